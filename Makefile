@@ -1,0 +1,78 @@
+# Needs python 3.11 or newer (PYTHON=... names another one), git and make.
+# All paths are relative, so the directory may lie anywhere.
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -n 2
+UPGRADE ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PACKAGES := $(VENV)/.packages
+READY := $(VENV)/.ready
+
+# Local mirrors would put their own files' hashes into the locks.
+PUBLIC := PIP_CONFIG_FILE=/dev/null PIP_EXTRA_INDEX_URL= PIP_FIND_LINKS=
+COMPILE := $(PUBLIC) CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet \
+	--generate-hashes --allow-unsafe --strip-extras --no-emit-options \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host $(UPGRADE)
+DEV_GROUP := import tomllib; \
+	print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
+
+.PHONY: help demo test lint format docs lock build clean
+
+help:
+	@echo "make demo    the tour on sample data, offline"
+	@echo "make test    the tests"
+	@echo "make lint    ruff and mypy"
+	@echo "make format  rewrite the code in the house format"
+	@echo "make docs    refresh the generated parts of docs/"
+	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
+	@echo "make build   wheel and source archive in dist/"
+	@echo "make clean   remove everything that these made"
+
+demo: $(READY)
+	@$(VENV)/bin/memrepo demo --fast
+
+test: $(READY)
+	@$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(READY)
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+format: $(READY)
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
+
+docs: $(READY)
+	@$(PY) tests/test_docs.py
+
+lock: $(READY)
+	$(COMPILE) -o requirements.lock pyproject.toml
+	$(PY) -c '$(DEV_GROUP)' | $(COMPILE) -c requirements.lock -o requirements-dev.lock pyproject.toml -
+	sed 's/-r -$$/memrepo (dev group)/' requirements-dev.lock > requirements-dev.lock.new
+	mv requirements-dev.lock.new requirements-dev.lock
+
+build: $(READY)
+	@$(PY) -m build --no-isolation
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Two stamps: an edit of pyproject.toml installs memrepo again, which needs no network.
+$(PACKAGES): requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		found=$$($(PYTHON) --version 2>/dev/null); \
+		echo "memrepo needs Python 3.11 or newer; $(PYTHON) is $${found:-not there}." >&2; \
+		echo "Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@command -v git >/dev/null || { echo "memrepo needs git on the PATH." >&2; exit 1; }
+	@echo "Installing the locked packages into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install -qq --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(READY): $(PACKAGES) pyproject.toml README.md
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,7 @@
+"""`python -m memrepo`."""
+
+import sys
+
+from memrepo.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Findings: State -> Problems."""

@@ -1,0 +1,53 @@
+"""What `check` says of memory files: header and schema, id against file name, ids against ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memrepo.core import codec
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+
+
+def check_files(files: Mapping[str, bytes]) -> list[Problem]:
+    """Return every finding in memory files, by path; the contents alone decide."""
+    problems: list[Problem] = []
+    seen: dict[str, str] = {}
+    for path in sorted(files):
+        memory, found = codec.decode(path, files[path])
+        problems += found
+        if memory is None:
+            continue
+        problems += _id_problems(memory, seen)
+    return problems
+
+
+def _id_problems(memory: Memory, seen: dict[str, str]) -> list[Problem]:
+    if not memory.id:
+        return [
+            Problem(
+                path=memory.path, line=1, rule="memory-no-id", key="id", severity="warning",
+                message="found no id: recall does not see the memory",
+                fix="`memrepo run` gives it one, or copy the form of another memory",
+            )
+        ]  # fmt: skip
+    problems = []
+    other = seen.setdefault(memory.id, memory.path)
+    if other != memory.path:
+        problems.append(
+            Problem(
+                path=memory.path, line=1, rule="memory-same-id", key="id",
+                message=f"found {memory.id}, which {other} has too",
+                fix="delete one of the two files, or remove the id of this one",
+            )
+        )  # fmt: skip
+    digits = memory.id.removeprefix("mem-")[:6]
+    if not memory.slug.endswith(f"-{digits}"):
+        problems.append(
+            Problem(
+                path=memory.path, rule="memory-file-name", key="id",
+                message=f"found a file name that does not end in -{digits}.md, as the id has it",
+                fix=f"rename the file so that it ends in -{digits}.md",
+            )
+        )  # fmt: skip
+    return problems

@@ -1,0 +1,128 @@
+"""The command line: argv, environment, clock and stdout are read and written here only."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memrepo.commands.session import Answer, Session
+from memrepo.commands.table import UsageError, command_parser, globals_parser, run_command
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
+from memrepo.core.times import parse_time
+
+SCHEMA_VERSION = 1
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    as_json = "--json" in (sys.argv[1:] if argv is None else argv)
+    try:
+        return int(_main(argv))
+    except MemrepoError as error:
+        _complain(error.message, error.fix, error.exit_code, as_json)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        _complain("interrupted; the repository is as it was", "", Exit.REPOSITORY, as_json)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output left (`memrepo log | head`): nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.DONE)
+    except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into a message
+        return _bug(error, as_json)
+
+
+def _main(argv: Sequence[str] | None) -> Exit:
+    options = globals_parser().parse_args(argv)
+    parser = command_parser(options.command)
+    parser.parse_args(options.rest, namespace=options)
+    session = Session(
+        where=(Path.cwd() / options.folder).absolute(),
+        now=_now(options.now),
+        json=options.json,
+        quiet=options.quiet,
+        actor=_actor(os.environ.get("MEMREPO_ACTOR", "")),
+        say=_nothing if options.json or options.quiet else _say,
+    )
+    if not session.where.is_dir():
+        raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
+    answer = run_command(session, options.command, options)
+    _print(session, answer)
+    return answer.exit
+
+
+def _now(text: str) -> datetime:
+    if not text:
+        return datetime.now(UTC)
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise UsageError(
+            f"memrepo: --now {text!r} is not a time",
+            fix="write it as RFC 3339, such as 2026-01-31T09:00:00Z",
+        ) from error
+
+
+def _actor(text: str) -> str:
+    """Return the actor the environment names: agents set it, so as never to pass for you."""
+    return text if not text or ":" in text else f"process:{text}"
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _nothing(line: str) -> None:
+    del line
+
+
+def _print(session: Session, answer: Answer) -> None:
+    if session.json:
+        data = {"schema_version": SCHEMA_VERSION, **answer.data}
+        print(json.dumps(data, ensure_ascii=False, default=str))
+        return
+    if answer.text and not session.quiet:
+        print(answer.text)
+    for problem in answer.problems:
+        if problem.severity == "error" or not session.quiet:
+            print(visible(str(problem)), file=sys.stderr)
+
+
+def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
+    if as_json:
+        record: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "error": {"message": message, "fix": fix, "exit": int(code)},
+        }
+        print(json.dumps(record, ensure_ascii=False), file=sys.stderr)
+        return
+    lines = [visible(line) for line in f"memrepo: {message.removeprefix('memrepo: ')}".split("\n")]
+    print("\n".join(lines), file=sys.stderr)
+    if fix:
+        print(f"  to mend it: {fix}", file=sys.stderr)
+
+
+def _bug(error: Exception, as_json: bool) -> int:
+    """Report a bug: a short message, the traceback in `.memrepo/log/` where we can write."""
+    trace = "".join(traceback.format_exception(error))
+    where = Path.cwd() / ".memrepo" / "log"
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        path = where / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
+        path.write_text(trace, encoding="utf-8")
+        said = f"the traceback is in {path}"
+    except OSError:
+        said = trace
+    _complain(f"a bug: {type(error).__name__}: {error}; {said}", "report it", Exit.BUG, as_json)
+    return int(Exit.BUG)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

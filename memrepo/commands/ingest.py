@@ -1,0 +1,186 @@
+"""`memrepo ingest`: the workspace's allowed files into `sources/`, in a commit of its own."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memrepo.commands.landing import prepare
+from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.core.changes import Delete, Plan, Step, Write
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.problems import Problem
+from memrepo.store import settings
+from memrepo.store.workspace import Workspace, read_workspace
+
+HELP = "snapshot the workspace's files into sources/"
+INBOX = "inbox/"
+MAX_GONE_PCT = 30
+
+
+class SourcesGone(MemrepoError):
+    """The workspace is missing, empty, or lost so much that a person must look first."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what}; nothing was taken in",
+            fix="check the workspace; if this is meant, run again with --force",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What one ingest did; `commit` is empty when there was nothing to do."""
+
+    commit: str = ""
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "commit": self.commit, "added": list(self.added), "changed": list(self.changed),
+            "removed": list(self.removed), "refused": [p.as_json() for p in self.problems],
+        }  # fmt: skip
+
+    @property
+    def summary(self) -> str:
+        """Return the counts in words."""
+        counts = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
+        return ", ".join(f"{len(names)} {word}" for word, names in counts if names)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="only these files or folders")
+    parser.add_argument("--force", action="store_true", help="accept that many files are gone")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--reason", default="", help="why, for the commit")
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Take in what the workspace holds now."""
+    with opened(session) as desk:
+        done = take_in(
+            desk, session, force=options.force, dry_run=options.dry_run, only=options.paths,
+            reason=options.reason,
+        )  # fmt: skip
+        where = settings.workspace(desk.store.repo) or desk.store.root / desk.tree.layout.area(
+            "sources"
+        )
+    lines = [f"{where}: {done.summary or 'nothing new'}"]
+    if done.commit:
+        lines.append(f"committed as {done.commit[:10]}")
+    elif options.dry_run and done.summary:
+        lines.append("dry run: nothing was written")
+    return Answer(data=done.as_json(), text="\n".join(lines), problems=done.problems)
+
+
+def take_in(
+    desk: Desk,
+    session: Session,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    only: list[str] | None = None,
+    reason: str = "",
+) -> Ingested:
+    """Mirror the workspace into `sources/`, deletions included; inbox files lie there already."""
+    desk.require_writable()
+    found, mirrored = _desired(desk)
+    layout = desk.tree.layout
+    area = layout.area("sources")
+    wanted = {area + name: data for name, data in found.files.items()}
+    before = {path: blob for path, blob in desk.tree.blobs.items() if path.startswith(area)}
+    gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
+    if not force:
+        _refuse_loss(desk, before, gone, mirrored)
+    fresh = {
+        path: data for path, data in wanted.items()
+        if before.get(path) != desk.store.blob_id(data)
+    }  # fmt: skip
+    if only:
+        names = tuple(part.rstrip("/") for part in only)
+        fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
+        gone = [p for p in gone if _below(layout.source_name(p), names)]
+    done = Ingested(
+        added=tuple(sorted(p for p in fresh if p not in before)),
+        changed=tuple(sorted(p for p in fresh if p in before)),
+        removed=tuple(sorted(gone)),
+        problems=found.problems,
+    )
+    if dry_run or not (fresh or gone):
+        return done
+    return _commit(desk, session, done, fresh, reason or f"mirror of {mirrored or area}")
+
+
+def _below(name: str, tops: tuple[str, ...]) -> bool:
+    return any(name == top or name.startswith(f"{top}/") for top in tops)
+
+
+def _desired(desk: Desk) -> tuple[Workspace, str]:
+    """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any."""
+    rules = desk.config.source_rules()
+    own = desk.store.root / desk.tree.layout.area("sources")
+    root = settings.workspace(desk.store.repo)
+    if root is None:
+        if not own.is_dir():
+            return Workspace(files={}, refused=frozenset(), problems=()), ""
+        return read_workspace(own, rules), ""
+    if not root.is_dir():
+        raise SourcesGone(f"the workspace {root} does not exist")
+    theirs = read_workspace(root, rules)
+    if not theirs.files and not theirs.refused:
+        raise SourcesGone(f"the workspace {root} holds no file that runs may read")
+    if not (own / INBOX).is_dir():
+        return theirs, root.name
+    inbox = read_workspace(own, rules, only=INBOX)
+    return (
+        Workspace(
+            files={**inbox.files, **theirs.files},
+            refused=inbox.refused | theirs.refused,
+            problems=theirs.problems + inbox.problems,
+        ),
+        root.name,
+    )
+
+
+def _refuse_loss(desk: Desk, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:
+    lost = [p for p in gone if not desk.tree.layout.source_name(p).startswith(INBOX)]
+    kept = [p for p in before if not desk.tree.layout.source_name(p).startswith(INBOX)]
+    if len(lost) * 100 > MAX_GONE_PCT * len(kept):
+        where = f"the workspace {mirrored}" if mirrored else desk.tree.layout.area("sources")
+        raise SourcesGone(
+            f"{len(lost)} of the {len(kept)} files that {where} held are gone"
+            f" ({', '.join(sorted(lost)[:3])}{', ...' if len(lost) > 3 else ''})"
+        )
+
+
+def _commit(
+    desk: Desk, session: Session, done: Ingested, fresh: Mapping[str, bytes], reason: str
+) -> Ingested:
+    step = Step(
+        op="ingest", what=f"sources, {done.summary}", reason=reason,
+        changes=(
+            *(Write(path=path, data=data) for path, data in sorted(fresh.items())),
+            *(Delete(path=path) for path in done.removed),
+        ),
+    )  # fmt: skip
+    plan = Plan(base=desk.tree.commit, steps=(step,))
+    landing = prepare(desk.store, desk.tree.state(), plan, desk.context(session), session.now)
+    commit = desk.store.land(landing.chain, "ingest")
+    return Ingested(
+        commit=commit, added=done.added, changed=done.changed, removed=done.removed,
+        problems=done.problems,
+    )  # fmt: skip
+
+
+def workspace_of(where: Path) -> Path:
+    """Return the absolute form of a workspace path that a person gave."""
+    return where.expanduser().absolute()

@@ -1,0 +1,165 @@
+"""`memrepo init`: make a knowledge repository, or adopt a folder as it is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from memrepo.assets import asset
+from memrepo.commands.ingest import Ingested, take_in, workspace_of
+from memrepo.commands.session import Answer, Session, desk
+from memrepo.config import BY_NAME
+from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
+from memrepo.core.messages import Context, message
+from memrepo.core.state import Files, State, play
+from memrepo.store import settings
+from memrepo.store.birth import append_local, born, install_hook
+from memrepo.store.gitenv import find_layout
+from memrepo.store.identity import author, person
+from memrepo.store.repo import Repository
+from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.workspace import read_workspace
+
+HELP = "make a knowledge repository, or adopt a folder"
+PURIFIER_CLAIMS = "runtime/purified-claims.jsonl"
+
+
+class NoWorkspace(MemrepoError):
+    """The workspace that --from names cannot be used."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"--from {path}: {why}", fix="name the folder that holds MEMORY.md")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("dir", nargs="?", default="", metavar="DIR", help="the folder (here)")
+    parser.add_argument("--profile", choices=("personal", "business"), default="personal")
+    parser.add_argument("--tz", default=BY_NAME["timezone"].default, help="zone to show times in")
+    parser.add_argument(
+        "--from", dest="workspace", default="", metavar="WORKSPACE",
+        help="the agent's workspace that runs read",
+    )  # fmt: skip
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Make or adopt; what is there already is left as it is."""
+    where = (session.where / options.dir).absolute()
+    workspace = workspace_of(session.where / options.workspace) if options.workspace else None
+    if workspace is not None and not workspace.is_dir():
+        raise NoWorkspace(workspace, "is not a folder")
+    adopted = workspace is None and _holds_markdown(where)
+    layout = Layout(ADOPTED_PREFIX if adopted and _taken(where) else "")
+    with born(where, layout) as (store, made):
+        known = find_layout(store.repo, store.head()) if store.head() else None
+        commit = ""
+        if known is None:
+            commit = _first_commit(store, session, options, bare=not adopted)
+        else:
+            store.layout = known
+        if workspace is not None or (adopted and known is None):
+            settings.set_workspace(store.repo, workspace or Path())
+        warnings = _local_side(store, adopted=adopted)
+        (store.root / store.layout.area("sources") / "inbox").mkdir(parents=True, exist_ok=True)
+        ingested = take_in(desk(store), session, reason="first snapshot of the workspace")
+        if workspace is not None and (workspace / PURIFIER_CLAIMS).exists():
+            warnings.append(f"{PURIFIER_CLAIMS} was found; this version does not import it")
+        branch = store.branch.removeprefix("refs/heads/")
+    data = {
+        "path": str(where), "commit": ingested.commit or commit, "profile": options.profile,
+        "branch": branch, "imported": 0, "ingest": ingested.as_json(), "warnings": warnings,
+    }  # fmt: skip
+    return Answer(
+        data=data, text=_text(where, known is not None, made, ingested, warnings),
+        problems=ingested.problems,
+    )  # fmt: skip
+
+
+def _holds_markdown(where: Path) -> bool:
+    """Tell whether the folder is a workspace itself: it holds files that runs would read."""
+    from memrepo.purify.sources import SourceRules
+
+    if not where.is_dir() or (where / CONFIG_NAME).exists():
+        return False
+    return bool(read_workspace(where, SourceRules()).files)
+
+
+def _taken(where: Path) -> bool:
+    names = {*AREAS, CONFIG_NAME}
+    return any((where / name).exists() for name in names)
+
+
+def _first_commit(
+    store: Repository, session: Session, options: argparse.Namespace, *, bare: bool
+) -> str:
+    """Commit the templates; when adopting only the configuration, and no foreign file."""
+    store.refuse_unfit()
+    step = Step(
+        op="init", what="knowledge repository", reason="made by `memrepo init`",
+        changes=tuple(
+            Write(path=path, data=data)
+            for path, data in sorted(_templates(store, options, bare=bare).items())
+        ),
+    )  # fmt: skip
+    base = store.head()
+    empty = State(layout=store.layout, files=Files({}, {}), memories={})
+    effects, _ = play(empty, Plan(base=base, steps=(step,)))
+    email = person(store.repo)[1]
+    context = Context(actor=session.actor or (f"human:{email}" if email else "process:unknown"))
+    return store.land(
+        Chain(
+            base=base, commits=[Commit(message=message(step, context), effect=effects[0])],
+            author=author(store.repo) or COMMITTER, when=store.not_before(session.now, base),
+        ),
+        "init",
+    )  # fmt: skip
+
+
+def _templates(
+    store: Repository, options: argparse.Namespace, *, bare: bool
+) -> Mapping[str, bytes]:
+    email = person(store.repo)[1]
+    text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
+    config = text.substitute(
+        profile=options.profile, timezone=options.tz,
+        human_authors=json.dumps([email] if email else []),
+    )  # fmt: skip
+    files = {store.layout.config: config.encode()}
+    if bare:
+        for name in ("gitattributes", "gitignore", "pre-commit-config.yaml"):
+            target = f".{name}"
+            if not (store.root / target).exists():
+                files[target] = asset("templates", "repo", name).read_bytes()
+        files["templates/daily-log.md"] = asset("templates", "repo", "daily-log.md").read_bytes()
+    return files
+
+
+def _local_side(store: Repository, *, adopted: bool) -> list[str]:
+    warnings = []
+    if adopted:
+        prefix = store.layout.prefix
+        folders = [f"{prefix}{area}" for area in AREAS]
+        append_local(store.repo, "attributes", [f"/{f}/**/*.md -merge -text" for f in folders])
+        append_local(store.repo, "exclude", [f"/{prefix}.memrepo/"])
+    if said := install_hook(store.repo, asset("hooks", "pre-commit")):
+        warnings.append(said)
+    if not person(store.repo)[1]:
+        warnings.append("git knows no user.email: set it, and list it under human_authors")
+    return warnings
+
+
+def _text(where: Path, known: bool, made: bool, ingested: Ingested, warnings: list[str]) -> str:
+    first = "is a memrepo repository already" if known else "is a memrepo repository now"
+    lines = [f"{where} {first}{' (git init)' if made else ''}"]
+    if ingested.commit:
+        lines.append(f"sources taken in: {ingested.summary}")
+    lines += [f"note: {warning}" for warning in warnings]
+    lines.append("next: `memrepo run`")
+    return "\n".join(lines)

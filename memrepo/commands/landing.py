@@ -1,0 +1,43 @@
+"""From a plan to commits: play it on a state, spell its messages, hand it to the one writer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memrepo.core.changes import Plan, Step
+from memrepo.core.messages import Context, message
+from memrepo.core.state import State, play
+from memrepo.store.repo import Repository
+from memrepo.store.stream import COMMITTER, Chain, Commit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """A chain ready to be written, and the state that it leads to."""
+
+    chain: Chain
+    state: State
+
+
+def prepare(
+    store: Repository,
+    state: State,
+    plan: Plan,
+    context: Context,
+    now: datetime,
+    *,
+    merge: Step | None = None,
+    author: str = "",
+) -> Landing:
+    """Validate every new content in process and build the chain; `merge` joins it if given."""
+    effects, after = play(state, plan)
+    commits = [
+        Commit(message=message(step, context), effect=effect)
+        for step, effect in zip(plan.steps, effects, strict=True)
+    ]
+    chain = Chain(
+        base=plan.base, commits=commits, merge=message(merge, context) if merge else "",
+        author=author or COMMITTER, when=store.not_before(now, plan.base),
+    )  # fmt: skip
+    return Landing(chain=chain, state=after)

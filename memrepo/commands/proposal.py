@@ -1,0 +1,273 @@
+"""What a run would do at one commit: read, purify, part, render. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from memrepo import __version__
+from memrepo.commands.session import Desk
+from memrepo.core.changes import Create, Plan, Step, Update, Write
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.judging import Judge
+from memrepo.core.problems import Problem
+from memrepo.core.state import State, apply
+from memrepo.core.times import format_time
+from memrepo.policies.interlock import interlock
+from memrepo.purify.holding import Parted, fingerprints, part
+from memrepo.purify.manifest import Consumed, Manifest, Recorded, read_manifests
+from memrepo.purify.pipeline import Purified, Setting, SourceText, purify
+from memrepo.purify.scope import Cursor, cursors
+from memrepo.purify.sources import kind_of
+from memrepo.store import history
+from memrepo.store.tree import read_blob
+from memrepo.views.pages import render_views
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """One chain as it would be written, and why it must wait (empty: it need not)."""
+
+    run: str
+    plan: Plan
+    counts: Mapping[str, int]
+    wait: str = ""
+    held: str = ""
+    """Digest of the fingerprints of a chain that waits because parts of it were taken back."""
+
+    @property
+    def merge(self) -> Step:
+        """Return the step of the merge commit."""
+        said = ", ".join(
+            f"{self.counts[key]} {word}" for key, word in _SAID if self.counts.get(key)
+        )
+        return Step(op="run", what=f"{self.run}: {said or 'no new memory'}"[:66], reason=self.wait)
+
+
+_SAID = (
+    ("memories_new", "new"), ("superseded", "superseded"), ("contested", "contested"),
+    ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """The chain that may land, the chain that waits, and findings on the way."""
+
+    main: Proposal | None
+    waiting: Proposal | None
+    problems: tuple[Problem, ...]
+    quarantined: tuple[Mapping[str, str], ...] = ()
+
+
+def propose(desk: Desk, judge: Judge, now: datetime, max_change_pct: float) -> Proposed:
+    """Compute what a run on the desk's commit would do."""
+    state = desk.tree.state()
+    manifests, damaged = read_manifests(state.files, desk.tree.layout)
+    purified = _purify(desk, state, manifests, judge, now)
+    problems = (*state.problems, *damaged, *purified.problems)
+    parted = part(purified.steps, refused(desk, manifests))
+    drafter = _Drafter(desk=desk, state=state, judge=judge, now=now)
+    main = drafter.draft(
+        parted.kept, purified,
+        consumed=_without(purified.consumed, _units(parted, purified)),
+        files=tuple(purified.files),
+    )  # fmt: skip
+    if main is not None:
+        why = interlock(state, main.plan.changes, max_change_pct)
+        main = replace(main, wait=why)
+    waiting = drafter.draft_held(parted, purified) if parted.held else None
+    return Proposed(main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined)
+
+
+def texts_at(desk: Desk, cursor: Mapping[str, Cursor]) -> list[SourceText]:
+    """Return the sources at the desk's commit, in path order, undated where they are consumed."""
+    layout, rules = desk.tree.layout, desk.config.source_rules()
+    area = layout.area("sources")
+    paths = [p for p in sorted(desk.tree.blobs) if p.startswith(area)]
+    fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(desk.tree.blobs[p])]
+    touched = history.last_touched(desk.store.repo, desk.tree.commit, fresh)
+    found = []
+    for path in paths:
+        kind = kind_of(layout.source_name(path), rules)
+        if kind is not None:
+            when = touched.get(path)
+            found.append(
+                SourceText(
+                    name=layout.source_name(path), resource=path, blob=desk.tree.blobs[path],
+                    kind=kind, committed=when.date().isoformat() if when else "",
+                )
+            )  # fmt: skip
+    return found
+
+
+def _purify(
+    desk: Desk, state: State, manifests: Sequence[Recorded], judge: Judge, now: datetime
+) -> Purified:
+    cursor = cursors(manifests)
+    setting = Setting(
+        now=now, judge=judge, profile=desk.config.profile,
+        read=lambda blob: read_blob(desk.store.repo, blob),
+    )  # fmt: skip
+    return purify(state, texts_at(desk, cursor), cursor, setting)
+
+
+def refused(desk: Desk, manifests: Sequence[Recorded]) -> frozenset[str]:
+    """Return fingerprints of decisions that a person took back and has not brought back since."""
+    found: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
+    repo = desk.store.repo
+    for commit in history.taken_back(repo, desk.tree.commit):
+        for entry in history.chain_of(repo, commit):
+            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()))
+    return found
+
+
+def _units(parted: Parted, purified: Purified) -> frozenset[tuple[str, str]]:
+    """Return the units that speak only for memories that wait."""
+    held: set[tuple[str, str]] = set()
+    for id_ in parted.held_ids:
+        held |= purified.behind.get(id_, frozenset())
+    for id_, pairs in purified.behind.items():
+        if id_ not in parted.held_ids:
+            held -= pairs
+    return frozenset(held)
+
+
+def _without(
+    consumed: Sequence[Consumed], units: frozenset[tuple[str, str]]
+) -> tuple[Consumed, ...]:
+    found = []
+    for entry in consumed:
+        mine = {hash_ for resource, hash_ in units if resource == entry.resource}
+        also = tuple(h for h in entry.also if h not in mine)
+        entry = replace(entry, except_=tuple(sorted({*entry.except_, *mine})), also=also)
+        # A source of which everything new waits, and that was seen before, is not news again.
+        if mine and entry.from_ == entry.to and not also:
+            continue
+        found.append(entry)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drafter:
+    """Turns steps into a finished chain: views, run id, stamps, manifest."""
+
+    desk: Desk
+    state: State
+    judge: Judge
+    now: datetime
+
+    def draft(
+        self,
+        steps: Sequence[Step],
+        purified: Purified,
+        *,
+        consumed: tuple[Consumed, ...],
+        files: tuple[Any, ...] = (),
+    ) -> Proposal | None:
+        """Return the finished chain, or None when there is nothing to write."""
+        after = apply(self.state, (change for step in steps for change in step.changes))
+        pages = render_views(after, personal=self.desk.config.profile == "personal")
+        if not (steps or pages or consumed or files):
+            return None
+        base = self.desk.tree.commit
+        run = f"{self.now:%Y%m%dT%H%M%SZ}-{_plan_digest(base, steps)}"
+        made = [_stamped(step, run) for step in steps]
+        if pages:
+            made.append(
+                Step(
+                    op="view", what=f"{len(pages)} pages", reason="they follow the memories",
+                    changes=tuple(pages),
+                )
+            )  # fmt: skip
+        manifest = self._manifest(run, purified, consumed, steps)
+        made.append(
+            Step(
+                op="run", what="manifest and candidates",
+                reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
+                changes=(
+                    *files,
+                    Write(path=self.desk.tree.layout.manifest(run), data=manifest.to_bytes()),
+                ),
+            )
+        )  # fmt: skip
+        return Proposal(run=run, plan=Plan(base=base, steps=tuple(made)), counts=manifest.counts)
+
+    def draft_held(self, parted: Parted, purified: Purified) -> Proposal | None:
+        """Return the chain of the decisions that wait, as if they were taken on this base."""
+        units = _units(parted, purified)
+        consumed = tuple(
+            Consumed(
+                resource=entry.resource, from_=entry.to, to=entry.to,
+                also=tuple(sorted(h for r, h in units if r == entry.resource)),
+            )
+            for entry in purified.consumed
+            if any(r == entry.resource for r, _ in units)
+        )  # fmt: skip
+        proposal = self.draft(parted.held, purified, consumed=consumed)
+        if proposal is None:
+            return None
+        prints = sorted(f for s in parted.held for f in fingerprints(s.op, s.memory_ids))
+        return replace(
+            proposal, held=digest(prints)[:16],
+            wait="the same changes were taken back before",
+        )  # fmt: skip
+
+    def _manifest(
+        self,
+        run: str,
+        purified: Purified,
+        consumed: tuple[Consumed, ...],
+        steps: Sequence[Step],
+    ) -> Manifest:
+        ids = {id_ for step in steps for id_ in step.memory_ids}
+        return Manifest(
+            run=run, mode="incremental", judge=self.judge.name,
+            profile=self.desk.config.profile, base=self.desk.tree.commit,
+            now=format_time(self.now), package=__version__, consumed=consumed,
+            counts={**purified.counts, **_count(steps)},
+            judgements={i: v for i, v in purified.judgements.items() if i in ids},
+            warnings=tuple(p.as_json() for p in purified.problems),
+            quarantined=purified.quarantined,
+        )  # fmt: skip
+
+
+def _count(steps: Sequence[Step]) -> dict[str, int]:
+    """Count what the chain really holds: parts of what was purified may wait elsewhere."""
+    changes = [change for step in steps for change in step.changes]
+    new = [c.memory for c in changes if isinstance(c, Create)]
+    ops = [step.op for step in steps]
+    return {
+        "memories_new": sum(not m.is_note for m in new), "notes_new": sum(m.is_note for m in new),
+        "superseded": ops.count("supersede"), "contested": ops.count("flag"),
+    }  # fmt: skip
+
+
+def _stamped(step: Step, run: str) -> Step:
+    """Write the run's id into every memory it writes."""
+    changes: list[Any] = []
+    for change in step.changes:
+        match change:
+            case Create(memory=memory):
+                changes.append(Create(memory=memory.with_fields({"run": run})))
+            case Update():
+                changes.append(replace(change, fields={**change.fields, "run": run}))
+            case _:
+                changes.append(change)
+    return replace(step, changes=tuple(changes))
+
+
+def _plan_digest(base: str, steps: Sequence[Step]) -> str:
+    parts: list[Any] = [base]
+    for step in steps:
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    parts.append([step.op, memory.id, text_hash(memory.body)])
+                case Update(id=id_, fields=fields, body=body):
+                    parts.append([step.op, id_, sorted(fields), text_hash(body or "")])
+                case _:
+                    parts.append([step.op])
+    return digest(parts)[:8]

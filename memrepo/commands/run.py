@@ -1,0 +1,267 @@
+"""`memrepo run`: ingest, purify, views; one merge commit, or a branch that waits for review."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memrepo.commands.ingest import Ingested, take_in
+from memrepo.commands.landing import Landing, prepare
+from memrepo.commands.proposal import Proposal, Proposed, propose
+from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
+from memrepo.core.errors import Exit
+from memrepo.core.judging import Judge
+from memrepo.core.messages import Context
+from memrepo.core.problems import Problem
+from memrepo.store import history
+from memrepo.store.repo import BranchMoved
+
+HELP = "take in what is new, distil it into memories, commit the result"
+TRIES = 3
+WAITING = "run/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one run came to: at most one chain landed and one waits."""
+
+    status: str
+    base: str
+    head: str
+    ingested: Ingested
+    proposed: Proposed
+    landed: Proposal | None = None
+    branch: str = ""
+    commits: tuple[history.Entry, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Return every finding on the way."""
+        return self.ingested.problems + self.proposed.problems
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--judge", choices=("offline",), help="who scores and words")
+    parser.add_argument(
+        "--max-change-pct", type=_percent, metavar="P",
+        help="wait for a person when more than P percent of the memories would leave recall",
+    )  # fmt: skip
+    parser.add_argument(
+        "--force", action="store_true", help="accept that many workspace files are gone"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--reason", default="", help="why, for the merge commit")
+    parser.add_argument(
+        "--report", choices=("silent", "summary", "full"), default="full",
+        help="how much to print",
+    )  # fmt: skip
+
+
+def _percent(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 0 to 100")
+    return value
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Run once; a second run at the same time gives up at once."""
+    with opened(session) as first:
+        first.require_writable()
+        limit = options.max_change_pct
+        if limit is None:
+            limit = first.config.get("run.max_change_pct")
+        with first.store.running():
+            with first.store.writing():
+                first.store.refuse_unfit()
+            outcome = _run(first, session, options, float(limit))
+            if outcome.landed:
+                first.store.maintain()
+    return _answer(outcome, options.report)
+
+
+def _run(first: Desk, session: Session, options: argparse.Namespace, limit: float) -> Outcome:
+    now_desk = desk(first.store)
+    base = now_desk.tree.commit
+    ingested = take_in(now_desk, session, force=options.force, dry_run=options.dry_run)
+    for turn in range(1, TRIES + 1):
+        now_desk = desk(first.store)
+        proposed = propose(now_desk, judge_of(options.judge or "offline"), session.now, limit)
+        if options.dry_run:
+            head = now_desk.tree.commit
+            return Outcome(
+                status="dry-run", base=base, head=head, ingested=ingested, proposed=proposed,
+                landed=proposed.main,
+            )  # fmt: skip
+        try:
+            return _write(now_desk, session, base, ingested, proposed, options.reason)
+        except BranchMoved:
+            # A person's commit takes no lock; the plan is computed again on the new HEAD.
+            if turn == TRIES:
+                raise
+    raise AssertionError("unreachable")
+
+
+def judge_of(name: str) -> Judge:
+    """Return the judge a configuration names."""
+    match name:
+        case "offline":
+            from memrepo.judges.offline import OfflineJudge
+
+            return OfflineJudge()
+        case _:
+            raise ValueError(f"no such judge: {name}")
+
+
+def _write(
+    at: Desk,
+    session: Session,
+    base: str,
+    ingested: Ingested,
+    proposed: Proposed,
+    reason: str,
+) -> Outcome:
+    main, branch, landed = proposed.main, "", None
+    if main is not None and not main.wait:
+        landing = _landing(at, session, main, reason)
+        at.store.land(landing.chain, main.run)
+        landed = main
+    elif main is not None:
+        branch = _leave(at, session, main)
+    if proposed.waiting is not None and not branch:
+        branch = _waiting_branch(at, proposed.waiting) or _leave_held(at, session, proposed.waiting)
+    head = at.store.head()
+    status = "held" if branch else "ok" if landed or ingested.commit else "skipped"
+    return Outcome(
+        status=status, base=base, head=head, ingested=ingested, proposed=proposed, landed=landed,
+        branch=branch, commits=tuple(history.entries(at.store.repo, f"{base}..{head}")),
+    )  # fmt: skip
+
+
+def _landing(at: Desk, session: Session, proposal: Proposal, reason: str = "") -> Landing:
+    extra = {"Memrepo-Held": proposal.held} if proposal.held else {}
+    step = proposal.merge
+    if reason:
+        from dataclasses import replace
+
+        step = replace(step, reason=reason)
+    return prepare(
+        at.store, at.tree.state(), proposal.plan,
+        Context(actor=MACHINE, run=proposal.run, extra=extra), session.now, merge=step,
+    )  # fmt: skip
+
+
+def _leave(at: Desk, session: Session, proposal: Proposal) -> str:
+    branch = WAITING + proposal.run
+    at.store.leave(_landing(at, session, proposal).chain, branch)
+    return branch
+
+
+def _leave_held(at: Desk, session: Session, proposal: Proposal) -> str:
+    """Leave what waits on a branch from the base it was computed on."""
+    return _leave(at, session, proposal)
+
+
+def _waiting_branch(at: Desk, proposal: Proposal) -> str:
+    """Return the branch on which the same changes wait already, or an empty string."""
+    return history.held_branch(at.store.repo, WAITING, proposal.held)
+
+
+def _answer(outcome: Outcome, report: str) -> Answer:
+    held = outcome.status == "held"
+    return Answer(
+        data=_json(outcome),
+        text=_text(outcome, report),
+        exit=Exit.DECIDE if held else Exit.DONE,
+        problems=outcome.problems,
+    )
+
+
+def _shown(outcome: Outcome) -> Proposal | None:
+    return outcome.landed or outcome.proposed.main or outcome.proposed.waiting
+
+
+def _json(outcome: Outcome) -> Mapping[str, Any]:
+    proposal = _shown(outcome)
+    return {
+        "run": proposal.run if proposal and outcome.status != "skipped" else "",
+        "mode": "incremental", "status": outcome.status,
+        "base": outcome.base, "head": outcome.head, "branch": outcome.branch,
+        "ingest": outcome.ingested.as_json(),
+        "commits": [
+            {"id": e.commit, "op": e.op, "subject": e.subject,
+             "memories": list(e.trailers.get("Memory", ()))}
+            for e in outcome.commits
+        ],
+        "counts": dict(proposal.counts) if proposal else {},
+        "tokens": {"prompt": 0, "completion": 0, "total": 0, "source": "unavailable"},
+        "cost_usd": 0,
+        "warnings": [p.as_json() for p in outcome.problems],
+        "quarantined": [dict(q) for q in outcome.proposed.quarantined],
+    }  # fmt: skip
+
+
+def _text(outcome: Outcome, report: str) -> str:
+    if report == "silent":
+        return ""
+    lines = [_headline(outcome)]
+    if report == "full":
+        lines += _details(outcome)
+    return "\n".join(lines)
+
+
+def _headline(outcome: Outcome) -> str:
+    proposal = _shown(outcome)
+    match outcome.status:
+        case "skipped":
+            return "nothing new: no commit was made"
+        case "dry-run" if proposal is None:
+            return "dry run: nothing new"
+        case "dry-run":
+            return f"dry run: {_said(proposal)}; nothing was written"
+        case "held":
+            why = _why(outcome)
+            return (
+                f"held: {why}; the changes wait on {outcome.branch} "
+                f"(look: git log -p HEAD..{outcome.branch})"
+            )
+        case _ if proposal is None:
+            return f"sources taken in ({outcome.ingested.summary}), nothing to distil"
+        case _:
+            return f"run {proposal.run}: {_said(proposal)}"
+
+
+def _why(outcome: Outcome) -> str:
+    for proposal in (outcome.proposed.main, outcome.proposed.waiting):
+        if proposal is not None and proposal.wait:
+            return proposal.wait
+    return "a person must look first"
+
+
+def _said(proposal: Proposal | None) -> str:
+    return proposal.merge.what.partition(": ")[2] if proposal else "nothing"
+
+
+_FULL = (
+    ("sources", "sources with news"), ("units", "units read"),
+    ("candidates", "distinct candidates"), ("promoted", "promoted"), ("merged", "merged"),
+    ("compressed", "folded into another"), ("deferred", "deferred"), ("rejected", "rejected"),
+    ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
+    ("superseded", "superseded"), ("contested", "contested"), ("notes_new", "new notes"),
+    ("notes_grown", "notes that grew"),
+)  # fmt: skip
+
+
+def _details(outcome: Outcome) -> list[str]:
+    proposal = _shown(outcome)
+    lines = []
+    if outcome.ingested.summary:
+        lines.append(f"  ingest: {outcome.ingested.summary}")
+    if proposal is not None and outcome.status != "skipped":
+        lines += [f"  {proposal.counts[k]:>6}  {w}" for k, w in _FULL if proposal.counts.get(k)]
+    if outcome.proposed.quarantined:
+        lines.append(f"  {len(outcome.proposed.quarantined):>6}  quarantined (see the manifest)")
+    return lines

@@ -1,0 +1,102 @@
+"""`memrepo search`: find memories by words, each hit traced to its source line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.core import codec
+from memrepo.core.ids import visible
+from memrepo.core.memory import STATUSES, TYPES, Memory
+from memrepo.store.index import Filter, Match, search
+
+HELP = "find memories by words"
+CHARS_PER_TOKEN = 4
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("words", nargs="+", metavar="WORD", help="any of these words")
+    parser.add_argument("-k", type=_count, default=10, metavar="N", help="at most N hits (10)")
+    parser.add_argument("--type", action="append", choices=TYPES, help="only this type")
+    parser.add_argument(
+        "--status", action="append", choices=STATUSES, help="also or instead of active"
+    )
+    parser.add_argument(
+        "--max-tokens", type=_count, metavar="N", help="bound of the texts together"
+    )
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 1")
+    return value
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Search the memories at HEAD."""
+    only = Filter(
+        statuses=tuple(options.status or ("active",)), types=tuple(options.type or ()),
+        limit=options.k,
+    )  # fmt: skip
+    with opened(session) as desk:
+        matches = search(desk.store.folder, desk.tree, options.words, only)
+        hits = [_hit(desk, match) for match in matches]
+        commit = desk.tree.commit
+    hits, tokens = _bounded(hits, options.max_tokens)
+    data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
+    if not hits:
+        return Answer(data=data, text="nothing found")
+    return Answer(data=data, text="\n\n".join(_text(hit) for hit in hits))
+
+
+def _hit(desk: Desk, match: Match) -> dict[str, Any]:
+    memory, _ = codec.decode(match.path, desk.tree.files[match.path])
+    if memory is None:
+        raise ValueError(f"{match.path}: indexed, but not readable")
+    return {
+        "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
+        "text": memory.body, "score": match.score, "status": memory.status,
+        "standing": memory.standing,
+        "sources": [
+            {"resource": s.resource, "lines": list(s.lines), "captured": s.captured,
+             "blob": s.blob}
+            for s in memory.sources
+        ],
+    }  # fmt: skip
+
+
+def _title(memory: Memory) -> str:
+    parts = (memory.text("subject"), memory.text("predicate"), memory.text("object"))
+    return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
+
+
+def _bounded(hits: list[dict[str, Any]], limit: int | None) -> tuple[list[dict[str, Any]], int]:
+    """Keep hits while their texts stay within `limit` tokens (a token is four characters)."""
+    kept, total = [], 0
+    for hit in hits:
+        cost = -(-len(hit["text"]) // CHARS_PER_TOKEN)
+        if limit is not None and total + cost > limit:
+            break
+        kept.append(hit)
+        total += cost
+    return kept, total
+
+
+def _text(hit: dict[str, Any]) -> str:
+    body = " ".join(visible(hit["text"]).split())
+    body = body if len(body) <= 200 else body[:199].rstrip() + "…"
+    flags = "".join(
+        f", {hit[key]}" for key, usual in (("status", "active"), ("standing", "resolved"))
+        if hit[key] != usual
+    )  # fmt: skip
+    lines = [f"{hit['id']}  {hit['type']}{flags}  (score {hit['score']:.2f})", f"  {body}"]
+    for source in hit["sources"][:3]:
+        first, last = source["lines"]
+        span = f":{first}" + (f"-{last}" if last > first else "") if first else ""
+        lines.append(f"  from {source['resource']}{span}, {source['captured'] or 'undated'}")
+    if len(hit["sources"]) > 3:
+        lines.append(f"  and {len(hit['sources']) - 3} more places")
+    return "\n".join(lines)

@@ -1,0 +1,108 @@
+"""What every command is given and what it answers; stdout belongs to `cli` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memrepo import __version__
+from memrepo.config import Config, ConfigError, parse_config
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.messages import Context
+from memrepo.core.problems import Problem
+from memrepo.core.times import whole_seconds
+from memrepo.store.identity import person
+from memrepo.store.repo import Repository, open_repository
+from memrepo.store.tree import Snapshot
+
+MACHINE = f"memrepo/{__version__}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One call of the program: folder, clock, output and the environment it may know."""
+
+    where: Path
+    now: datetime
+    json: bool = False
+    quiet: bool = False
+    actor: str = ""
+    say: Callable[[str], None] = print
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "now", whole_seconds(self.now))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a command found: exit code, JSON keys, and the same as text for a person."""
+
+    data: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    exit: Exit = Exit.DONE
+    problems: tuple[Problem, ...] = ()
+
+
+class NewerFormat(MemrepoError):
+    """The repository was written by a newer memrepo: reading works, writing is refused."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"the repository has format {found}, this memrepo writes format {known}",
+            fix="upgrade memrepo; reading commands work meanwhile",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """An open repository with its effective configuration and the tree at HEAD."""
+
+    store: Repository
+    config: Config
+    tree: Snapshot
+
+    def require_writable(self) -> None:
+        """Raise NewerFormat where a newer program owns this repository."""
+        if self.config.read_only:
+            from memrepo.config import FORMAT
+
+            raise NewerFormat(self.config.get("format"), FORMAT)
+
+    def actor(self, session: Session) -> str:
+        """Return who acts: `human:<email>` only for a listed author, never under an agent."""
+        if session.actor:
+            return session.actor
+        email = person(self.store.repo)[1]
+        return f"human:{email}" if email in self.config.human_authors else "process:unknown"
+
+    def context(self, session: Session, **more: Any) -> Context:
+        """Return what the commits of one command share."""
+        return Context(actor=self.actor(session), **more)
+
+
+@contextmanager
+def opened(session: Session) -> Iterator[Desk]:
+    """Open the repository that the session points at, with its configuration."""
+    with open_repository(session.where) as store:
+        yield desk(store)
+
+
+def desk(store: Repository) -> Desk:
+    """Read configuration and tree of an open repository at HEAD."""
+    tree = store.snapshot(store.head())
+    path = store.layout.config
+    # A person who edits memrepo.toml means it at once, committed or not.
+    try:
+        data = store.work_bytes(path)
+        text = (tree.files[path] if data is None else data).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            0, "", f"found a byte that is not UTF-8 at offset {error.start}"
+        ) from error
+    return Desk(store=store, config=parse_config(text), tree=tree)

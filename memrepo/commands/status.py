@@ -1,0 +1,97 @@
+"""`memrepo status`: where the repository stands, what waits, and what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import Any
+
+from memrepo.commands.proposal import texts_at
+from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.core.ids import visible
+from memrepo.core.state import State
+from memrepo.core.times import format_time
+from memrepo.purify.manifest import read_manifests
+from memrepo.purify.scope import Cursor, cursors
+from memrepo.store import history, settings
+
+HELP = "where the repository stands"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options (there are none)."""
+    del parser
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Gather what a person wants to know first."""
+    del options
+    with opened(session) as desk:
+        state = desk.tree.state()
+        data, problems = _gather(desk, state)
+        zone = desk.config.zone
+        runs = [e for e in _first_parents(desk) if e.is_run]
+    last = (
+        f"{runs[0].when.astimezone(zone):%Y-%m-%d %H:%M}, {visible(runs[0].subject)}"
+        if runs
+        else ""
+    )
+    return Answer(data=data, text=_text(data, last), problems=problems)
+
+
+def _first_parents(desk: Desk) -> list[history.Entry]:
+    return list(history.entries(desk.store.repo, "--first-parent", desk.tree.commit))
+
+
+def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    manifests, damaged = read_manifests(state.files, desk.tree.layout)
+    cursor = cursors(manifests)
+    texts = texts_at(desk, cursor)
+    open_ = [t.name for t in texts if not cursor.get(t.resource, Cursor()).is_at(t.blob)]
+    statuses = Counter(m.status for m in state.memories.values())
+    claims = Counter(m.type for m in state.active if not m.is_note)
+    tiers = Counter(m.text("tier") or "hot" for m in state.active if m.is_note)
+    workspace = settings.workspace(desk.store.repo)
+    uncommitted = [p for p in desk.store.dirty() if desk.tree.layout.owns(p)]
+    entries = _first_parents(desk)
+    last = next((e for e in entries if e.is_run), None)
+    data = {
+        "path": str(desk.store.root), "branch": desk.store.branch.removeprefix("refs/heads/"),
+        "commit": desk.tree.commit, "profile": desk.config.profile,
+        "workspace": str(workspace) if workspace else "",
+        "memories": dict(sorted(statuses.items())), "types": dict(sorted(claims.items())),
+        "tiers": dict(sorted(tiers.items())), "sources": len(texts), "unread": open_,
+        "waiting": waiting(desk), "uncommitted": sorted(uncommitted), "runs": len(manifests),
+        "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,
+    }  # fmt: skip
+    problems = (*state.problems, *damaged)
+    return {**data, "problems": [p.as_json() for p in problems]}, problems
+
+
+def waiting(desk: Desk) -> list[str]:
+    """Return the branches of runs that wait for review."""
+    names = desk.store.repo.git.for_each_ref("--format=%(refname:short)", "refs/heads/run/")
+    return [name for name in str(names).split() if name]
+
+
+def _text(data: dict[str, Any], last: str) -> str:
+    active = data["memories"].get("active", 0)
+    notes = sum(data["tiers"].values())
+    rest = ", ".join(f"{n} {s}" for s, n in data["memories"].items() if s != "active")
+    lines = [
+        f"{data['path']} on {data['branch']}, profile {data['profile']}",
+        f"memories   {active - notes} active{', ' + rest if rest else ''}",
+    ]
+    if data["types"]:
+        types = ", ".join(f"{n} {t}" for t, n in data["types"].items())
+        lines.append(f"           {types}")
+    if notes:
+        lines.append("notes      " + ", ".join(f"{n} {t}" for t, n in data["tiers"].items()))
+    lines.append(f"sources    {data['sources']} files, {len(data['unread'])} not yet taken in")
+    lines.append(f"last run   {last or 'none yet: `memrepo run` makes one'}")
+    lines += [
+        f"waiting    {branch} (look: git log -p HEAD..{branch})" for branch in data["waiting"]
+    ]
+    if data["uncommitted"]:
+        lines.append(f"uncommitted {', '.join(visible(p) for p in data['uncommitted'][:5])}")
+    return "\n".join(lines)

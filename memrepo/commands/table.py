@@ -1,0 +1,107 @@
+"""The commands, and how one is parsed and run. A command's module is imported when it is named."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from memrepo import __version__
+from memrepo.commands.session import Answer, Session
+from memrepo.core.errors import Exit, MemrepoError
+
+COMMANDS: dict[str, str] = {
+    "init": "make a knowledge repository, or adopt a folder",
+    "demo": "a two-minute tour on sample data, offline",
+    "status": "where the repository stands",
+    "ingest": "snapshot the workspace's files into sources/",
+    "run": "take in what is new, distil it into memories, commit the result",
+    "show": "show one memory and the source lines it rests on",
+    "search": "find memories by words",
+    "log": "history in memory terms",
+    "revert": "take the latest run back",
+    "check": "validate memory files",
+    "config": "effective configuration and where each value comes from",
+}
+
+
+class UsageError(MemrepoError):
+    """The command line is not of the form a command takes."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, message: str, usage: str = "", *, fix: str = "") -> None:
+        super().__init__(f"{message}\n{usage}".strip(), fix=fix)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are exceptions, caught where all others are."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError instead of leaving the process."""
+        raise UsageError(f"{self.prog}: {message}", self.format_usage())
+
+
+def globals_parser() -> Parser:
+    """Return the parser of what stands before the command."""
+    listing = "\n".join(f"  {name:<9} {text}" for name, text in COMMANDS.items())
+    parser = Parser(
+        prog="memrepo",
+        usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",
+        description="An agent's memory as plain markdown files in a git repository.",
+        epilog=f"commands:\n{listing}\n\n`memrepo COMMAND --help` explains one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"memrepo {__version__}")
+    add_globals(parser, defaults=True)
+    parser.add_argument("command", nargs="?", default="status", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
+    """Declare the global options; after the command they override only when they are given."""
+
+    def default(value: Any) -> Any:
+        return value if defaults else argparse.SUPPRESS
+
+    group = parser.add_argument_group("global options")
+    group.add_argument("-C", dest="folder", default=default(""), metavar="DIR",
+                       help="work as if started in DIR")  # fmt: skip
+    group.add_argument("--now", default=default(""), metavar="TIME",
+                       help="take this RFC 3339 time for the clock's")  # fmt: skip
+    group.add_argument("--json", action="store_true", default=default(False),
+                       help="print one JSON object")  # fmt: skip
+    group.add_argument("-q", "--quiet", action="store_true", default=default(False),
+                       help="print nothing but errors")  # fmt: skip
+    group.add_argument("--no-color", action="store_true", default=default(False),
+                       help="print no colours (as with NO_COLOR)")  # fmt: skip
+
+
+def command_parser(name: str) -> Parser:
+    """Return the parser of one command; raises UsageError with a suggestion for no command."""
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        raise UsageError(
+            f"memrepo: {name!r} is not a command",
+            fix=f"did you mean {near[0]}?" if near else "`memrepo --help` lists them",
+        )
+    module = import_module(f"memrepo.commands.{name}")
+    parser = Parser(prog=f"memrepo {name}", description=f"{COMMANDS[name].capitalize()}.")
+    module.arguments(parser)
+    add_globals(parser, defaults=False)
+    return parser
+
+
+def run_command(session: Session, name: str, options: argparse.Namespace) -> Answer:
+    """Run one parsed command."""
+    answer: Answer = import_module(f"memrepo.commands.{name}").run(session, options)
+    return answer
+
+
+def call(session: Session, argv: Sequence[str]) -> Answer:
+    """Parse and run a command line without global options, as the demo does."""
+    name, *rest = argv
+    return run_command(session, name, command_parser(name).parse_args(rest))

@@ -1,0 +1,195 @@
+"""The configuration of a repository: one table drives parsing, defaults, `config show` and docs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, cast
+from zoneinfo import ZoneInfo, available_timezones
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judging import Profile
+from memrepo.core.layout import CONFIG_NAME
+from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
+
+FORMAT = 1
+"""The repository format this program reads and writes; a newer one is read only."""
+JUDGES = ("offline",)
+
+KeyKind = Literal["whole", "percent", "text", "texts", "choice", "zone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One configuration key: dotted name, kind, default and one line of explanation."""
+
+    name: str
+    kind: KeyKind
+    default: Any
+    doc: str
+    words: tuple[str, ...] = ()
+
+
+KEYS: tuple[Key, ...] = (
+    Key(name="format", kind="whole", default=FORMAT, doc="Version of the repository's layout."),
+    Key(name="profile", kind="choice", default="personal", words=("personal", "business"),
+        doc="business leaves CHRONICLES.md, DREAMS.md and their views out."),
+    Key(name="timezone", kind="zone", default="Asia/Manila",
+        doc="Zone in which times are shown and dates without an offset are read."),
+    Key(name="human_authors", kind="texts", default=(),
+        doc="Commit e-mails whose edits count as a person's."),
+    Key(name="sources.claims", kind="texts", default=CLAIMS,
+        doc="Files that runs distil into memories."),
+    Key(name="sources.notes", kind="texts", default=NOTES,
+        doc="Files that become notes and nothing else."),
+    Key(name="sources.deny", kind="texts", default=DENY, doc="Files that are never read."),
+    Key(name="run.judge", kind="choice", default="offline", words=JUDGES,
+        doc="Who scores and words."),
+    Key(name="run.max_change_pct", kind="percent", default=20,
+        doc="A run that would take a larger share out of recall waits for a person."),
+)  # fmt: skip
+BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
+_SECTIONS = frozenset(key.name.split(".")[0] for key in KEYS if "." in key.name)
+
+
+class ConfigError(MemrepoError):
+    """A configuration value that cannot be used: names file, line, key, found and expected."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, line: int, key: str, message: str, *, fix: str = "") -> None:
+        place = f"{CONFIG_NAME}:{line}" if line else CONFIG_NAME
+        super().__init__(f"{place}: {key + ': ' if key else ''}{message}", fix=fix)
+        self.key = key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Effective configuration; `given` names the keys that the file sets."""
+
+    values: Mapping[str, Any]
+    given: frozenset[str] = frozenset()
+
+    def get(self, name: str) -> Any:
+        """Return a key's effective value; raises KeyError for a name that is no key."""
+        return self.values.get(name, BY_NAME[name].default)
+
+    @property
+    def profile(self) -> Profile:
+        """Return the profile."""
+        return cast("Profile", self.get("profile"))
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Return the zone in which times are shown."""
+        return ZoneInfo(self.get("timezone"))
+
+    @property
+    def human_authors(self) -> tuple[str, ...]:
+        """Return the e-mails whose edits count as a person's."""
+        return cast("tuple[str, ...]", self.get("human_authors"))
+
+    @property
+    def read_only(self) -> bool:
+        """Tell whether a newer program wrote this repository: reads work, writes are refused."""
+        return bool(self.get("format") > FORMAT)
+
+    def source_rules(self) -> SourceRules:
+        """Return which files runs read."""
+        return SourceRules(
+            claims=self.get("sources.claims"), notes=self.get("sources.notes"),
+            deny=self.get("sources.deny"), profile=self.profile,
+        )  # fmt: skip
+
+
+def parse_config(text: str) -> Config:
+    """Parse `memrepo.toml`; an unknown key or a wrong value raises ConfigError."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise ConfigError(
+            int(line[1]) if line else 0, "", f"not valid TOML: {error}",
+            fix="correct the line; strings need quotes",
+        ) from error  # fmt: skip
+    flat = _flatten(table)
+    values = {}
+    for name, found in flat.items():
+        if name not in BY_NAME:
+            raise _unknown(text, name)
+        values[name] = _value(text, BY_NAME[name], found)
+    return Config(values=MappingProxyType(values), given=frozenset(values))
+
+
+def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, dict) and name in _SECTIONS:
+            flat.update({f"{name}.{key}": part for key, part in value.items()})
+        else:
+            flat[name] = value
+    return flat
+
+
+def line_of(text: str, name: str) -> int:
+    """Return the one-based line that sets a dotted key, 0 where it cannot be found."""
+    section, _, key = name.rpartition(".")
+    current = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if heading := re.fullmatch(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?", line):
+            current = heading[1].strip()
+            if current == name:
+                return number
+            continue
+        wanted = key if current == section else name
+        if current in (section, "") and re.match(rf"\s*[\"']?{re.escape(wanted)}[\"']?\s*=", line):
+            return number
+    return 0
+
+
+def _unknown(text: str, name: str) -> ConfigError:
+    near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.6)
+    near = near or [k for k in BY_NAME if k.rpartition(".")[2] == name.rpartition(".")[2]][:1]
+    return ConfigError(
+        line_of(text, name), name, "is not a configuration key",
+        fix=f"did you mean {near[0]}?" if near else "`memrepo config show` lists all keys",
+    )  # fmt: skip
+
+
+def _value(text: str, key: Key, found: Any) -> Any:
+    expected = ""
+    match key.kind:
+        case "whole":
+            if not _is_number(found, int) or found < 1:
+                expected = "a whole number from 1"
+        case "percent":
+            if not _is_number(found, (int, float)) or not 0 <= found <= 100:
+                expected = "a number from 0 to 100"
+        case "text":
+            if not isinstance(found, str):
+                expected = "a text"
+        case "texts":
+            if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
+                expected = 'a list of texts such as ["a", "b"]'
+            else:
+                found = tuple(found)
+        case "choice":
+            if found not in key.words:
+                expected = f"one of {', '.join(key.words)}"
+        case "zone":
+            if found not in available_timezones():
+                expected = "a zone of the tz database such as Europe/Berlin"
+    if expected:
+        raise ConfigError(
+            line_of(text, key.name), key.name, f"found {found!r}, expected {expected}",
+            fix=f"the default is {key.default!r}",
+        )  # fmt: skip
+    return found
+
+
+def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)

@@ -1,0 +1,1 @@
+"""Types, the one schema, the codec and pure state: no clock, disk, network or git."""

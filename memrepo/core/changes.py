@@ -1,0 +1,103 @@
+"""What runs and commands propose: changes, gathered into steps (a commit each) and a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+from memrepo.core.memory import Memory
+
+Op = Literal[
+    "ingest", "create", "reword", "supersede", "retire", "confirm", "tier", "decay", "prune",
+    "nominate", "promote", "demote", "pin", "archive", "restore", "compress", "link", "flag",
+    "resolve", "reject", "unreject", "forget", "view", "run", "revert", "edit", "import", "sync",
+    "init",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create:
+    """Add a memory file at `memory.path`."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """Set fields of a memory (None removes one) and, where given, its body."""
+
+    id: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remove:
+    """Take a memory file out of the tree; history keeps it."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """Write a file that is not a memory: a view, a manifest, a candidate, a source snapshot."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """Take a file that is not a memory out of the tree."""
+
+    path: str
+
+
+Change: TypeAlias = Create | Update | Remove | Write | Delete
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One commit: changes of one kind that stand or fall together, and why.
+
+    `what` completes the subject `<op>: <what>`; it holds no memory text beyond a slug.
+    `memories` names the memories concerned where the changes do not (files only).
+    """
+
+    op: Op
+    what: str
+    reason: str = ""
+    changes: tuple[Change, ...] = ()
+    memories: tuple[str, ...] = ()
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """Return the ids of all memories concerned, each once, in order of mention."""
+        ids = list(self.memories)
+        for change in self.changes:
+            match change:
+                case Create(memory=memory):
+                    ids.append(memory.id)
+                case Update(id=id_) | Remove(id=id_):
+                    ids.append(id_)
+                case Write() | Delete():
+                    pass
+        return tuple(dict.fromkeys(ids))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to happen on top of one commit: steps in order."""
+
+    base: str
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Return the changes of all steps in order."""
+        return tuple(change for step in self.steps for change in step.changes)

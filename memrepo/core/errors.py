@@ -1,0 +1,34 @@
+"""The root of every exception that stops the program; `cli` catches it once."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+
+class Exit(IntEnum):
+    """Exit codes of the command line (docs/cli.md)."""
+
+    DONE = 0
+    NO = 1
+    USAGE = 2
+    DECIDE = 3
+    MODEL = 4
+    REPOSITORY = 5
+    LOCKED = 6
+    BUG = 70
+
+
+class MemrepoError(Exception):
+    """Stop the program with a message for a person and an exit code.
+
+    Subclasses build their message from typed arguments and stand beside the code that raises them.
+    """
+
+    exit_code: ClassVar[Exit] = Exit.REPOSITORY
+    fix: str = ""
+
+    def __init__(self, message: str, *, fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix

@@ -1,0 +1,362 @@
+"""Kinds of field value: how each is read from text nodes, written back, and described.
+
+A node is what the header reader yields: a string, a list of nodes, or a mapping of nodes; no
+YAML type is ever guessed. `read` raises `ValueMismatch` with what was expected; `write` gives a
+canonical node; `core.codec` alone knows how a node is spelled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from memrepo.core.ids import ID_PATTERN
+from memrepo.core.times import format_time, parse_time
+
+Node: TypeAlias = "str | Raw | list[Node] | dict[str, Node]"
+
+
+class Raw(str):
+    """A scalar that is safe and meant to be spelled plain: a number, a time, a flag."""
+
+    __slots__ = ()
+
+
+class ValueMismatch(Exception):
+    """A node that is not of its field's kind; the codec turns it into a located Problem."""
+
+    def __init__(self, found: object, expected: str, key: str = "") -> None:
+        super().__init__(f"found {shown(found)}, expected {expected}")
+        self.found = found
+        self.expected = expected
+        self.key = key
+
+
+def shown(node: object) -> str:
+    """Describe a node for a message: bounded, on one line, controls escaped."""
+    if isinstance(node, list):
+        return f"a list of {len(node)}"
+    if isinstance(node, dict):
+        return "a mapping"
+    text = str(node).encode("unicode_escape").decode("ascii")
+    return f"'{text[:40]}...'" if len(text) > 43 else f"'{text}'"
+
+
+class Kind(Protocol):
+    """One kind of value."""
+
+    def read(self, node: Node) -> Any:
+        """Turn a node into the value; raises ValueMismatch."""
+
+    def write(self, value: Any) -> Node:
+        """Turn a value into its canonical node."""
+
+    def describe(self) -> str:
+        """Say in a few words what is expected."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text, at most `limit` characters, matching `pattern` where one is given."""
+
+    pattern: str = ""
+    limit: int = 2000
+    what: str = "text"
+
+    def read(self, node: Node) -> str:
+        """Read a string."""
+        if not isinstance(node, str) or len(node) > self.limit:
+            raise ValueMismatch(node, self.describe())
+        if self.pattern and re.fullmatch(self.pattern, node) is None:
+            raise ValueMismatch(node, self.describe())
+        return str(node)
+
+    def write(self, value: Any) -> Node:
+        """Write the string as it is."""
+        return str(value)
+
+    def describe(self) -> str:
+        """Describe."""
+        return (
+            self.what if self.limit >= 2000 else f"{self.what} of at most {self.limit} characters"
+        )
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        schema: dict[str, Any] = {"type": "string", "maxLength": self.limit}
+        return {**schema, "pattern": f"^(?:{self.pattern})$"} if self.pattern else schema
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One word out of a closed list."""
+
+    words: tuple[str, ...]
+
+    def read(self, node: Node) -> str:
+        """Read one of the words."""
+        if not isinstance(node, str) or node not in self.words:
+            raise ValueMismatch(node, self.describe())
+        return str(node)
+
+    def write(self, value: Any) -> Node:
+        """Write the word."""
+        return str(value)
+
+    def describe(self) -> str:
+        """Describe."""
+        return "one of " + ", ".join(self.words)
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"enum": list(self.words)}
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A moment, RFC 3339; read leniently (a plain date is midnight UTC), written in UTC."""
+
+    def read(self, node: Node) -> Any:
+        """Read a time."""
+        try:
+            return parse_time(str(node) if isinstance(node, str) else "")
+        except ValueError as error:
+            raise ValueMismatch(node, self.describe()) from error
+
+    def write(self, value: Any) -> Node:
+        """Write `YYYY-MM-DDTHH:MM:SSZ`."""
+        return Raw(format_time(value))
+
+    def describe(self) -> str:
+        """Describe."""
+        return "an RFC 3339 time such as 2026-01-31T09:00:00Z"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"type": "string", "format": "date-time"}
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A date or a time, kept as it is written."""
+
+    def read(self, node: Node) -> str:
+        """Read a date or time and keep its spelling."""
+        try:
+            parse_time(str(node) if isinstance(node, str) else "")
+        except ValueError as error:
+            raise ValueMismatch(node, self.describe()) from error
+        return str(node)
+
+    def write(self, value: Any) -> Node:
+        """Write it plain."""
+        return Raw(value)
+
+    def describe(self) -> str:
+        """Describe."""
+        return "a date such as 2026-01-31 or an RFC 3339 time"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number between `low` and `high`; at most four decimals are written."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def read(self, node: Node) -> float:
+        """Read a decimal number."""
+        text = node if isinstance(node, str) else ""
+        if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text) is None:
+            raise ValueMismatch(node, self.describe())
+        value = float(text)
+        if not (math.isfinite(value) and self.low <= value <= self.high):
+            raise ValueMismatch(node, self.describe())
+        return value
+
+    def write(self, value: Any) -> Node:
+        """Write at most four decimals, always with a point."""
+        text = f"{value:.4f}".rstrip("0")
+        return Raw(text + "0" if text.endswith(".") else text)
+
+    def describe(self) -> str:
+        """Describe."""
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"type": "number", "minimum": self.low, "maximum": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number from 0 up."""
+
+    def read(self, node: Node) -> int:
+        """Read digits."""
+        if not isinstance(node, str) or re.fullmatch(r"0|[1-9]\d{0,8}", node) is None:
+            raise ValueMismatch(node, self.describe())
+        return int(node)
+
+    def write(self, value: Any) -> Node:
+        """Write digits."""
+        return Raw(int(value))
+
+    def describe(self) -> str:
+        """Describe."""
+        return "a whole number"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"type": "integer", "minimum": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or absent: `false` is accepted from a person and never written."""
+
+    def read(self, node: Node) -> bool:
+        """Read true or false, and no other spelling."""
+        if not isinstance(node, str) or node not in ("true", "false"):
+            raise ValueMismatch(node, self.describe())
+        return str(node) == "true"
+
+    def write(self, value: Any) -> Node:
+        """Write true or false."""
+        return Raw("true" if value else "false")
+
+    def describe(self) -> str:
+        """Describe."""
+        return "true or false"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list without repetition, in the order written; `bare` takes a single mapping as a list."""
+
+    item: Kind
+    bare: bool = False
+    limit: int = 1000
+
+    def read(self, node: Node) -> tuple[Any, ...]:
+        """Read each item; a repeated one is kept once."""
+        if self.bare and isinstance(node, dict):
+            node = [node]
+        if not isinstance(node, list) or len(node) > self.limit:
+            raise ValueMismatch(node, self.describe())
+        return tuple(dict.fromkeys(self.item.read(part) for part in node))
+
+    def write(self, value: Any) -> Node:
+        """Write each item."""
+        return [self.item.write(part) for part in value]
+
+    def describe(self) -> str:
+        """Describe."""
+        return f"a list, each item {self.item.describe()}"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"type": "array", "items": self.item.json_schema()}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two whole numbers, first not above second: a span of lines."""
+
+    def read(self, node: Node) -> tuple[int, int]:
+        """Read `[a, b]`."""
+        if not isinstance(node, list) or len(node) != 2:
+            raise ValueMismatch(node, self.describe())
+        first, second = (Whole().read(part) for part in node)
+        if first > second:
+            raise ValueMismatch(f"[{first}, {second}]", self.describe())
+        return first, second
+
+    def write(self, value: Any) -> Node:
+        """Write `[a, b]`."""
+        return [Raw(value[0]), Raw(value[1])]
+
+    def describe(self) -> str:
+        """Describe."""
+        return "two line numbers [first, last]"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A flat mapping that becomes a frozen record; members at their default are not written.
+
+    `names` maps a key in the file to an attribute that cannot carry its name (`class`).
+    """
+
+    make: type[Any]
+    members: Mapping[str, Kind]
+    required: tuple[str, ...] = ()
+    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.make, tuple(self.members)))
+
+    def read(self, node: Node) -> Any:
+        """Read the known members; an unknown or a missing one is a mismatch."""
+        if not isinstance(node, dict):
+            raise ValueMismatch(node, self.describe())
+        values: dict[str, Any] = {}
+        for key, part in node.items():
+            if key not in self.members:
+                raise ValueMismatch(key, f"only the keys {', '.join(self.members)}", key)
+            try:
+                values[self.names.get(key, key)] = self.members[key].read(part)
+            except ValueMismatch as bad:
+                raise ValueMismatch(bad.found, bad.expected, f"{key}.{bad.key}".strip(".")) from bad
+        for key in self.required:
+            if self.names.get(key, key) not in values:
+                raise ValueMismatch(node, f"a mapping with the key {key}", key)
+        return self.make(**values)
+
+    def write(self, value: Any) -> Node:
+        """Write members that differ from their default, in the order of the table."""
+        defaults = {f.name: f.default for f in dataclasses.fields(self.make)}
+        node: dict[str, Node] = {}
+        for key, kind in self.members.items():
+            name = self.names.get(key, key)
+            part = getattr(value, name)
+            if part != defaults[name]:
+                node[key] = kind.write(part)
+        return node
+
+    def describe(self) -> str:
+        """Describe."""
+        return "a mapping {" + ", ".join(self.members) + "}"
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe for JSON Schema."""
+        return {
+            "type": "object",
+            "properties": {key: kind.json_schema() for key, kind in self.members.items()},
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
+def memory_ref() -> Text:
+    """Return the kind of a reference to a memory by its full id."""
+    return Text(pattern=ID_PATTERN.pattern, what="a memory id such as mem-0123456789abcdef")

@@ -1,0 +1,151 @@
+"""Where a file's header stands and what it holds; files without one are the rule, not an error.
+
+A header opens on line 1 (after an optional byte order mark) with `---` and closes with the next
+line `---` or `...`; blanks may follow both. `+++` and a `---` further down are body.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memrepo.core import subset, yamlnodes
+from memrepo.core.entries import Entry, Reading
+from memrepo.core.lines import split_lines
+from memrepo.core.problems import Problem
+from memrepo.core.refusals import refusal
+
+FIRST_LINE = 2
+"""The number of the line after the opening marker."""
+
+_OPEN = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)")
+_CLOSE = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
+_KEYED = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s#\[\]{}>|&*!%@`"'-][^:]*):(?:[ \t]|\Z)""")
+_BYTE_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """A file's header.
+
+    `present`: opened and closed. `unclosed`: opened only; then everything is body. `indent`:
+    blanks before each top-level key. `body_line` is the one-based number of the first line after
+    the header, `body_offset` where it begins in the decoded text (the byte order mark counts).
+    """
+
+    present: bool = False
+    unclosed: bool = False
+    entries: tuple[Entry, ...] = ()
+    indent: int = 0
+    body_line: int = 1
+    body_offset: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyStart:
+    """Where the body of a foreign file begins; `rule` names what is odd about its header."""
+
+    line: int = 1
+    offset: int = 0
+    rule: str = ""
+
+
+def split(data: bytes, path: str) -> Header:
+    """Read the header of any file; it never raises, what is wrong is in `problems`."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return Header(problems=(not_utf8(path, data, error.start),))
+    return read(text, path)
+
+
+def not_utf8(path: str, data: bytes, offset: int) -> Problem:
+    """Make the Problem of bytes that are not UTF-8 from `offset` on."""
+    before = data[:offset]
+    ends = list(_BYTE_LINE_END.finditer(before))
+    start = ends[-1].end() if ends else 0
+    return refusal(
+        "file-not-utf8", path,
+        f"found the byte 0x{data[offset]:02X} at offset {offset}, expected UTF-8",
+        line=len(ends) + 1, column=len(before[start:].decode("utf-8", "replace")) + 1,
+        fix="save the file as UTF-8",
+    )  # fmt: skip
+
+
+def read(text: str, path: str) -> Header:
+    """Read the header of a decoded text; as `split`."""
+    bom = int(text.startswith("\ufeff"))
+    opening = _OPEN.match(text)
+    if opening is None:
+        return Header(body_offset=bom)
+    closing = _closing(text, opening)
+    if closing is None:
+        problem = refusal(
+            "frontmatter-unclosed", path, "found --- on line 1 only, expected a closing ---",
+            line=1, column=1, fix="close the header with a line ---",
+        )  # fmt: skip
+        return Header(unclosed=True, body_offset=bom, problems=(problem,))
+    lines = inner_lines(text, opening.end(), closing.start() + 1)
+    reading = read_lines(lines, path)
+    return Header(
+        present=True,
+        entries=reading.entries,
+        indent=reading.indent,
+        body_line=FIRST_LINE + len(lines) + 1,
+        body_offset=closing.end(),
+        problems=reading.problems,
+    )
+
+
+def _closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
+    # The closing marker may follow at once: its line end is then the opening's own.
+    return _CLOSE.search(text, opening.end() - 1)
+
+
+def inner_lines(text: str, start: int, end: int) -> list[str]:
+    """Split the text between the markers into lines without their ends."""
+    inner = text[start:end]
+    if "\r" in inner:
+        return [line for line, _ in split_lines(inner)]
+    lines = inner.split("\n")
+    # After a last line end comes nothing; between markers in direct succession there is nothing.
+    lines.pop()
+    return lines
+
+
+def read_lines(lines: list[str], path: str) -> Reading:
+    """Read the lines between the markers: our own subset first, YAML for the rest."""
+    entries = subset.read(lines, FIRST_LINE)
+    if entries is not None:
+        return Reading(entries=entries)
+    return yamlnodes.read(lines, path, FIRST_LINE)
+
+
+def body_start(text: str) -> BodyStart:
+    """Find where a foreign file's body begins, without reading its header.
+
+    A block that is not closed, or whose lines are not keys, is body as a whole, so that no text
+    is lost; `rule` then says `frontmatter-unclosed` or `frontmatter-not-mapping`.
+    """
+    bom = int(text.startswith("\ufeff"))
+    opening = _OPEN.match(text)
+    if opening is None:
+        return BodyStart(offset=bom)
+    closing = _closing(text, opening)
+    if closing is None:
+        return BodyStart(offset=bom, rule="frontmatter-unclosed")
+    lines = inner_lines(text, opening.end(), closing.start() + 1)
+    if not _looks_keyed(lines):
+        return BodyStart(offset=bom, rule="frontmatter-not-mapping")
+    return BodyStart(line=FIRST_LINE + len(lines) + 1, offset=closing.end())
+
+
+def _looks_keyed(lines: list[str]) -> bool:
+    """Tell whether lines at the margin are keys, comments, list items or closing brackets."""
+    margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
+    if not margin:
+        return all(not line.strip() or _KEYED.match(line.lstrip()) for line in lines)
+    return _KEYED.match(margin[0]) is not None and all(
+        _KEYED.match(line) or line.startswith(("- ", "]", "}")) or line == "-" for line in margin
+    )

@@ -1,0 +1,97 @@
+"""Normalised text, ids, slugs and paths: the identity of a memory, fixed at birth.
+
+Ids are sha-256 over a JSON array of normalised parts; there is no stemming and no folding of
+plurals or articles here (those belong to reuse keys only).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import datetime
+
+from memrepo.core.times import format_time
+
+ID_PATTERN = re.compile(r"mem-[0-9a-f]{16}")
+TEXT_HASH_PATTERN = re.compile(r"th-[0-9a-f]{16}")
+SLUG_LENGTH = 60
+
+_MARKER = re.compile(r"^(?:[-*+•]|\d{1,9}[.)])\s+")
+_CHECKBOX = re.compile(r"^\[[ xX]\]\s+")
+_LEADING_DATE = re.compile(r"^[\[(]?\d{4}-\d{2}-\d{2}[\])]?(?:\s*[:–—-])?\s+")
+_BLANKS = re.compile(r"\s+")
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+def visible(text: str) -> str:
+    """Drop invisible characters: format controls (zero width, bidi), other controls but blanks."""
+    return "".join(
+        ch
+        for ch in text
+        if ch.isspace() or unicodedata.category(ch) not in ("Cf", "Cc", "Cs", "Co")
+    )
+
+
+def normalise(text: str) -> str:
+    """Fold to NFKC, lower case and single blanks, without invisible characters."""
+    folded = unicodedata.normalize("NFKC", visible(text)).casefold()
+    # Case folding can leave a decomposable sequence behind; a second pass makes this idempotent.
+    folded = unicodedata.normalize("NFKC", visible(folded))
+    return _BLANKS.sub(" ", folded).strip()
+
+
+def strip_marker(text: str) -> str:
+    """Drop a leading list marker, checkbox and date, in this order."""
+    text = text.strip()
+    for pattern in (_MARKER, _CHECKBOX, _LEADING_DATE):
+        text = pattern.sub("", text, count=1)
+    return text.strip()
+
+
+def normal_claim(text: str) -> str:
+    """Normalise a claim's text for comparison: without list marker, checkbox or leading date."""
+    return normalise(strip_marker(text))
+
+
+def digest(parts: Iterable[object]) -> str:
+    """Return the sha-256 hex of a JSON array of parts (compact, non-ASCII kept)."""
+    blob = json.dumps(list(parts), ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """Return `th-<16 hex>` of a normalised text: equal texts meet whatever file they stand in."""
+    return f"th-{digest([normal_claim(text)])[:16]}"
+
+
+def claim_id(*, scope: str, subject: str, predicate: str, object_: str, text: str) -> str:
+    """Return the id of a claim: `mem-<16 hex>` over scope, triple and text, all normalised."""
+    parts = [normalise(scope), *(normalise(p) for p in (subject, predicate, object_))]
+    return f"mem-{digest([*parts, normal_claim(text)])[:16]}"
+
+
+def note_id(*, resource: str, text: str, occurrence: int) -> str:
+    """Return the id of a note: over resource, normalised text and n-th occurrence (from 0)."""
+    return f"mem-{digest(['note', resource, normalise(text), occurrence])[:16]}"
+
+
+def manual_id(*, created: datetime, text: str) -> str:
+    """Return the id of a hand-made memory: over creation time and text."""
+    return f"mem-{digest(['manual', format_time(created), normal_claim(text)])[:16]}"
+
+
+def slugify(text: str) -> str:
+    """Make a slug `[a-z0-9-]{1,60}` from the birth text; other scripts are transliterated."""
+    plain = strip_marker(text)
+    if not plain.isascii():
+        from anyascii import anyascii
+
+        plain = anyascii(unicodedata.normalize("NFKC", visible(plain)))
+    slug = _NOT_SLUG.sub("-", plain.lower()).strip("-")
+    if len(slug) > SLUG_LENGTH:
+        cut = slug[: SLUG_LENGTH + 1].rfind("-")
+        slug = slug[: cut if cut >= SLUG_LENGTH // 2 else SLUG_LENGTH].strip("-")
+    return slug or "memory"

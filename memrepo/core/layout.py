@@ -1,0 +1,92 @@
+"""Where everything of memrepo's lies in a repository, under an optional prefix.
+
+In a repository of its own the prefix is empty; where a name of ours is taken (a folder adopted in
+place) everything of ours goes under `memrepo/`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memrepo.core.ids import slugify
+from memrepo.core.memory import LAYER_OF_TYPE
+
+CONFIG_NAME = "memrepo.toml"
+ADOPTED_PREFIX = "memrepo/"
+AREAS = (
+    "memories", "sources", "views", "runs", "candidates", "threads", "corrections", "tombstones",
+)  # fmt: skip
+RESERVED_NAMES = ("index.md", "log.md")
+
+_DAY = re.compile(r"(\d{4}-\d{2})-(\d{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Paths of one repository; `prefix` is empty or ends in a slash."""
+
+    prefix: str = ""
+
+    @property
+    def config(self) -> str:
+        """Return the path of `memrepo.toml`."""
+        return self.prefix + CONFIG_NAME
+
+    def area(self, name: str) -> str:
+        """Return an area's folder with a trailing slash, such as `memories/`."""
+        if name not in AREAS:
+            raise ValueError(f"not an area: {name}")
+        return f"{self.prefix}{name}/"
+
+    def owns(self, path: str) -> bool:
+        """Tell whether a path is one that memrepo writes or reads."""
+        return path == self.config or any(path.startswith(self.area(a)) for a in AREAS)
+
+    def source(self, name: str) -> str:
+        """Return where the snapshot of a workspace file lies."""
+        return self.area("sources") + name
+
+    def source_name(self, path: str) -> str:
+        """Return the workspace name of a snapshot's path."""
+        return path.removeprefix(self.area("sources"))
+
+    def is_memory(self, path: str) -> bool:
+        """Tell whether a path is a memory file's: markdown below `memories/<layer>/`."""
+        area = self.area("memories")
+        return (
+            path.startswith(area)
+            and path.endswith(".md")
+            and "/" in path.removeprefix(area)
+            and path.rsplit("/", 1)[-1] not in RESERVED_NAMES
+        )
+
+    def memory(self, *, id_: str, type_: str, text: str, captured: str) -> str:
+        """Return the birth path of a memory: layer, month (and day, for notes), slug and id.
+
+        `captured` is an ISO date of evidence or empty; undated memories are spread over 256
+        folders so that directories stay small.
+        """
+        layer = LAYER_OF_TYPE[type_]
+        day = _DAY.match(captured)
+        digits = id_.removeprefix("mem-")
+        if day is None:
+            folder = f"undated/{digits[:2]}"
+        elif type_ == "note":
+            folder = f"{day[1]}/{day[2]}"
+        else:
+            folder = day[1]
+        return f"{self.area('memories')}{layer}/{folder}/{slugify(text)}-{digits[:6]}.md"
+
+    def view(self, name: str) -> str:
+        """Return the path of a view such as `LTMEMORY.md`."""
+        return self.area("views") + name
+
+    def manifest(self, run: str) -> str:
+        """Return the path of a run's manifest; the month is in the run id."""
+        return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
+
+    def candidate(self, verdict: str, text_hash: str) -> str:
+        """Return the path of a candidate that Pass 1 set aside (`deferred` or `rejected`)."""
+        digits = text_hash.removeprefix("th-")
+        return f"{self.area('candidates')}{verdict}/{digits[:2]}/{text_hash}.md"

@@ -1,0 +1,211 @@
+"""The records of one memory file. Machine facts live in `fields`, keyed by the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, cast
+
+CLAIM_TYPES = (
+    "fact", "lesson", "decision", "commitment", "constraint", "preference", "identity",
+    "relationship", "method", "procedure", "episode", "aspiration", "milestone", "open_question",
+)  # fmt: skip
+TYPES = ("note", *CLAIM_TYPES, "summary", "chunk")
+STATUSES = ("active", "archived", "superseded", "forgotten")
+STANDINGS = (
+    "resolved",
+    "contested",
+    "unresolved",
+    "stale",
+    "retire_candidate",
+    "probable_duplicate",
+)
+HOMES = ("LTMEMORY.md", "PLAYBOOKS.md", "EPISODES.md", "HISTORY.md", "WISHES.md")
+LAYERS = ("identity", "user", "preferences", "knowledge", "decisions", "skills", "context", "notes")
+
+LAYER_OF_TYPE: Mapping[str, str] = MappingProxyType({
+    "identity": "identity", "relationship": "user", "preference": "preferences",
+    "fact": "knowledge", "lesson": "knowledge", "constraint": "knowledge",
+    "open_question": "knowledge", "decision": "decisions", "commitment": "decisions",
+    "method": "skills", "procedure": "skills", "episode": "context", "milestone": "context",
+    "aspiration": "context", "summary": "context", "chunk": "context", "note": "notes",
+})  # fmt: skip
+HOME_OF_TYPE: Mapping[str, str] = MappingProxyType({
+    **dict.fromkeys(CLAIM_TYPES, "LTMEMORY.md"), "method": "PLAYBOOKS.md",
+    "procedure": "PLAYBOOKS.md", "episode": "EPISODES.md", "milestone": "HISTORY.md",
+    "aspiration": "WISHES.md",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a memory's text stands: path and blob of the source, one-based inclusive lines.
+
+    `captured` is the ISO date of the evidence and `captured_from` what it was read from
+    (unit, heading, file or commit); both are empty when nothing dates the evidence.
+    """
+
+    resource: str
+    blob: str = ""
+    lines: tuple[int, int] = (0, 0)
+    text_hash: str = ""
+    kind: str = "direct"
+    captured: str = ""
+    captured_from: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """An actor and a time: `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7)."""
+
+    by: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A typed edge to another memory; strength 0 to 1."""
+
+    target: str
+    type: str
+    strength: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importance:
+    """How much a memory matters: score 0 to 1, level, at most five reason codes, keywords."""
+
+    score: float
+    level: str
+    reasons: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decay:
+    """The decay class of a memory proper; its expiry is derived."""
+
+    cls: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gist:
+    """What recall shows of a note at gist tier; the body stays."""
+
+    title: str
+    tags: tuple[str, ...] = ()
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hot:
+    """On the hot cache since when and why, or demoted when (`until`)."""
+
+    since: datetime | None = None
+    reason: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """Why a run stopped believing in a memory."""
+
+    run: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    r"""One memory: its repository path, schema fields that differ from their default, and body.
+
+    `body` is the text under the header with `\n` line ends, without leading blank lines and
+    trailing white space; the file's own bytes stay with the file (`core.codec.edit`).
+    """
+
+    path: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    body: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.id, self.body))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Memory):
+            return NotImplemented
+        return (self.path, self.body, dict(self.fields)) == (
+            other.path, other.body, dict(other.fields),
+        )  # fmt: skip
+
+    @property
+    def id(self) -> str:
+        """Return the id, or an empty string where a person's file has none yet."""
+        return cast("str", self.fields.get("id", ""))
+
+    @property
+    def type(self) -> str:
+        """Return the memory's type."""
+        return cast("str", self.fields.get("type", ""))
+
+    @property
+    def status(self) -> str:
+        """Return whether recall sees it."""
+        return cast("str", self.fields.get("status", "active"))
+
+    @property
+    def standing(self) -> str:
+        """Return how sure we are (claims only)."""
+        return cast("str", self.fields.get("standing", "resolved"))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Return where its text came from."""
+        return cast("tuple[Source, ...]", self.fields.get("sources", ()))
+
+    @property
+    def is_note(self) -> bool:
+        """Tell whether tiers govern it; decay classes govern the rest."""
+        return self.type == "note"
+
+    @property
+    def layer(self) -> str:
+        """Return the layer that its path names, or the type's own where it stands elsewhere."""
+        parts = self.path.split("/")
+        if "memories" in parts[:-1]:
+            return parts[parts.index("memories") + 1]
+        return LAYER_OF_TYPE.get(self.type, "knowledge")
+
+    @property
+    def slug(self) -> str:
+        """Return the file name without `.md`."""
+        return self.path.rsplit("/", 1)[-1].removesuffix(".md")
+
+    @property
+    def captured(self) -> str:
+        """Return the newest evidence date, or an empty string."""
+        return max((s.captured for s in self.sources), default="")
+
+    def text(self, key: str) -> str:
+        """Return a text field, or an empty string."""
+        return cast("str", self.fields.get(key, ""))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list field, or an empty tuple."""
+        return cast("tuple[str, ...]", self.fields.get(key, ()))
+
+    def time(self, key: str) -> datetime | None:
+        """Return a time field, or None."""
+        return cast("datetime | None", self.fields.get(key))
+
+    def flag(self, key: str) -> bool:
+        """Return a flag field."""
+        return bool(self.fields.get(key, False))
+
+    def with_fields(self, changes: Mapping[str, Any], body: str | None = None) -> Memory:
+        """Return a copy with fields set, or removed where the new value is None."""
+        merged = {k: v for k, v in {**self.fields, **changes}.items() if v is not None}
+        return replace(self, fields=merged, body=self.body if body is None else body)

@@ -1,0 +1,50 @@
+"""Commit messages: a bounded subject, a body that says why, and trailers a program can trust.
+
+Newlines in values are folded: a newline in a reason could forge a trailer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memrepo.core.changes import Step
+from memrepo.core.ids import visible
+
+SUBJECT_LENGTH = 72
+REASON_LENGTH = 500
+PREFIX = "Memrepo-"
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What every commit of one command shares: run id (or empty), actor, commits reverted."""
+
+    actor: str
+    run: str = ""
+    reverts: tuple[str, ...] = ()
+    extra: Mapping[str, str] | None = None
+
+
+def fold(text: str, limit: int) -> str:
+    """Put a value on one line, without invisible characters, at most `limit` characters long."""
+    line = _BLANKS.sub(" ", visible(text)).strip()
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def message(step: Step, context: Context) -> str:
+    """Spell the commit message of a step."""
+    subject = fold(f"{step.op}: {step.what}", SUBJECT_LENGTH)
+    trailers = [("Run", context.run)] if context.run else []
+    trailers.append(("Op", step.op))
+    trailers += [("Memory", id_) for id_ in step.memory_ids]
+    trailers.append(("Actor", context.actor))
+    if step.reason:
+        trailers.append(("Reason", step.reason))
+    trailers += [("Reverts", commit) for commit in context.reverts]
+    trailers += sorted((context.extra or {}).items())
+    lines = [f"{PREFIX}{key}: {fold(value, REASON_LENGTH)}" for key, value in trailers]
+    body = [fold(step.reason, REASON_LENGTH), ""] if step.reason else []
+    return "\n".join([subject, "", *body, *lines]) + "\n"

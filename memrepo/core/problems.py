@@ -1,0 +1,43 @@
+"""Findings in user data are values, never exceptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One located finding in a file; `line` and `column` are one-based, 0 means the whole file.
+
+    `message` says what was found and what was expected, `fix` how to mend it.
+    Neither ever holds the value of a secret.
+    """
+
+    path: str
+    rule: str
+    message: str
+    line: int = 0
+    column: int = 0
+    key: str = ""
+    fix: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        """Print as `path:line:col: rule message (fix: ...)`."""
+        place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        text = f"{place}: {self.rule} {self.message}"
+        return f"{text} (fix: {self.fix})" if self.fix else text
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form that `--json` prints."""
+        return {
+            "path": self.path,
+            "line": self.line,
+            "column": self.column,
+            "key": self.key,
+            "rule": self.rule,
+            "message": self.message,
+            "fix": self.fix,
+            "severity": self.severity,
+        }

@@ -1,0 +1,199 @@
+"""The one schema of a memory file: the validator, JSON Schema, docs table and merge derive from it.
+
+Key order in a file is the order of this table. Key names follow Open Knowledge Format 0.2 where
+that has a name (type, title, description, tags, sources, generated, verified, status).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from memrepo.core import memory as m
+from memrepo.core.fields import (
+    Choice,
+    Day,
+    Flag,
+    Kind,
+    ListOf,
+    Number,
+    Pair,
+    Record,
+    Text,
+    Time,
+    Whole,
+    memory_ref,
+)
+from memrepo.core.ids import TEXT_HASH_PATTERN
+
+MergeRule = Literal["const", "min", "status", "set3", "lww", "text3", "derived"]
+Writer = Literal["person", "machine"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One frontmatter field.
+
+    `merge` names how two clones' values are joined (docs/merging.md), `default` is never written,
+    `writer` says whether a person may set it by hand.
+    """
+
+    name: str
+    kind: Kind
+    merge: MergeRule
+    doc: str
+    default: Any = None
+    writer: Writer = "machine"
+
+
+_TEXT = Text()
+_NAME = Text(limit=200, what="a short text")
+_ACTOR = Text(
+    pattern=r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}",
+    what="an actor: human:<id>, process:<id> or <producer>/<version>",
+)
+_HASH = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
+_STAMP = Record(m.Stamp, {"by": _ACTOR, "at": Time()}, required=("by",))
+SCORES = (
+    "semantic_cluster_confidence", "canonical_clarity", "provenance_strength",
+    "contradiction_pressure", "freshness", "confidence", "route_fitness",
+    "supersession_confidence",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The eight Pass 2 dimensions, 0 to 1 (memory-purifier, Pass 2)."""
+
+    semantic_cluster_confidence: float = 0.0
+    canonical_clarity: float = 0.0
+    provenance_strength: float = 0.0
+    contradiction_pressure: float = 0.0
+    freshness: float = 0.0
+    confidence: float = 0.0
+    route_fitness: float = 0.0
+    supersession_confidence: float = 0.0
+
+
+_SOURCE = Record(
+    m.Source,
+    {
+        "resource": Text(what="a repository path or URL"),
+        "blob": Text(pattern=r"[0-9a-f]{40}|[0-9a-f]{64}", what="a git blob id"),
+        "lines": Pair(),
+        "text_hash": _HASH,
+        "kind": Choice(("direct", "inferred", "merged")),
+        "captured": Day(),
+        "captured_from": Choice(("unit", "heading", "file", "commit")),
+    },
+    required=("resource",),
+)
+
+FIELDS: tuple[Field, ...] = (
+    Field(name="id", kind=memory_ref(), merge="const", doc="Fixed at birth, never recomputed."),
+    Field(name="type", kind=Choice(m.TYPES), merge="lww", writer="person",
+          doc="What kind of memory."),
+    Field(name="title", kind=_TEXT, merge="lww", writer="person", doc="Display name; notes."),
+    Field(name="subject", kind=_TEXT, merge="lww", writer="person", doc="Whom it is about."),
+    Field(name="predicate", kind=_TEXT, merge="lww", writer="person", doc="What is said of it."),
+    Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value said."),
+    Field(name="description", kind=_TEXT, merge="lww", writer="person", doc="One line (OKF)."),
+    Field(name="status", kind=Choice(m.STATUSES), merge="status", default="active",
+          doc="Whether recall sees it."),
+    Field(name="status_epoch", kind=Whole(), merge="status", default=0,
+          doc="Raised by restore and unreject."),
+    Field(name="standing", kind=Choice(m.STANDINGS), merge="lww", default="resolved",
+          doc="How sure we are; claims only."),
+    Field(name="home", kind=Choice(m.HOMES), merge="lww", doc="The view it is printed in."),
+    Field(name="tags", kind=ListOf(_NAME), merge="set3", default=(), writer="person",
+          doc="Secondary tags."),
+    Field(name="entities", kind=ListOf(_NAME), merge="set3", default=(), writer="person",
+          doc="Names, projects, hosts and tools it mentions."),
+    Field(name="created", kind=Time(), merge="min", doc="When memrepo first saw it."),
+    Field(name="generated", kind=_STAMP, merge="lww",
+          doc="Actor and time of the last meaningful change (OKF)."),
+    Field(name="verified", kind=ListOf(_STAMP, bare=True), merge="set3", default=(),
+          doc="Confirmations (OKF)."),
+    Field(name="valid_from", kind=Day(), merge="lww", writer="person",
+          doc="True in the world from."),
+    Field(name="valid_until", kind=Day(), merge="lww", writer="person",
+          doc="True in the world until."),
+    Field(name="scope", kind=_NAME, merge="lww", default="", writer="person",
+          doc="user:, project: or agent: scope; empty is the whole repository."),
+    Field(name="confidence", kind=Number(), merge="lww", default=1.0,
+          doc="Stored confidence, 0 to 1."),
+    Field(name="importance", kind=Record(
+        m.Importance,
+        {"score": Number(), "level": Choice(("trivial", "low", "normal", "high", "critical")),
+         "reasons": ListOf(_NAME), "keywords": ListOf(_NAME)},
+        required=("score", "level")), merge="lww", doc="How much it matters."),
+    Field(name="decay", kind=Record(m.Decay, {"class": _NAME}, required=("class",),
+                                    names={"class": "cls"}), merge="lww", writer="person",
+          doc="Decay class of a memory proper."),
+    Field(name="tier", kind=Choice(("hot", "warm", "gist", "forgotten")), merge="lww",
+          default="hot", doc="Retention tier of a note."),
+    Field(name="tier_since", kind=Time(), merge="lww", doc="When the move fell due."),
+    Field(name="tier_written", kind=Time(), merge="lww", doc="The writing run's now."),
+    Field(name="gist", kind=Record(
+        m.Gist, {"title": _TEXT, "tags": ListOf(_NAME), "summary": _TEXT}, required=("title",)),
+        merge="lww", doc="What recall shows of a note at gist tier."),
+    Field(name="hot", kind=Record(
+        m.Hot, {"since": Time(), "reason": _NAME, "until": Time()}), merge="lww",
+        doc="On the hot cache since when and why, or demoted when."),
+    Field(name="pinned", kind=Flag(), merge="lww", default=False, writer="person",
+          doc="Never aged, evicted, archived or pruned."),
+    Field(name="critical", kind=Flag(), merge="lww", default=False, writer="person",
+          doc="Always on the hot cache."),
+    Field(name="user_marked", kind=Flag(), merge="lww", default=False, writer="person",
+          doc="Asked for by the user; never cleaned."),
+    Field(name="promoted", kind=Flag(), merge="lww", default=False,
+          doc="A note that was nominated once."),
+    Field(name="aliases", kind=ListOf(_HASH), merge="set3", default=(),
+          doc="Hashes of former wordings."),
+    Field(name="links", kind=ListOf(Record(
+        m.Link,
+        {"target": memory_ref(),
+         "type": Choice(("follows", "references", "contradicts", "supports", "related")),
+         "strength": Number()},
+        required=("target", "type"))), merge="set3", default=(), doc="Typed links."),
+    Field(name="threads", kind=ListOf(_NAME), merge="set3", default=(),
+          doc="Conversation threads it belongs to."),
+    Field(name="supersedes", kind=ListOf(memory_ref()), merge="set3", default=(),
+          doc="Memories that this one replaced."),
+    Field(name="superseded_by", kind=ListOf(memory_ref()), merge="set3", default=(),
+          doc="Memories that replaced this one."),
+    Field(name="superseded_at", kind=Time(), merge="lww", doc="When it was replaced."),
+    Field(name="archived_at", kind=Time(), merge="lww", doc="When it was archived."),
+    Field(name="parent", kind=memory_ref(), merge="lww", doc="The memory a chunk is part of."),
+    Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
+    Field(name="sources", kind=ListOf(_SOURCE, limit=10_000), merge="set3", default=(),
+          doc="Provenance: the exact lines can be shown for ever (OKF)."),
+    Field(name="scores", kind=Record(Scores, dict.fromkeys(SCORES, Number())), merge="lww",
+          doc="The eight Pass 2 dimensions."),
+    Field(name="claim_id", kind=Text(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
+          merge="lww", doc="Claim id of the purifier lineage, when exported or imported."),
+    Field(name="duplicate_of", kind=memory_ref(), merge="lww",
+          doc="The memory it probably repeats."),
+    Field(name="retired", kind=ListOf(Record(
+        m.Retired, {"run": _NAME, "reason": _TEXT}, required=("run", "reason"))), merge="set3",
+        default=(), doc="Why runs stopped believing in it."),
+    Field(name="origin", kind=Choice(("purifier", "manual", "import", "compression", "promotion")),
+          merge="lww", doc="How it came to be."),
+    Field(name="run", kind=_NAME, merge="lww", doc="The run that last wrote it."),
+)  # fmt: skip
+
+BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})
+ORDER: Mapping[str, int] = MappingProxyType({f.name: n for n, f in enumerate(FIELDS)})
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a memory's frontmatter; foreign keys are allowed."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "memrepo memory frontmatter",
+        "type": "object",
+        "required": ["type"],
+        "properties": {f.name: {**f.kind.json_schema(), "description": f.doc} for f in FIELDS},
+    }

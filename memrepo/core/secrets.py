@@ -1,0 +1,132 @@
+"""Secrets of high precision: kinds that are never memory, found and replaced, never shown.
+
+Only forms that are all but certain are here (keys, tokens, credentials in URLs, password
+assignments). UUIDs, hashes and digit ids stand in most real workspaces and are not secrets.
+Every pattern is linear: runs are possessive or bounded, so a hostile line costs no more than text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_START = r"(?<![A-Za-z0-9_-])"
+_STOP = r"(?![A-Za-z0-9_-])"
+_PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_PEM_BODY = r"(?:[^-]|-(?!----))"
+_PEM = (
+    rf"-----BEGIN {_PEM_NAME}(?:(?={_PEM_BODY}*?[A-Za-z0-9+/]{{16}}){_PEM_BODY}*+"
+    rf"-----END {_PEM_NAME}|(?:\s*+[A-Za-z0-9+/=]{{16,}}+)++)"
+)
+_GITHUB = rf"{_START}(?:gh[pousr]_[A-Za-z0-9]{{36,255}}|github_pat_[A-Za-z0-9_]{{22,255}}){_STOP}"
+_OPENAI = (
+    rf"{_START}sk-(?!ant-)(?=[A-Za-z_-]{{0,200}}\d)(?:[a-z]{{2,10}}-)?[A-Za-z0-9_]{{20}}"
+    r"[A-Za-z0-9_-]*+"
+)
+_JWT = rf"{_START}eyJ[A-Za-z0-9_-]{{8,}}+\.eyJ[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]{{8,}}+"
+_URL = (
+    r"(?i)(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,200}:"
+    r"(?P<value>[^\s/@]{3,200})@(?=\S)"
+)
+_NAMES = (
+    r"pass(?:word|wd|phrase|code)|passwort|kennwort|pwd|contraseña|senha|mot de passe|пароль"
+    r"|密码|密碼|パスワード|비밀번호|(?:api|access|auth|bot|secret|refresh)[ _-]?(?:key|token)"
+    r"|client[ _-]?secret"
+)
+_PASSWORD = (
+    rf"(?im)(?<![^\W_])(?:{_NAMES})[*_\"'`]{{0,3}}[ \t]{{0,3}}(?:=>|:=|[:=:])[ \t]{{0,3}}"
+    r"[*_]{0,3}[ \t]{0,3}(?:\"(?P<double>[^\s\"]{6,200})\"|'(?P<single>[^\s']{6,200})'"
+    r"|`(?P<code>[^\s`]{6,200})`"
+    r"|(?P<value>[^\s\"'`*|<>]{6,200})(?=[*_]{0,3}[ \t\r]{0,20}(?:\||$)))"
+)
+
+KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("private-key", re.compile(_PEM)),
+    ("aws-access-key", re.compile(rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}{_STOP}")),
+    ("github-token", re.compile(_GITHUB)),
+    ("slack-token", re.compile(rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}+")),
+    ("slack-webhook", re.compile(r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}+")),
+    ("google-api-key", re.compile(rf"{_START}AIza[A-Za-z0-9_-]{{35}}{_STOP}")),
+    ("anthropic-key", re.compile(rf"{_START}sk-ant-[A-Za-z0-9_-]{{20,}}+")),
+    ("openai-key", re.compile(_OPENAI)),
+    ("stripe-key", re.compile(rf"{_START}[sr]k_live_[A-Za-z0-9]{{16,}}+")),
+    ("telegram-bot-token", re.compile(rf"(?<!\d)\d{{8,10}}:[A-Za-z0-9_-]{{35}}{_STOP}")),
+    ("jwt", re.compile(_JWT)),
+    ("url-credentials", re.compile(_URL)),
+    ("password", re.compile(_PASSWORD)),
+)
+"""Kind and pattern; a named group, where there is one, is the value."""
+
+_PLACEHOLDER = re.compile(
+    r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|x{4}|\*{3}|\.{3}|…|[<>{}$]|\[.*\]"
+    r"|^(?:pass(?:word|wd)?|pwd|secret|token|hidden|none|null|true|false|todo|tbd)$",
+    re.IGNORECASE,
+)
+# Names of variables, attributes, calls, files and places say where a secret is, not what it is.
+_POINTER = re.compile(
+    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z_]+(?:\.[A-Za-z_]+)+|[~.]{0,2}/.*|.*://.*|.*[(\[].*"
+)
+_PLAIN_WORD = re.compile(r"[^\W\d_][^\W\d_A-Z]*[.,;!]?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """Where a secret stands: offsets of its value, one-based line and column; never the value."""
+
+    kind: str
+    start: int
+    end: int
+    line: int
+    column: int
+
+
+def find_secrets(text: str) -> tuple[Secret, ...]:
+    """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
+    found: list[tuple[int, int, str]] = []
+    for kind, pattern in KINDS:
+        for match in pattern.finditer(text):
+            group = next((g for g, value in match.groupdict().items() if value is not None), 0)
+            if _is_value(kind, str(group), match[group]):
+                found.append((match.start(group), -match.end(group), kind))
+    secrets: list[Secret] = []
+    line, line_start, known = 1, 0, 0
+    for start, minus_end, kind in sorted(found):
+        if secrets and start < secrets[-1].end:
+            continue
+        line += text.count("\n", known, start)
+        line_start = text.rfind("\n", 0, start) + 1
+        known = start
+        secrets.append(
+            Secret(kind=kind, start=start, end=-minus_end, line=line, column=start - line_start + 1)
+        )
+    return tuple(secrets)
+
+
+def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
+    """Replace each secret's value by `[redacted:<kind>]` and return what was replaced.
+
+    Repeats until nothing is found, so that redacting twice changes nothing more. Places are those
+    in the given text, but for a secret that only another's removal uncovers.
+    """
+    replaced: list[Secret] = []
+    while found := find_secrets(text):
+        replaced.extend(found)
+        parts, known = [], 0
+        for secret in found:
+            parts += [text[known : secret.start], f"[redacted:{secret.kind}]"]
+            known = secret.end
+        text = "".join((*parts, text[known:]))
+    return text, tuple(replaced)
+
+
+def _is_value(kind: str, group: str, value: str) -> bool:
+    """Tell a value from a placeholder or a pointer to where the value is kept."""
+    if kind == "private-key":
+        return True
+    if _PLACEHOLDER.search(value):
+        return False
+    if kind != "password":
+        return True
+    if _POINTER.fullmatch(value):
+        return False
+    return group != "value" or not _PLAIN_WORD.fullmatch(value)

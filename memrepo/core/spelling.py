@@ -1,0 +1,101 @@
+"""How values are spelled in a header: one spelling a value, the same text under YAML 1.1 and 1.2.
+
+A scalar is written plain only if no YAML reader can take it for anything but that text; every
+other one is a double-quoted JSON string, which YAML reads alike. Character classes are given as
+ranges, never as Unicode categories: those change with the Python version, and bytes must not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from memrepo.core.fields import Node, Raw
+
+# Letters, marks and symbols beyond ASCII, without blanks, invisible and unassignable characters.
+_WIDE = (
+    "\xa1-\xac\xae-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2010-\u2027\u2030-\u205e"
+    "\u2070-\u2fff\u3001-\ud7ff\ue000-\ufefe\uff00-\uffef\U00010000-\U000dffff"
+)
+_FLOW_CHARS = rf"[A-Za-z0-9_./+@()'{_WIDE}-]"
+FLOW_PLAIN = rf"[A-Za-z0-9_/{_WIDE}]{_FLOW_CHARS}*(?:[: ]{_FLOW_CHARS}+)*"
+"""Source of a pattern: a plain scalar that is safe inside `[...]` and `{...}`."""
+BAD = "\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
+"""Body of a character class: what never stands raw in a header that memrepo writes."""
+
+_FLOW = re.compile(FLOW_PLAIN)
+_BLOCK = re.compile(rf"[A-Za-z0-9(_/{_WIDE}][ -~{_WIDE}]*")
+_RAW = re.compile(r"[0-9A-Za-z+.-](?:[0-9A-Za-z+.:-]| (?=[0-9A-Za-z+-]))*(?<!:)")
+_ESCAPED = re.compile(rf"[{BAD}]")
+
+_WORDS = frozenset({"", "~", "null", "yes", "no", "true", "false", "on", "off", "=", "<<"})
+_NUMBER_LIKE = re.compile(
+    r"""[-+]?[0-9._][0-9._,:]*(?:[eE][-+]?[0-9_]*)?   # decimal, float, base 60, digit groups
+      | [-+]?0[xXoObB][0-9a-fA-F_]*
+      | [-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)
+      | \d{4}-\d\d?-\d\d?(?:[Tt \t][-+.:Zz0-9 \t]*)?  # timestamps
+    """,
+    re.VERBOSE | re.ASCII,
+)
+
+
+def resolves(text: str) -> bool:
+    """Tell whether a plain scalar may be read as a number, date, flag or null (YAML 1.1, 1.2).
+
+    A superset of PyYAML's resolver table and of the 1.2 core schema.
+    """
+    if text[:1].isalpha():
+        return text.lower() in _WORDS
+    return text in _WORDS or _NUMBER_LIKE.fullmatch(text) is not None
+
+
+def plain_shape(text: str) -> bool:
+    """Tell whether `key: text` is one plain scalar, whatever type a YAML reader gives it."""
+    return (
+        _BLOCK.fullmatch(text) is not None
+        and ": " not in text
+        and " #" not in text
+        and text[-1] not in " :"
+    )
+
+
+def ambiguous(text: str) -> bool:
+    """Tell whether a text must be quoted to stay text; YAML 1.1 on paper takes y and n too."""
+    return resolves(text) or text in ("y", "Y", "n", "N")
+
+
+def quoted(text: str) -> str:
+    r"""Spell a JSON string that is a YAML double-quoted scalar as well.
+
+    Controls, YAML's own line breaks and the byte order mark are escaped; the rest stays raw.
+    """
+    spelled = json.dumps(text, ensure_ascii=False)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", spelled)
+
+
+def scalar(text: str, *, flow: bool = False) -> str:
+    """Spell one scalar; `flow` is true inside `[...]` and `{...}`."""
+    if isinstance(text, Raw) and _RAW.fullmatch(text):
+        return str(text)
+    plain = _FLOW.fullmatch(text) is not None if flow else plain_shape(text)
+    return str(text) if plain and not ambiguous(text) else quoted(text)
+
+
+def inline(node: Node) -> str:
+    """Spell a node on one line, as it stands inside a flow collection or a list item."""
+    if isinstance(node, list):
+        return "[" + ", ".join(inline(part) for part in node) + "]"
+    if isinstance(node, dict):
+        return "{" + ", ".join(f"{key}: {inline(part)}" for key, part in node.items()) + "}"
+    return scalar(node, flow=True)
+
+
+def entry_lines(key: str, node: Node) -> list[str]:
+    """Spell one header entry: a line, or for a list of records a line and one for each record."""
+    if isinstance(node, list):
+        if node and all(isinstance(part, dict) for part in node):
+            return [f"{key}:", *(f"  - {inline(part)}" for part in node)]
+        return [f"{key}: {inline(node)}"]
+    if isinstance(node, dict):
+        return [f"{key}: {inline(node)}"]
+    return [f"{key}: {scalar(node)}"]

@@ -1,0 +1,223 @@
+"""The pure state of a repository, and `apply`: what the git writer is tested against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import assert_never
+
+from memrepo.core import codec
+from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+
+
+class ChangeRefused(MemrepoError):
+    """A change that cannot be applied to this state, or whose result would not be valid."""
+
+    exit_code = Exit.BUG
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}")
+
+
+class Files(Mapping[str, bytes]):
+    """File contents by path: a base that may read lazily, under an overlay of edits."""
+
+    def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, bytes | None]) -> None:
+        self._base = base
+        self._edits = edits
+
+    def __getitem__(self, path: str) -> bytes:
+        if path in self._edits:
+            data = self._edits[path]
+            if data is None:
+                raise KeyError(path)
+            return data
+        return self._base[path]
+
+    def __contains__(self, path: object) -> bool:
+        if path in self._edits:
+            return self._edits[path] is not None  # type: ignore[index]
+        return path in self._base
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (p for p in self._base if p not in self._edits)
+        yield from (p for p, data in self._edits.items() if data is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def edited(self, edits: Mapping[str, bytes | None]) -> Files:
+        """Return the same files under further edits."""
+        return Files(self._base, {**self._edits, **edits})
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """Every file memrepo owns at one commit, and the memories that could be read from them.
+
+    A file that could not be read stays in `files`, is named in `problems` and is left alone.
+    """
+
+    layout: Layout = field(default_factory=Layout)
+    files: Files
+    memories: Mapping[str, Memory]
+    problems: tuple[Problem, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return (dict(self.files), dict(self.memories)) == (dict(other.files), dict(other.memories))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def active(self) -> tuple[Memory, ...]:
+        """Return the active memories, ordered by path."""
+        found = (m for m in self.memories.values() if m.status == "active")
+        return tuple(sorted(found, key=lambda m: m.path))
+
+    def free_path(self, memory: Memory) -> str:
+        """Return the memory's path, or the next free one where another memory has it."""
+        path, turn = memory.path, 2
+        stem, tail = path[: -len("-000000.md")], path[-len("-000000.md") :]
+        while path in self.files:
+            path, turn = f"{stem}-{turn}{tail}", turn + 1
+        return path
+
+
+def read_state(files: Mapping[str, bytes], layout: Layout) -> State:
+    """Decode every memory file; the first path of an id that stands twice wins, with a Problem."""
+    memories: dict[str, Memory] = {}
+    problems: list[Problem] = []
+    for path in sorted(p for p in files if layout.is_memory(p)):
+        memory, found = codec.decode(path, files[path])
+        problems += found
+        if memory is None:
+            continue
+        if not memory.id:
+            problems.append(_no_id(path))
+        elif memory.id in memories:
+            problems.append(_same_id(path, memories[memory.id]))
+        else:
+            memories[memory.id] = memory
+    return State(
+        layout=layout,
+        files=Files(files, {}),
+        memories=MappingProxyType(memories),
+        problems=tuple(problems),
+    )
+
+
+def _no_id(path: str) -> Problem:
+    return Problem(
+        path=path, line=1, rule="memory-no-id", key="id",
+        message="found no id, expected one: until it has one the memory is not recalled",
+        fix="run `memrepo check --fix` on the file",
+    )  # fmt: skip
+
+
+def _same_id(path: str, other: Memory) -> Problem:
+    return Problem(
+        path=path, line=1, rule="memory-same-id", key="id",
+        message=f"found {other.id}, which {other.path} has too, expected an id of its own",
+        fix="delete one of the two files, or remove the id of this one",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What one step does to files: new contents by path, None where a file goes."""
+
+    files: Mapping[str, bytes | None]
+
+
+class _Draft:
+    """A state under construction: mutable here, never outside this module."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.edits: dict[str, bytes | None] = {}
+        self.memories = dict(state.memories)
+
+    def data(self, path: str) -> bytes | None:
+        if path in self.edits:
+            return self.edits[path]
+        return self.state.files.get(path)
+
+    def memory(self, id_: str) -> Memory:
+        if id_ not in self.memories:
+            raise ChangeRefused(id_, "found no such memory, expected one that exists")
+        return self.memories[id_]
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write a memory file and read it back: only what decodes cleanly is ever written."""
+        memory, problems = codec.decode(path, data)
+        errors = [p for p in problems if p.severity == "error"]
+        if memory is None or errors:
+            raise ChangeRefused(path, "; ".join(p.message for p in errors) or "not a memory")
+        self.edits[path] = data
+        self.memories[memory.id] = memory
+
+    def change(self, change: Change) -> str:
+        """Apply one change and return the path it touched."""
+        match change:
+            case Create(memory=memory):
+                if memory.id in self.memories or self.data(memory.path) is not None:
+                    raise ChangeRefused(memory.path, "found a memory there already")
+                self.put(memory.path, codec.encode(memory))
+                return memory.path
+            case Update(id=id_, fields=fields, body=body):
+                old = self.memory(id_)
+                data = self.data(old.path)
+                if data is None:
+                    raise ChangeRefused(old.path, "found no file, expected the memory's")
+                self.put(old.path, codec.edit(data, old.with_fields(fields, body)))
+                return old.path
+            case Remove(id=id_):
+                path = self.memories.pop(self.memory(id_).id).path
+                self.edits[path] = None
+                return path
+            case Write(path=path, data=data):
+                if self.state.layout.is_memory(path):
+                    raise ChangeRefused(path, "a memory is written by Create or Update")
+                self.edits[path] = data
+                return path
+            case Delete(path=path):
+                if self.data(path) is None:
+                    raise ChangeRefused(path, "found no file, expected one to delete")
+                self.edits[path] = None
+                return path
+            case _:
+                assert_never(change)
+
+    def finish(self) -> State:
+        return State(
+            layout=self.state.layout,
+            files=self.state.files.edited(self.edits),
+            memories=MappingProxyType(self.memories),
+            problems=tuple(p for p in self.state.problems if p.path not in self.edits),
+        )
+
+
+def apply(state: State, changes: Iterable[Change]) -> State:
+    """Return the state after the changes; raises ChangeRefused where one cannot be applied."""
+    draft = _Draft(state)
+    for change in changes:
+        draft.change(change)
+    return draft.finish()
+
+
+def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
+    """Apply a plan step by step: what each commit writes, and the state at the end."""
+    draft = _Draft(state)
+    effects = []
+    for step in plan.steps:
+        touched = dict.fromkeys(draft.change(change) for change in step.changes)
+        effects.append(Effect(files={path: draft.edits[path] for path in touched}))
+    return tuple(effects), draft.finish()

@@ -1,0 +1,47 @@
+"""Aware UTC datetimes and their one spelling, RFC 3339 with a `Z`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+
+_TIME = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?"
+)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def parse_time(text: str) -> datetime:
+    """Parse an RFC 3339 time; fractions are dropped, a missing offset means UTC.
+
+    A plain date is midnight UTC. Raises ValueError on anything else.
+    """
+    text = text.strip()
+    if _DATE.fullmatch(text):
+        day = date.fromisoformat(text)
+        return datetime(day.year, day.month, day.day, tzinfo=UTC)
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not an RFC 3339 time: {text!r}")
+    year, month, day_, hour, minute, second, offset = match.groups()
+    zone = "+00:00" if offset in (None, "Z", "z") else offset
+    if len(zone) == 5:
+        zone = f"{zone[:3]}:{zone[3:]}"
+    stamp = f"{year}-{month}-{day_}T{hour}:{minute}:{second or '00'}{zone}"
+    try:
+        return datetime.fromisoformat(stamp).astimezone(UTC)
+    except OverflowError as error:  # an offset that leaves the years 1 to 9999
+        raise ValueError(f"not an RFC 3339 time: {text!r}") from error
+
+
+def format_time(moment: datetime) -> str:
+    """Spell a moment as `YYYY-MM-DDTHH:MM:SSZ`; raises ValueError on a naive datetime."""
+    if moment.tzinfo is None:
+        raise ValueError("a naive datetime has no place in memrepo")
+    # Not strftime: its %Y does not pad the years before 1000.
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+
+
+def whole_seconds(moment: datetime) -> datetime:
+    """Drop the fraction of a second: files and commits hold whole seconds."""
+    return moment.astimezone(UTC).replace(microsecond=0)

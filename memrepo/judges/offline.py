@@ -1,0 +1,200 @@
+"""The judge that needs no model: documented rules, the same answer every time.
+
+It scores by named signals (`judges.signals`), words a claim with the evidence's own text
+(`judges.wording`) and reads triples in three shapes (`judges.triples`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memrepo.core.judging import (
+    Candidate,
+    CanonicalClaim,
+    CanonicalRequest,
+    Cluster,
+    Profile,
+    PromotionRequest,
+    PromotionScores,
+    Verdict,
+    VerdictWord,
+    Wording,
+)
+from memrepo.judges import folding
+from memrepo.judges.kinds import kind_of
+from memrepo.judges.measures import measure
+from memrepo.judges.signals import is_hedged, score
+from memrepo.judges.successions import Said, Succession, succession, values_by_key
+from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
+from memrepo.judges.wording import cap, extract, split_title, tidy
+from memrepo.policies.matching import PriorIndex
+from memrepo.purify.pass2 import with_postures
+from memrepo.purify.routing import affinity, recast, route
+
+BATCH = 10**9  # rules have no context window
+REJECT_AT, DEFER_BELOW, RESOLVED_FROM, NOISE_AT = 0.5, 1.5, 2.0, 0.8
+TITLE_LENGTH = 120
+DOCUMENTS = ("episode", "method", "procedure")  # hints whose unit is a titled document
+_HASHTAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineJudge:
+    """Judge both passes by rules; implements `core.judging.Judge`."""
+
+    @property
+    def name(self) -> str:
+        """Return the name and version of the rules."""
+        return "offline/1"
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """Return that any number fits in one request."""
+        return BATCH, BATCH
+
+    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+        """Answer Pass 1: one verdict a candidate, in the request's order.
+
+        Merge goes before promote, and compress before anything that is not resolved by itself
+        (memory-purifier, Pass 1, which leaves open what "weak" is: here a strength below 2.0).
+        """
+        scored = {c.candidate_id: score(c) for c in request.candidates}
+        words = {key: word_of(scores) for key, (scores, _) in scored.items()}
+        strengths = {key: scores.strength for key, (scores, _) in scored.items()}
+        merges = folding.equal_groups(
+            [c for c in request.candidates if words[c.candidate_id] != "reject"], words
+        )
+        surviving = {key for key, word in words.items() if word == "promote"} | merges.keys()
+        weak = {
+            key
+            for key, (scores, _) in scored.items()
+            if scores.strength < RESOLVED_FROM and key not in merges and folding.may_fold(scores)
+        }
+        folded = folding.fold_targets(request.candidates, weak, surviving, strengths)
+        return tuple(
+            _verdict(c, *scored[c.candidate_id], words[c.candidate_id], merges, folded)
+            for c in request.candidates
+        )
+
+    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
+        """Answer Pass 2: one claim a cluster, in the request's order."""
+        drafts = [_draft(cluster, request.profile) for cluster in request.clusters]
+        index = PriorIndex(request.priors)
+        batch = values_by_key(d.said for d in drafts)
+        return tuple(_claim(d, succession(d.said, index, batch), request) for d in drafts)
+
+
+def word_of(scores: PromotionScores) -> VerdictWord:
+    """Return the verdict of scores alone: reject, defer or promote.
+
+    Noise of 0.8 or a strength of 0.5 and below is rejected, below 1.5 deferred; 1.5 to 2.0 is
+    promoted and stands unresolved in Pass 2 (the lineage has no rule for that interval).
+    """
+    if scores.noise_risk >= NOISE_AT or scores.strength <= REJECT_AT:
+        return "reject"
+    return "defer" if scores.strength < DEFER_BELOW else "promote"
+
+
+def _verdict(
+    candidate: Candidate,
+    scores: PromotionScores,
+    codes: tuple[str, ...],
+    word: VerdictWord,
+    merges: Mapping[str, tuple[str, ...]],
+    folded: Mapping[str, str],
+) -> Verdict:
+    key = candidate.candidate_id
+    if key in merges:
+        word, codes = "merge", (*codes, "equal_text")
+    elif key in folded:
+        word, codes = "compress", (*codes, "said_more_fully")
+    elif word == "promote" and scores.strength < RESOLVED_FROM:
+        codes = (*codes, "unresolved")
+    return Verdict(
+        candidate_id=key,
+        scores=scores,
+        strength=scores.strength,
+        verdict=word,
+        rationale=",".join(codes),
+        merge_with=merges.get(key, ()),
+        compress_into=folded.get(key, ""),
+    )
+
+
+def spokesman_of(cluster: Cluster) -> Candidate:
+    """Return the member whose text words the claim: longest, then newest, then smallest id."""
+    members = sorted(cluster.candidates, key=lambda c: c.candidate_id)
+    return max(members, key=lambda c: (len(tidy(c.text)), c.captured))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """What a cluster says before priors are considered."""
+
+    said: Said
+    type: str
+    code: str
+    wording: Wording
+    tags: tuple[str, ...]
+
+
+def _draft(cluster: Cluster, profile: Profile) -> _Draft:
+    spokesman = spokesman_of(cluster)
+    kind, code = kind_of(
+        tidy(spokesman.text),
+        hint=cluster.type_hint,
+        key=lead_of(spokesman)[0],
+        task=spokesman.task,
+    )
+    kind = recast(kind, profile)
+    wording, triple = _word(spokesman, cluster.type_hint)
+    return _Draft(
+        said=Said(triple=triple, home=route(kind, profile), cluster=cluster),
+        type=kind,
+        code=code,
+        wording=wording,
+        tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(spokesman.text))),
+    )
+
+
+def _word(spokesman: Candidate, hint: str) -> tuple[Wording, Triple]:
+    """Return the wording in the evidence's own text, and the triple it holds."""
+    if hint in DOCUMENTS:
+        title, body = split_title(tidy(spokesman.text))
+        triple = read_document(spokesman)
+        text = extract(body) if hint == "episode" else body
+        return Wording(text=text, subject=triple.subject, title=cap(title, TITLE_LENGTH)), triple
+    triple = read_triple(spokesman)
+    text = tidy(spokesman.text)
+    return Wording(
+        text=text, subject=triple.subject, predicate=triple.predicate, object=triple.object
+    ), triple
+
+
+def _claim(draft: _Draft, found: Succession, request: CanonicalRequest) -> CanonicalClaim:
+    cluster, said = draft.said.cluster, draft.said
+    hedged = is_hedged(draft.wording.text) and cluster.type_hint not in DOCUMENTS
+    claim = CanonicalClaim(
+        cluster_id=cluster.cluster_id,
+        type=draft.type,
+        standing=_standing(draft.type, cluster.strength, hedged, found),
+        wording=draft.wording,
+        home=said.home,
+        scores=measure(said, draft.type, found, now=request.now, hedged=hedged),
+        tags=draft.tags,
+        contradictions=found.contradictions,
+        supersedes=found.supersedes,
+        rationale=",".join(filter(None, (draft.code, f"shape_{said.triple.shape}", found.code))),
+        route_rationale=affinity(draft.type, said.home),
+    )
+    return with_postures(claim)
+
+
+def _standing(kind: str, strength: float, hedged: bool, found: Succession) -> str:
+    """Contradictions first, then doubt: strength under 2.0, a hedge, an open question."""
+    if found.contradictions:
+        return found.contradictions[0].relation
+    doubtful = strength < RESOLVED_FROM or hedged or kind == "open_question"
+    return "unresolved" if doubtful else "resolved"

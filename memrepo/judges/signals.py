@@ -1,0 +1,164 @@
+"""Score a candidate on the six Pass 1 dimensions by rules that each have a name.
+
+A score is a base by kind of source plus the deltas of the signals that the text shows, cut to 0
+to 1. The rationale is the list of their codes, so a score can be explained and tested.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memrepo.core.ids import strip_marker
+from memrepo.core.judging import Candidate, PromotionScores
+from memrepo.judges import wordlists as w
+from memrepo.judges.noise import noise_class
+from memrepo.judges.triples import lead_of, nearest_heading, read_triple
+from memrepo.judges.wording import tidy, weight
+
+FRAGMENT_WEIGHT = 15
+_CURATED = ("MEMORY.md", "RTMEMORY.md", "PROCEDURES.md", "CHRONICLES.md", "DREAMS.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A named change of the scores: durability, judgement, action, identity, persistence, noise."""
+
+    code: str
+    durability: float = 0.0
+    judgement: float = 0.0
+    action: float = 0.0
+    identity: float = 0.0
+    persistence: float = 0.0
+    noise: float = 0.0
+
+
+# An ordinary, self-contained sentence of a curated file must reach 2.0 by its base alone.
+_BASES = {
+    "fact": Signal("base_fact", 0.60, 0.50, 0.30, 0.30, 0.50, 0.10),
+    "lesson": Signal("base_lesson", 0.60, 0.60, 0.40, 0.15, 0.50, 0.10),
+    "method": Signal("base_method", 0.65, 0.50, 0.75, 0.05, 0.50, 0.10),
+    "procedure": Signal("base_method", 0.65, 0.50, 0.75, 0.05, 0.50, 0.10),
+    "episode": Signal("base_episode", 0.55, 0.40, 0.20, 0.40, 0.60, 0.10),
+    "milestone": Signal("base_milestone", 0.75, 0.35, 0.15, 0.45, 0.45, 0.10),
+    "aspiration": Signal("base_aspiration", 0.55, 0.50, 0.40, 0.45, 0.40, 0.10),
+}
+_UNCURATED = Signal("uncurated", -0.10, -0.05, 0.0, 0.0, -0.20)
+_NOISE = Signal("", -0.40, -0.40, -0.20, -0.20, -0.40, 0.85)
+
+_BY_WORDS: tuple[tuple[re.Pattern[str], Signal], ...] = (
+    (w.DURABLE, Signal("durable_words", durability=0.25, persistence=0.10)),
+    (w.TRANSIENT, Signal("transient_words", durability=-0.35, persistence=-0.20)),
+    (w.LATELY, Signal("lately_words", durability=-0.10)),
+    (w.JUDGEMENT, Signal("judgement_words", judgement=0.25)),
+    (w.ACTION, Signal("action_words", action=0.20)),
+    (w.IMPERATIVE, Signal("imperative", action=0.15)),
+    (w.IDENTITY, Signal("identity_words", identity=0.30)),
+    (w.HEDGE, Signal("hedged", durability=-0.15, judgement=-0.10, noise=0.15)),
+    (w.CHATTER, Signal("chatter", -0.30, -0.20, -0.10, -0.20, -0.30, 0.30)),
+)
+_SPECIFICS = re.compile(
+    r"\bv?\d+\.\d+|\b\d{2,}\b|https?://|`[^`]+`|(?:^|\s)[~.]?/[\w.-]+/|\b[\w.-]+@[\w-]+\.\w+|[$€£¥]\d"
+)
+_NAME = re.compile(r"(?<=[\w,;:] )[^\W\d_a-z][\w'’-]+|\b[A-Z]{2,}\b|^[A-Z]\w+['’]s\b")
+_FRAGMENT = Signal("fragment", -0.30, -0.20, -0.10, 0.0, -0.20, 0.20)
+_SCRAP = Signal("scrap", -0.40, -0.40, -0.20, -0.20, -0.40, 0.75)
+_QUESTION = Signal("reader_question", -0.40, -0.40, -0.20, -0.20, -0.40, 0.75)
+_DONE = Signal("done_task", -0.30, -0.10, -0.30, 0.0, -0.25, 0.30)
+_OPEN_TASK = Signal("open_task", action=0.30)
+_NAMED = Signal("name", judgement=0.05, identity=0.05)
+_EXACT = Signal("specifics", judgement=0.15)
+_BOLD_KEY = Signal("key_value", judgement=0.15, persistence=0.10)
+
+
+def score(candidate: Candidate) -> tuple[PromotionScores, tuple[str, ...]]:
+    """Return the six scores of a candidate and the codes of the signals that made them."""
+    shown = tuple(signals(candidate))
+    scores = PromotionScores(
+        durability=_sum(s.durability for s in shown),
+        future_judgment_value=_sum(s.judgement for s in shown),
+        action_value=_sum(s.action for s in shown),
+        identity_relationship_weight=_sum(s.identity for s in shown),
+        cross_time_persistence=_sum(s.persistence for s in shown),
+        noise_risk=_sum(s.noise for s in shown),
+    )
+    return scores, tuple(s.code for s in shown)
+
+
+def signals(candidate: Candidate) -> Iterator[Signal]:
+    """Yield the base and each signal that a candidate shows, in a fixed order."""
+    yield _BASES.get(candidate.type_hint, _BASES["fact"])
+    if not _is_curated(candidate):
+        yield _UNCURATED
+    key, _ = lead_of(candidate)
+    document = candidate.type_hint in ("episode", "method", "procedure")
+    noise = noise_class(candidate.text, has_key=bool(key))
+    # A document may quote a log or a transcript; only text aimed at the reader spoils it whole.
+    if noise and (not document or noise in ("instruction_text", "symbols_only")):
+        yield Signal(noise, *_values(_NOISE))
+        return
+    text = strip_marker(candidate.text)
+    for pattern, signal in () if candidate.type_hint == "episode" else _BY_WORDS:
+        if pattern.search(text):
+            yield signal
+    yield from _shape_signals(candidate, text, key)
+    again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
+    if again:
+        yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))
+
+
+def is_hedged(text: str) -> bool:
+    """Tell whether a text says of itself that it is not sure."""
+    return w.HEDGE.search(text) is not None
+
+
+def _shape_signals(candidate: Candidate, text: str, key: str) -> Iterator[Signal]:
+    if candidate.task == "done":
+        yield _DONE
+    elif candidate.task == "open":
+        yield _OPEN_TASK
+    if key:
+        yield _BOLD_KEY
+    if _SPECIFICS.search(text):
+        yield _EXACT
+    if _NAME.search(text):
+        yield _NAMED
+    if _asks_reader(text):
+        yield _QUESTION
+    elif not key and _is_fragment(candidate, text):
+        yield _SCRAP if weight(text) < 4 else _FRAGMENT
+
+
+def _asks_reader(text: str) -> bool:
+    if not text.rstrip().endswith(("?", "？")):
+        return False
+    return any(p.search(text) for p in (w.READER_QUESTION, w.READER_ENDING))
+
+
+def _is_fragment(candidate: Candidate, text: str) -> bool:
+    """A short text without a heading to lean on, unless it is a sentence of its own."""
+    if weight(tidy(text)) >= FRAGMENT_WEIGHT or nearest_heading(candidate):
+        return False
+    if read_triple(candidate).shape == 2:
+        return False
+    wide = any(ord(ch) >= 0x2E80 for ch in text)
+    return not (wide and any(p.search(text) for p in (w.PREFERENCE, w.WHO_AM_I, w.IDENTITY)))
+
+
+def _is_curated(candidate: Candidate) -> bool:
+    """Tell whether a consolidated file says it; hand-made candidates without a source count."""
+    if candidate.type_hint not in ("fact", "unknown") or not candidate.sources:
+        return candidate.type_hint != "unknown"
+    return any(s.resource.rsplit("/", 1)[-1] in _CURATED for s in candidate.sources)
+
+
+def _values(signal: Signal) -> tuple[float, ...]:
+    return (
+        signal.durability, signal.judgement, signal.action,
+        signal.identity, signal.persistence, signal.noise,
+    )  # fmt: skip
+
+
+def _sum(parts: Iterator[float]) -> float:
+    return round(min(1.0, max(0.0, sum(parts))), 2)

@@ -1,0 +1,119 @@
+"""Read subject, predicate and object in three shapes, and no others.
+
+1. `**Key:** value`: (nearest heading or parent item, key, value).
+2. A leading name or "I", a listed verb, the rest.
+3. Anything else: (nearest heading, empty, empty).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from memrepo.core.ids import normalise, strip_marker
+from memrepo.core.judging import Candidate
+from memrepo.judges import wordlists
+from memrepo.judges.wording import bare_object, bold_lead, cap, split_title, tidy
+
+SUBJECT_LENGTH = 120
+PREDICATE_LENGTH = 80
+OBJECT_LENGTH = 300
+
+_VERBS = sorted((v.strip() for v in wordlists.VERBS.replace("\n", " ").split(",")), key=len)[::-1]
+_VERB = "|".join(re.escape(v).replace(r"\ ", r"\s+") for v in _VERBS)
+_UPPER = r"[^\W\d_a-zß-öø-ÿа-яё]"
+_NAME = rf"(?:{_UPPER}[\w'’.&-]*)(?:\s+{_UPPER}[\w'’.&-]*){{0,2}}"
+_SHAPE_TWO = re.compile(
+    rf"^(?P<subject>I|Ich|The\s+user|{_NAME})\s+"
+    r"(?:(?:also|really|still|currently|always|usually|often|auch|immer)\s+)?"
+    rf"(?P<verb>{_VERB})\s+(?P<rest>\S.*)$",
+    re.DOTALL,
+)
+_DATE_WORDS = re.compile(
+    r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
+    r"|\d{4}年|\d{1,2}[月日]|\d+(?:st|nd|rd|th)?"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*"
+    r"|(?:mon|tue|tues|wednes|wed|thu|thur|thurs|fri|satur|sat|sun)(?:day)?"
+    r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw",
+    re.IGNORECASE,
+)
+_HEADING_MARKS = re.compile(r"^[#\s]+|[\s:：#]+$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triple:
+    """A triple with the shape it was read in; parts may be empty."""
+
+    subject: str = ""
+    predicate: str = ""
+    object: str = ""
+    shape: Literal[1, 2, 3] = 3
+
+
+def read_triple(candidate: Candidate) -> Triple:
+    """Read the triple of a candidate; each part is one line within its length."""
+    key, value = lead_of(candidate)
+    if key and value and not is_date(key) and normalise(key) not in wordlists.GENERIC_KEYS:
+        return _capped(nearest_heading(candidate), key, bare_object(value), 1)
+    text = tidy(candidate.text)
+    match = _SHAPE_TWO.match(text)
+    if match is not None and _is_name(match["subject"]):
+        return _capped(match["subject"], match["verb"], bare_object(match["rest"]), 2)
+    return _capped(nearest_heading(candidate) or title_of(candidate), "", "", 3)
+
+
+def read_document(candidate: Candidate) -> Triple:
+    """Read the triple of an episode or procedure: its title, nearest heading, file or date."""
+    title = split_title(candidate.text)[0]
+    subject = title or nearest_heading(candidate) or title_of(candidate) or candidate.captured
+    return _capped(subject, "", "", 3)
+
+
+def lead_of(candidate: Candidate) -> tuple[str, str]:
+    """Return key and value of a bold lead, as the scanner read them or from the text."""
+    if candidate.key:
+        return candidate.key.strip().rstrip(":：").strip(), candidate.value.strip()
+    return bold_lead(strip_marker(candidate.text)) or ("", "")
+
+
+def nearest_heading(candidate: Candidate) -> str:
+    """Return the innermost heading or parent that is neither a date nor generic, or nothing."""
+    return next(_telling(candidate.context), "")
+
+
+def title_of(candidate: Candidate) -> str:
+    """Return the name of the first source file that is neither a date nor generic, or nothing."""
+    names = [s.resource.rsplit("/", 1)[-1].removesuffix(".md") for s in candidate.sources]
+    return next(_telling(names[::-1]), "")
+
+
+def is_date(text: str) -> bool:
+    """Tell whether a heading is a date or time and nothing else."""
+    if not any(ch.isdigit() for ch in text):
+        return False
+    return not any(ch.isalnum() for ch in _DATE_WORDS.sub("", text))
+
+
+def _telling(headings: Sequence[str]) -> Iterator[str]:
+    for heading in reversed(headings):
+        plain = _HEADING_MARKS.sub("", strip_marker(_HEADING_MARKS.sub("", heading)))
+        plain = plain.replace("**", "").strip()
+        generic = normalise(plain).removesuffix(".md") in wordlists.GENERIC_HEADINGS
+        if any(ch.isalnum() for ch in plain) and not is_date(plain) and not generic:
+            yield plain
+
+
+def _is_name(text: str) -> bool:
+    first = normalise(text).replace("’", "'").split(" ")[0]
+    return first not in wordlists.NOT_NAMES or normalise(text) == "the user"
+
+
+def _capped(subject: str, predicate: str, object_: str, shape: Literal[1, 2, 3]) -> Triple:
+    return Triple(
+        subject=cap(subject, SUBJECT_LENGTH),
+        predicate=cap(predicate, PREDICATE_LENGTH),
+        object=cap(object_, OBJECT_LENGTH),
+        shape=shape,
+    )

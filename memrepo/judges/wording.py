@@ -1,0 +1,87 @@
+"""Tidy a text without adding a word to it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from memrepo.core.ids import strip_marker
+
+EXTRACT_LENGTH = 400
+_BOLD_LEAD = re.compile(
+    r"^(?:\*\*(?P<star>[^*\n]{1,120}?)\*\*|__(?P<bar>[^\n]{1,119}?[:：])__)(?P<rest>.*)$", re.DOTALL
+)
+_COLON = re.compile(r"^\s*[:：]\s*")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
+_TAG = re.compile(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
+
+
+def weight(text: str) -> int:
+    """Return the length of a text in letters and digits, where a wide character counts double."""
+    return sum(2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text if ch.isalnum())
+
+
+def bold_lead(text: str) -> tuple[str, str] | None:
+    """Split `**Key:** value` or `**Key**: value` into key and value; None for another text."""
+    match = _BOLD_LEAD.match(text)
+    if match is None:
+        return None
+    key, rest = (match["star"] or match["bar"]).strip(), match["rest"]
+    if key.endswith((":", "：")):
+        return key.rstrip(":： ").strip(), rest.strip()
+    colon = _COLON.match(rest)
+    return (key, rest[colon.end() :].strip()) if colon else None
+
+
+def tidy(text: str) -> str:
+    """Drop a leading marker, checkbox and date, and the emphasis marks of a bold lead."""
+    plain = strip_marker(text)
+    lead = bold_lead(plain)
+    if lead is None or not lead[0]:
+        return plain
+    return f"{lead[0]}: {lead[1]}".strip()
+
+
+def cap(text: str, limit: int) -> str:
+    """Fold a text to one line and cut it at a word, with an ellipsis, where it is longer."""
+    text = " ".join(text.split())
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    if not text[limit - 1].isspace():
+        blank = head.rfind(" ")
+        head = head[:blank] if blank >= limit // 2 else head
+    return f"{head.rstrip()}…"
+
+
+def extract(text: str, limit: int = EXTRACT_LENGTH) -> str:
+    """Return the beginning of a narrative, cut at the last sentence end within the limit."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    ends = [m.end() for m in _SENTENCE_END.finditer(text[: limit + 1]) if m.end() <= limit]
+    if ends and text[: ends[-1]].strip():
+        return text[: ends[-1]].strip()
+    return cap(text[: limit * 2], limit)
+
+
+def split_title(text: str) -> tuple[str, str]:
+    """Split leading heading lines off a document: the first heading's text, and the rest.
+
+    A document of headings alone is its own body.
+    """
+    lines = text.strip().split("\n")
+    title = ""
+    at = 0
+    while at < len(lines) and (not lines[at].strip() or _HEADING.match(lines[at])):
+        heading = _HEADING.match(lines[at])
+        title = title or (heading["title"] if heading else "")
+        at += 1
+    body = "\n".join(lines[at:]).strip()
+    return (title, body) if body else ("", text.strip())
+
+
+def bare_object(text: str) -> str:
+    """Drop a trailing reference such as `(D1:3)` and a full stop from a value."""
+    return _TAG.sub("", text.strip()).strip().rstrip(".。").strip()

@@ -1,0 +1,265 @@
+"""The words by which the offline judge reads a text, per language and extensible.
+
+English and German are broad; Spanish, French, Russian, Chinese, Japanese and Korean hold the words
+that decide most. A missing word lowers no score: no rule needs a word in order to promote.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def _words(text: str, *, start: bool = False) -> re.Pattern[str]:
+    """Compile a comma-separated list; `*` ends a stem, scripts without blanks match anywhere."""
+    parts = [part.strip() for part in text.replace("\n", " ").split(",") if part.strip()]
+    loose = [re.escape(part) for part in parts if _WIDE.search(part)]
+    bound = [
+        re.escape(part).replace(r"\*", r"\w*").replace(r"\ ", r"\s+").replace("'", "['’]")
+        for part in parts
+        if not _WIDE.search(part)
+    ]
+    tight = rf"(?<![\w-])(?:{'|'.join(bound)})(?!\w|-\w)" if bound else ""
+    either = "|".join(filter(None, (tight, "|".join(loose))))
+    return re.compile(rf"^\W*(?:{either})" if start else either, re.IGNORECASE)
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in text.replace("\n", " ").split(","))
+
+
+DURABLE = _words("""
+always, never, prefers, prefer, policy, policies, decided, decision, born, lives, live in,
+usually, every day, every week, weekly, daily, monthly, permanent, permanently, standard,
+rule, by default, immer, nie, niemals, bevorzugt, bevorzuge, entschieden, geboren, wohnt,
+wohne, lebt, grundsätzlich, siempre, nunca, prefiere, toujours, jamais, préfère, всегда,
+никогда, предпочитает, родил*, живет, живёт, 总是, 从不, 永远, 喜欢, 决定, 出生, 住在,
+いつも, 必ず, 決して, 好き, 決定, 生まれ, 住んで, 항상, 절대, 좋아, 결정, 태어, 살고
+""")
+TRANSIENT = _words("""
+today, tonight, tomorrow, this morning, this afternoon, this evening, currently, temporary,
+temporarily, right now, for now, for the moment, at the moment, in progress, is running,
+still running, running now, wip, heute, morgen früh, gerade, derzeit, aktuell, momentan,
+vorübergehend, temporär, hoy, ahora mismo, aujourd'hui, temporaire, сегодня, сейчас,
+временно, 今天, 目前, 暂时, 现在, 今日, 現在, 一時的, 오늘, 현재, 지금, 임시
+""")
+LATELY = _words("""
+now, recently, lately, these days, at present, just, neulich, kürzlich, inzwischen, недавно,
+最近, 최근
+""")
+JUDGEMENT = _words("""
+decided, decision, decide, chose, chosen, agreed, must, should, required, requires, rule,
+policy, constraint, limit, deadline, due, prefers, prefer, preference, favorite, favourite,
+allergic, default, instead of, because, never, always, important, critical, avoid, budget,
+version, entschieden, entscheidung, beschlossen, muss, müssen, soll, darf nicht, pflicht,
+regel, frist, grenze, bevorzugt, lieblings*, weil, wichtig, vermeiden, decidió, debe,
+preferido, décidé, doit, решили, решение, должен, нельзя, срок, важно, любим*, 决定, 必须,
+不要, 规则, 截止, 偏好, 重要, 決定, 必須, 禁止, ルール, 締め切り, 결정, 반드시, 금지, 규칙,
+마감, 선호, 중요
+""")
+ACTION = _words("""
+todo, to do, fix, fixed by, solved by, workaround, follow up, next step, next steps, how to,
+need to, needs to, run, use, deploy, install, restart, command, script, workflow, step,
+steps, schritt, schritte, befehl, nächste schritte, anleitung, ausführen, сделать, нужно,
+запусти*, команда, 待办, 需要, 运行, 使用, 步骤, 手順, 実行, 使う, 할 일, 필요, 실행, 사용
+""")
+IMPERATIVE = _words(
+    """
+run, use, deploy, check, restart, always, never, set, install, avoid, ensure, keep, add,
+remove, create, open, call, ask, send, write, read, test, verify, update, prefer, don't,
+do not, make sure, remember, verwende, nutze, prüfe, starte, setze, vermeide, immer, nie,
+niemals, frage, schreibe, используй*, запусти*, проверь*, не, 使用, 不要, 请, 必须, 確認,
+必ず
+""",
+    start=True,
+)
+IDENTITY = _words("""
+my name, name is, wife, husband, brother, sister, mother, father, mom, dad, son, daughter,
+parents, boss, manager, colleague, coworker, friend, friends, partner, girlfriend,
+boyfriend, fiancé*, i am, i'm, my, user, born, birthday, married, family, heiße, heißt,
+frau, ehefrau, mann, ehemann, bruder, schwester, mutter, vater, sohn, tochter, chef, chefin,
+kolleg*, freund, freundin, mein, meine, geburtstag, verheiratet, familie, esposa, hermano,
+femme, frère, жена, муж, брат, сестра, мать, отец, коллега, друг, зовут, пользовател*, 妻子,
+丈夫, 老婆, 老公, 妈妈, 爸爸, 同事, 朋友, 用户, 我叫, 生日, 名字, 妻, 夫, 兄, 弟, 姉, 妹,
+母, 父, 同僚, 友達, ユーザー, 名前, 誕生日, 아내, 남편, 동료, 친구, 사용자, 이름, 생일
+""")
+HEDGE = _words("""
+maybe, might, perhaps, possibly, probably, seems, seem, not sure, unsure, i think, i guess,
+apparently, could be, allegedly, vielleicht, eventuell, möglicherweise, wahrscheinlich,
+vermutlich, scheint, anscheinend, quizás, tal vez, peut-être, может быть, возможно,
+наверное, кажется, вероятно, 也许, 可能, 大概, 好像, かもしれない, たぶん, おそらく, らしい,
+아마, 어쩌면
+""")
+NEGATION = _words("""
+not, no, never, none, nobody, without, cannot, can't, don't, doesn't, didn't, isn't, aren't,
+won't, wasn't, longer, stopped, nicht, kein*, nie, niemals, ohne, nunca, sin, ne, pas, не,
+нет, без, никогда, 不, 没, 無, ない, ません, 안, 않
+""")
+READER_QUESTION = _words(
+    """
+shall i, should i, do you want, would you like, may i, can i help, how can i help,
+what would you like, soll ich, möchtest du, möchten sie, willst du, хотите, 要不要, 需要我
+""",
+    start=True,
+)
+READER_ENDING = _words("""
+let me know, 可以吗, いかがですか, しましょうか, 할까요
+""")
+CHATTER = _words(
+    """
+let me check, let me see, let me know, working on it, on it, give me a moment, one moment,
+looking into it, i'll take a look, i'll check, ich schaue, einen moment
+""",
+    start=True,
+)
+
+OPEN = _words("""
+tbd, unclear, open question, to be decided, undecided, not decided yet, unklar,
+offene frage, noch offen, неясно, 待定, 不清楚, 未定, 미정
+""")
+DECISION = _words("""
+decided, chose, chosen, we use, we agreed, agreed to, agreed on, switched to, settled on,
+going with, entschieden, beschlossen, wir nutzen, wir verwenden, decidió, decidimos, décidé,
+решили, решено, 决定, 決めた, 決定, 결정, decision:, entscheidung:
+""")
+COMMITMENT = _words("""
+promised, promises, deadline, due by, due on, committed to, owes, has to deliver,
+versprochen, verspricht, frist, zugesagt, обещал*, срок, 承诺, 答应, 截止, 約束, 締め切り,
+약속, 마감, i'll, we'll
+""")
+CONSTRAINT = _words("""
+may not, mustn't, not allowed, forbidden, mandatory, limited to, limit, at most,
+no more than, only use, only if, only after, only when, only with, only via, muss, müssen,
+darf nicht, dürfen nicht, verboten, pflicht, höchstens, maximal, nur mit, нельзя, должен,
+запрещено, 必须, 不得, 禁止, 不能, 最多, 必須, 반드시, 금지, is required, are required,
+must never, must always
+""")
+RULE_START = _words(
+    """
+always, never, avoid, don't, do not, no, only, immer, nie, niemals, keine, vermeide,
+никогда, всегда, 不要, 禁止, 必须, 決して, 必ず, 절대, 항상
+""",
+    start=True,
+)
+PREFERENCE = _words("""
+prefers, prefer, preferred, likes, like to, i like, loves, i love, hates, i hate, dislikes,
+favorite, favourite, favorites, favourites, enjoys, i enjoy, rather than, bevorzugt,
+bevorzuge, mag, hasst, liebt, am liebsten, lieblings*, prefiere, le gusta, préfère, aime,
+любит, люблю, предпочита*, любим*, нравится, 喜欢, 偏好, 讨厌, 最爱, 好き, 嫌い, 好む, 좋아,
+싫어, 선호
+""")
+WHO_AM_I = _words("""
+my name, name is, user is a, user is an, user is called, pronouns, mein name, ich bin,
+ich heiße, heißt, geboren, меня зовут, день рождения, 我叫, 我是, 名字是, 生日, 私は,
+名前は, 誕生日, 제 이름, 이름은, 생일, my birthday, user's birthday, birthday is, was born,
+i am a, i am an, i'm a, i'm an, i was born, geburtstag ist
+""")
+RELATION = _words("""
+wife, husband, brother, sister, mother, father, mom, dad, son, daughter, boss, colleague,
+coworker, roommate, girlfriend, boyfriend, fiancé*, cousin, uncle, aunt, ehefrau, ehemann,
+bruder, schwester, mutter, vater, sohn, tochter, chef, chefin, kolleg*, freundin, жена, муж,
+брат, сестра, мать, отец, коллега, 妻子, 丈夫, 老婆, 老公, 哥哥, 弟弟, 姐姐, 妹妹, 妈妈,
+爸爸, 同事, 上司, 同僚, 아내, 남편, 동료
+""")
+MILESTONE = _words("""
+graduated, got married, launched, was promoted to, abschluss gemacht, geheiratet, окончил*,
+毕业, 结婚, 里程碑, 卒業, 結婚, 졸업, 결혼, milestone:, meilenstein:, reached the milestone
+""")
+ASPIRATION = _words("""
+wants to, dreams of, hopes, hope to, would love to, someday, bucket list, aspires, möchte,
+träumt, hofft, wünscht, quiere, rêve, мечтает, хочет, надеется, 想要, 梦想, 夢, 싶다, 싶어,
+꿈, dream of, dream is, dream to, dreaming of, wish to, wishes to, i wish, hoping to,
+i want to, たいと思, aspire to
+""")
+HOW_TO = _words(
+    """
+how to, anleitung, 步骤, 如何, 手順, 방법, how-to, steps:, procedure:, workflow:,
+checklist:, recipe:, schritte:, ablauf:
+""",
+    start=True,
+)
+LESSON = _words("""
+takeaway, realized, realised, lektion, erkenntnis, понял*, урок, 教训, 学到, 教訓, 学んだ,
+교훈, 배웠, learned that, learned the, learned to, learned not, learnt that, lesson learned,
+lessons learned, lesson:, lesson is, the lesson, a lesson, realized that, gelernt dass,
+gelernt, dass
+""")
+
+VERBS = """
+lives in, live in, moved to, move to, works at, work at, works for, work for, works as,
+work as, works in, works on, work on, was born in, was born on, is married to,
+am married to, married, is allergic to, am allergic to, prefers, prefer, likes, like, loves,
+love, hates, hate, dislikes, dislike, enjoys, enjoy, wants, want, plans to, plan to,
+hopes to, hope to, decided to, chose, uses, use, has, have, had, owns, own, needs, need,
+knows, know, speaks, speak, studies, study, studied, runs on, runs, run, writes, wrote,
+started, joined, finished, bought, adopted, visited, met, made, created, launched, supports,
+manages, maintains, requires, depends on, listens on, is located in, is, am, are, was,
+wohnt in, wohne in, lebt in, lebe in, arbeitet bei, arbeite bei, arbeitet als, arbeite als,
+bevorzugt, bevorzuge, mag, liebt, liebe, hasst, hasse, nutzt, nutze, benutzt, benutze,
+verwendet, verwende, hat, habe, heißt, heiße, spricht, spreche, plant, plane, ist, bin, war
+"""
+NOT_NAMES = _terms("""
+he, she, it, they, don't, do, does, please, only, just, maybe, perhaps, currently, today,
+yesterday, tomorrow, how, why, can, should, must, will, let, make, use, also, still, last,
+next, monday, tuesday, wednesday, thursday, friday, saturday, sunday, heute, gestern, bitte,
+we, you, this, that, these, those, there, here, who, what, which, when, where, while, if,
+then, the, a, an, all, some, most, many, both, each, every, everyone, everything, someone,
+nobody, one, his, her, its, their, our, my, your, after, before, during, in, on, at, for,
+from, with, by, as, but, and, or, so, not, no, yes, always, never, er, sie, es, wir, ihr,
+das, der, die, man, dies, hier, dort, wenn, wer, was, ein, eine, alle
+""")
+# Predicates that have one value at a time; "is" counts only between two values of one kind.
+SINGLE_VALUED = (
+    "lives in", "live in", "works at", "work at", "works for", "work for", "works as", "work as",
+    "is married to", "am married to", "was born in", "was born on", "is located in", "listens on",
+    "runs on", "wohnt in", "wohne in", "lebt in", "lebe in", "arbeitet bei", "arbeite bei",
+    "arbeitet als", "arbeite als", "heißt", "heiße", "name", "full name", "timezone", "time zone",
+    "editor", "email", "e-mail", "phone", "address", "birthday", "born", "age", "city", "location",
+    "home", "job", "role", "employer", "language", "pronouns", "version", "port", "host",
+    "hostname", "status", "branch", "default branch", "model", "database", "owner", "deadline",
+    "shell", "os", "zeitzone", "adresse", "geburtstag", "wohnort", "sprache", "beruf",
+    "часовой пояс", "имя", "时区", "姓名", "名字", "编辑器", "タイムゾーン", "名前", "이름",
+    "시간대",
+)  # fmt: skip
+GENERIC_HEADINGS = _terms("""
+memory, memories, note, notes, fact, facts, misc, miscellaneous, general, overview, summary,
+inbox, daily, log, logs, journal, index, readme, todo, tasks, info, information, other,
+stuff, rtmemory, reflections, procedures, chronicles, dreams, ltmemory, lessons, notizen,
+erinnerungen, gedächtnis, allgemein, fakten, übersicht, память, заметки, 记忆, 长期记忆,
+笔记, メモ, 記憶, 메모, 기억
+""") | frozenset((
+    "long-term memory", "long term memory", "daily log", "key facts", "lessons learned",
+    "user facts", "agent memory", "things to remember",
+))  # fmt: skip
+GENERIC_KEYS = _terms("""
+note, notes, update, important, remember, todo, fyi, tip, warning, info, reminder, context,
+summary, example, takeaway, hinweis, wichtig, merke, notiz, achtung
+""")
+KEY_TYPES = {
+    "decision": "decision", "entscheidung": "decision", "decided": "decision", "决定": "decision",
+    "preference": "preference", "preferences": "preference", "vorliebe": "preference",
+    "lesson": "lesson", "lesson learned": "lesson", "lektion": "lesson",
+    "constraint": "constraint", "rule": "constraint", "regel": "constraint", "规则": "constraint",
+    "commitment": "commitment", "deadline": "commitment", "due": "commitment",
+    "frist": "commitment", "goal": "aspiration", "dream": "aspiration", "wish": "aspiration",
+    "milestone": "milestone", "question": "open_question", "open question": "open_question",
+    "name": "identity", "full name": "identity", "birthday": "identity", "born": "identity",
+    "age": "identity", "pronouns": "identity", "geburtstag": "identity", "姓名": "identity",
+    "名字": "identity", "名前": "identity", "имя": "identity", "이름": "identity",
+    "wife": "relationship", "husband": "relationship", "partner": "relationship",
+    "brother": "relationship", "sister": "relationship", "boss": "relationship",
+    "manager": "relationship", "frau": "relationship", "mann": "relationship",
+    "chef": "relationship", "favorite": "preference", "favourite": "preference",
+    "procedure": "procedure", "how to": "method", "workflow": "method",
+}  # fmt: skip
+COURTESIES = """
+hi, hello, hey, hallo, good morning, good afternoon, good evening, good night, guten morgen,
+bye, goodbye, see you, tschüss, thanks, thank you, thx, danke, ok, okay, k, yes, no, yep,
+nope, sure, great, nice, cool, perfect, done, got it, sounds good, will do, understood,
+noted, alright, ja, nein, gut, alles klar, verstanden, haha*, hehe*, lol, lmao, rofl, hmm*,
+uh, um, well, right, np, no problem, welcome, you're welcome, please, спасибо, привет, да,
+нет, хорошо, ок, хаха*, 你好, 谢谢, 好的, 嗯, 哈哈, 是的, 再见, ありがとう, こんにちは, はい,
+いいえ, 了解, おはよう, 감사합니다, 안녕하세요, 네, 아니요, hola, gracias, bonjour, merci,
+salut, adiós
+"""

@@ -1,0 +1,1 @@
+"""Pure rules: (state, ledger, now, rules) -> list[Change]."""

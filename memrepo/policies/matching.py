@@ -1,0 +1,216 @@
+"""Tell whether a claim is known already: reuse keys and probable duplicates.
+
+Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
+Deliberate differences:
+
+- Where both objects are present and differ, a claim is no duplicate unless the texts agree by half
+  (Jaccard >= 0.5): "port 8080" and "port 9090" differ in one word and are two statements.
+- An empty subject or predicate equals nothing, else all bullets under one heading were duplicates.
+- Texts are compared by words, or by pairs of characters in scripts without blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memrepo.core.ids import normalise
+from memrepo.core.judging import CanonicalClaim, PriorClaim
+
+DUPLICATE_THRESHOLD = 0.80
+DIFFERENT_OBJECT_JACCARD = 0.5
+INACTIVE_STANDINGS = ("stale", "retire_candidate")
+
+ReuseKey = tuple[str, str, str]
+
+_ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
+_SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
+_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_RUN = re.compile(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
+_IS_WIDE = re.compile(f"[{_WIDE}]")
+_STOP_WORDS = frozenset(
+    (
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "for",
+        "with",
+        "by",
+        "from",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "it",
+        "this",
+        "that",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What is compared of a claim: its triple, text and home."""
+
+    subject: str
+    predicate: str
+    object: str
+    text: str
+    home: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate:
+    """The memory that a claim probably repeats, with the composite score and its spelling."""
+
+    memory_id: str
+    score: float
+    reason: str
+
+
+class PriorIndex:
+    """Active priors under the three keys by which a duplicate can reach the threshold.
+
+    It grows while a run makes claims, so that these are compared with each other too.
+    """
+
+    __slots__ = ("_by_key", "_by_object", "_by_tokens")
+
+    def __init__(self, priors: Iterable[PriorClaim] = ()) -> None:
+        """Index priors; stale and retired ones are left out."""
+        self._by_key: dict[ReuseKey, list[PriorClaim]] = {}
+        self._by_object: dict[ReuseKey, list[PriorClaim]] = {}
+        self._by_tokens: dict[tuple[str, str, frozenset[str]], list[PriorClaim]] = {}
+        for prior in priors:
+            self.add(prior)
+
+    def add(self, prior: PriorClaim) -> None:
+        """Add a prior, unless its standing is stale or retired or it has no subject or home."""
+        subject, home = normal_subject(prior.subject), prior.home.strip()
+        if prior.standing in INACTIVE_STANDINGS or not (subject and home):
+            return
+        if key := reuse_key(prior.subject, prior.predicate, prior.home):
+            self._by_key.setdefault(key, []).append(prior)
+        if object_ := normal_subject(prior.object):
+            self._by_object.setdefault((subject, home, object_), []).append(prior)
+        self._by_tokens.setdefault((subject, home, tokens(prior.text)), []).append(prior)
+
+    def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
+        """Return the priors with the same reuse key: newest evidence first, then by id."""
+        key = reuse_key(statement.subject, statement.predicate, statement.home)
+        found = sorted(self._by_key.get(key, ()) if key else (), key=lambda p: p.memory_id)
+        return tuple(sorted(found, key=newest_capture, reverse=True))
+
+    def near(self, statement: Statement) -> tuple[PriorClaim, ...]:
+        """Return every prior that may score 0.80: same subject and home, and one thing more.
+
+        Without an equal subject the score ends at 0.70; with one it needs the same predicate, the
+        same set of tokens or the same object. Three look-ups so find what a comparison with every
+        prior would find.
+        """
+        subject, home = normal_subject(statement.subject), statement.home.strip()
+        if not (subject and home):
+            return ()
+        found = [*self._by_tokens.get((subject, home, tokens(statement.text)), ())]
+        if object_ := normal_subject(statement.object):
+            found += self._by_object.get((subject, home, object_), ())
+        return tuple({p.memory_id: p for p in (*found, *self.with_key(statement))}.values())
+
+
+def normal_subject(text: str) -> str:
+    """Fold a subject or object: no leading article, no plain plural s (`windows` is `window`)."""
+    text = _ARTICLE.sub("", normalise(text))
+    plural = len(text) >= 4 and text[-1] == "s" and text[-2] not in "saeiou"
+    return text[:-1] if plural else text
+
+
+def normal_predicate(text: str) -> str:
+    """Fold a predicate: the first suffix of ing, ed, s whose stem is long enough goes."""
+    text = normalise(text)
+    for suffix, stem in _SUFFIXES:
+        if text.endswith(suffix) and len(text) - len(suffix) >= stem:
+            return text[: -len(suffix)]
+    return text
+
+
+def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
+    """Return the normalised triple under which a claim is reused; None where a part is empty."""
+    key = (normal_subject(subject), normal_predicate(predicate), home.strip())
+    return key if all(key) else None
+
+
+def tokens(text: str) -> frozenset[str]:
+    """Return the content words of a text; Han, Kana and Hangul as pairs of characters."""
+    found: set[str] = set()
+    for run in _RUN.findall(normalise(text)):
+        if _IS_WIDE.match(run) and len(run) > 1:
+            found.update(run[at : at + 2] for at in range(len(run) - 1))
+        elif run not in _STOP_WORDS:
+            found.add(run)
+    return frozenset(found)
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of common tokens, 0 to 1; 0 where both sets are empty."""
+    union = len(one | other)
+    return len(one & other) / union if union else 0.0
+
+
+def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
+    """Return what is compared of a claim."""
+    said = claim.wording if isinstance(claim, CanonicalClaim) else claim
+    return Statement(
+        subject=said.subject, predicate=said.predicate, object=said.object,
+        text=said.text, home=claim.home,
+    )  # fmt: skip
+
+
+def duplicate_score(one: Statement, other: Statement) -> float:
+    """Return the composite score of two statements, four decimals.
+
+    0.4 subject + 0.2 predicate + 0.2 home + 0.2 Jaccard of texts + 0.1 for equal objects; 0 for
+    different homes, and for different objects whose texts agree by less than half.
+    """
+    if one.home.strip() != other.home.strip():
+        return 0.0
+    overlap = jaccard(tokens(one.text), tokens(other.text))
+    objects = normal_subject(one.object), normal_subject(other.object)
+    if all(objects) and objects[0] != objects[1] and overlap < DIFFERENT_OBJECT_JACCARD:
+        return 0.0
+    subjects = normal_subject(one.subject), normal_subject(other.subject)
+    predicates = normal_predicate(one.predicate), normal_predicate(other.predicate)
+    score = 0.2 + 0.2 * overlap
+    for (left, right), weight in ((subjects, 0.4), (predicates, 0.2), (objects, 0.1)):
+        score += weight if left and left == right else 0.0
+    return round(score, 4)
+
+
+def newest_capture(prior: PriorClaim) -> str:
+    """Return the newest ISO date of a prior's evidence, or an empty string."""
+    return max((s.captured for s in prior.sources), default="")
+
+
+def reusable(statement: Statement, index: PriorIndex) -> PriorClaim | None:
+    """Return the active prior with the same reuse key: newest evidence, then smallest id."""
+    return next(iter(index.with_key(statement)), None)
+
+
+def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | None:
+    """Return the best prior that scores 0.80 or more; ties go to the smallest id."""
+    near = index.near(statement)
+    scored = [(-duplicate_score(statement, statement_of(p)), p.memory_id) for p in near]
+    score, memory_id = min(scored, default=(0.0, ""))
+    if -score < DUPLICATE_THRESHOLD:
+        return None
+    return Duplicate(memory_id=memory_id, score=-score, reason=f"composite_{-score:.2f}_subject")

@@ -1,0 +1,1 @@
+"""From source text to claims in two judged passes; pure, handed a Judge."""

@@ -1,0 +1,136 @@
+"""Dates and clock times as people write them in memory files.
+
+Only what is certain is read: `03/04/2026` has two meanings and gives none, a day that no calendar
+has is skipped. Relative words (today, yesterday) are not resolved here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from pathlib import PurePosixPath
+from typing import Literal
+
+DateBasis = Literal["unit", "heading", "file", ""]
+
+_MONTHS = {
+    "jan": 1, "january": 1, "januar": 1, "jänner": 1, "feb": 2, "february": 2, "februar": 2,
+    "mar": 3, "march": 3, "mär": 3, "märz": 3, "maerz": 3, "apr": 4, "april": 4, "may": 5,
+    "mai": 5, "jun": 6, "june": 6, "juni": 6, "jul": 7, "july": 7, "juli": 7, "aug": 8,
+    "august": 8, "sep": 9, "sept": 9, "september": 9, "oct": 10, "okt": 10, "october": 10,
+    "oktober": 10, "nov": 11, "november": 11, "dec": 12, "dez": 12, "december": 12,
+    "dezember": 12,
+}  # fmt: skip
+_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_YEAR = r"(?P<year>[12]\d{3})(?!\d)"
+_MONTH_DIGITS = r"(?P<month>\d{1,2})"
+_DAY = r"(?P<day>\d{1,2})"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?<!\d){_YEAR}([-/]){_MONTH_DIGITS}\2{_DAY}(?!\d)",
+        rf"(?<!\d){_DAY}(?:st|nd|rd|th|\.)?[ \t]{{0,3}}(?:of[ \t])?{_MONTH},?[ \t]{{1,3}}{_YEAR}",
+        rf"(?<!\w){_MONTH}[ \t]{{1,3}}{_DAY}(?:st|nd|rd|th)?,?[ \t]{{1,3}}{_YEAR}",
+        rf"(?<![\d.]){_DAY}\.[ \t]?{_MONTH_DIGITS}\.[ \t]?{_YEAR}(?!\.\d)",
+        rf"(?<!\d){_YEAR}[ \t]?年[ \t]?{_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
+        rf"(?<!\d){_YEAR}[ \t]?년[ \t]?{_MONTH_DIGITS}[ \t]?월[ \t]?{_DAY}[ \t]?일",
+    )
+)
+_YEAR_LIKE = re.compile(r"[12]\d{3}")
+_FILE_DAY = re.compile(r"(?<!\d)([12]\d{3})-?(\d{2})-?(\d{2})(?!\d)")
+
+_CLOCK = re.compile(
+    r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
+    r"(?:[ \t]?(?P<half>[ap])\.?m\b\.?)?|(?<![\d:.])(?P<bare>1[0-2]|0?[1-9])[ \t]?"
+    r"(?P<bare_half>[ap])\.?m\b\.?",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|montag|dienstag|mittwoch"
+    r"|donnerstag|freitag|samstag|sonnabend|sonntag|(?:星期|礼拜|周|週)[一二三四五六日天]"
+    r"|[月火水木金土日]曜日?|[월화수목금토일]요일|at|on|um|am|uhr|utc|gmt|c?est|cet|[ecmp][sd]t|z",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"\w+")
+
+
+def find_date(text: str) -> str:
+    """Return the first certain date in a text as `YYYY-MM-DD`, or an empty string.
+
+    Reads ISO (`-` or `/`), English and German month names, `d.m.yyyy`, and CJK forms.
+    """
+    return min(_dates(text), default=(0, 0, ""))[2]
+
+
+def find_clock(text: str) -> str:
+    """Return the first clock time in a text as `HH:MM`, or an empty string."""
+    match = _CLOCK.search(text)
+    if match is None:
+        return ""
+    hour = int(match["hour"] or match["bare"])
+    half = (match["half"] or match["bare_half"] or "").lower()
+    if half and hour <= 12:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return f"{hour:02}:{match['minute'] or '00'}"
+
+
+def has_moment(text: str) -> bool:
+    """Tell whether a text holds a date or a clock time."""
+    return bool(find_clock(text) or find_date(text))
+
+
+def is_date_heading(text: str) -> bool:
+    """Tell whether a heading holds a date or clock time and nothing else but a weekday."""
+    found = [(start, end) for start, end, _ in _dates(text)]
+    if not found and not _CLOCK.search(text):
+        return False
+    rest = text
+    for start, end in sorted(found, reverse=True):
+        rest = f"{rest[:start]} {rest[end:]}"
+    # ISO times glue date and clock with a T, which is left over here.
+    rest = re.sub(r"(?<![^\W\d_])T(?=\d)", " ", rest)
+    rest = _CLOCK.sub(" ", rest)
+    return all(_FILLER.fullmatch(word) for word in _WORDS.findall(rest))
+
+
+def date_of_path(path: str) -> str:
+    """Return the date in a file's name (`YYYY-MM-DD` or `YYYYMMDD`), or an empty string."""
+    for match in _FILE_DAY.finditer(PurePosixPath(path).name):
+        day = _calendar(match[1], match[2], match[3])
+        if day:
+            return day
+    return ""
+
+
+def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateBasis]:
+    """Date a unit: in its text, else its nearest dated heading, else the file's name.
+
+    `headings` run outermost first. The last resort, the commit's date, is the caller's.
+    """
+    if day := find_date(text):
+        return day, "unit"
+    for heading in reversed(tuple(headings)):
+        if day := find_date(heading):
+            return day, "heading"
+    day = date_of_path(path)
+    return (day, "file") if day else ("", "")
+
+
+def _dates(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, ISO date) of every certain date, in no order."""
+    if not _YEAR_LIKE.search(text):
+        return
+    for form in _FORMS:
+        for match in form.finditer(text):
+            month = match["month"].lower()
+            day = _calendar(match["year"], str(_MONTHS.get(month, month)), match["day"])
+            if day:
+                yield match.start(), match.end(), day
+
+
+def _calendar(year: str, month: str, day: str) -> str:
+    try:
+        return date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return ""

@@ -1,0 +1,236 @@
+r"""A source file as numbered lines, with those hidden that are not its author's words.
+
+Hidden are frontmatter, blocks that other programs keep between start and end comments, and lines
+of memrepo's own hot cache. Lines end at `\n` only, `\r\n` counts as one, numbers are one-based and
+hold for the original bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memrepo.core.problems import Problem
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_DEPTH = 64
+
+_COMMENT = re.compile(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*?)[ \t]*-->[ \t]*")
+# `name:start` is what programs write. Looser forms are also people's comments ("quick-start
+# guide"), so they count in pairs only.
+_FIRM = re.compile(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)
+_LOOSE = (
+    re.compile(r"(?P<name>\S+?)[_-](?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE),
+    re.compile(r"(?P<name>\S+)\s(?P<word>START|BEGIN|END|STOP)(?:\s.*)?"),
+    re.compile(r"(?P<word>START|BEGIN|END|STOP)[\s:_-]+(?P<name>\S+).*"),
+    re.compile(r"(?P<word>start|begin|end|stop):(?P<name>\S+).*"),
+)
+_HOT_TAG = re.compile(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←")
+_FENCE = re.compile(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_KEY_LINE = re.compile(r"""(?:[^\s#:'"\[{-][^:]*|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
+_MARKERS = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+")
+_MARKER = re.compile(r"([-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
+_QUOTES = re.compile(r"[ \t]*(?:>[ \t]*)+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLines:
+    """A decoded source: `text[n - 1]` is line n without its line end.
+
+    `hidden` holds line numbers that are no one's evidence, `managed` those of them that another
+    program (or memrepo) wrote, `fenced` those that lie in fenced code, as far as lines can tell.
+    """
+
+    resource: str
+    text: tuple[str, ...] = ()
+    hidden: frozenset[int] = frozenset()
+    managed: frozenset[int] = frozenset()
+    fenced: frozenset[int] = frozenset()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Return how many lines the file has; a final line end opens no further line."""
+        return len(self.text)
+
+    def visible(self, first: int, last: int) -> list[tuple[int, str]]:
+        """Return the (number, text) pairs of a span that are not hidden."""
+        span = range(max(first, 1), min(last, self.count) + 1)
+        return [(n, self.text[n - 1]) for n in span if n not in self.hidden]
+
+
+def read_lines(resource: str, data: bytes) -> SourceLines:
+    """Decode a source and hide what its author did not write; never raises.
+
+    A file that is not UTF-8, larger than 4 MiB, or nested deeper than 64 levels comes back
+    without lines and with an error: it is skipped, and the reason is on record.
+    """
+    if len(data) > MAX_BYTES:
+        return _refused(resource, "source-too-large", f"has {len(data)} bytes, over {MAX_BYTES}")
+    try:
+        decoded = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return _refused(resource, "source-not-utf8", f"is not UTF-8 at byte {error.start}", line)
+    # A lone carriage return is a blank, never a line end: editors do not count it either.
+    flat = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
+    text = tuple(flat.removesuffix("\n").split("\n")) if flat else ()
+    deep = _too_deep(text)
+    if deep:
+        return _refused(
+            resource, "source-too-deep", f"nests lists or quotes over {MAX_DEPTH} levels", deep
+        )
+    header = _frontmatter(text)
+    fenced = _fenced(text, header)
+    managed, problems = _managed(resource, text, header, fenced)
+    hidden = managed.union(range(1, header + 1))
+    return SourceLines(
+        resource=resource, text=text, hidden=hidden, managed=managed, fenced=fenced,
+        problems=problems,
+    )  # fmt: skip
+
+
+def _refused(resource: str, rule: str, message: str, line: int = 0) -> SourceLines:
+    problem = Problem(
+        path=resource, line=line, rule=rule, message=f"{message}; the file is skipped"
+    )
+    return SourceLines(resource=resource, problems=(problem,))
+
+
+def _frontmatter(text: Sequence[str]) -> int:
+    """Return the number of the line that closes the frontmatter; 0 without one.
+
+    Text between two rules at the top of a file is body unless it starts like a mapping.
+    """
+    if not text or text[0].rstrip() != "---":
+        return 0
+    first = ""
+    for number, line in enumerate(text[1:], start=2):
+        if line.rstrip() in ("---", "..."):
+            return number if not first or _KEY_LINE.match(first) else 0
+        if not first and line.strip() and not line.startswith("#"):
+            first = line
+    return 0
+
+
+def _fenced(text: Sequence[str], header: int) -> frozenset[int]:
+    """Return the lines of fences that are closed; what an open one swallows is the parser's say."""
+    inside: set[int] = set()
+    closing: re.Pattern[str] | None = None
+    opened = 0
+    for number, line in enumerate(text[header:], start=header + 1):
+        if closing is not None:
+            if closing.fullmatch(line):
+                inside.update(range(opened, number + 1))
+                closing = None
+            continue
+        match = _FENCE.match(line)
+        if match and not (match[1][0] == "`" and "`" in match[2]):
+            opened = number
+            closing = re.compile(rf"[ \t]*{match[1][0]}{{{len(match[1])},}}[ \t]*")
+    return frozenset(inside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A start or end comment; a firm one is a program's for certain."""
+
+    line: int
+    name: str
+    starts: bool
+    firm: bool
+
+
+def _managed(
+    resource: str, text: Sequence[str], header: int, fenced: frozenset[int]
+) -> tuple[frozenset[int], tuple[Problem, ...]]:
+    """Return the lines that programs keep, and warnings on start and end comments without pair."""
+    inside: set[int] = set()
+    problems: list[Problem] = []
+    marks = list(_marks(text, header, fenced))
+    pairs = _pairs(marks)
+    paired = set(pairs.values())
+    for index, mark in enumerate(marks):
+        if index in pairs:
+            inside.update(range(mark.line, marks[pairs[index]].line + 1))
+        elif mark.firm and mark.starts:
+            limit = marks[index + 1].line if index + 1 < len(marks) else len(text) + 1
+            stop = _next_heading(text, mark.line, limit, fenced)
+            inside.update(range(mark.line, stop))
+            left_out = f"start of {mark.name} has no end; left out as far as line {stop - 1}"
+            problems.append(_unpaired(resource, mark.line, left_out))
+        elif mark.firm and index not in paired:
+            problems.append(_unpaired(resource, mark.line, f"end of {mark.name} has no start"))
+    for number, line in enumerate(text[header:], start=header + 1):
+        if "↑" in line and number not in fenced and _HOT_TAG.search(line):
+            inside.add(number)
+    return frozenset(inside), tuple(problems)
+
+
+def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator[_Mark]:
+    """Yield every start and end comment outside code."""
+    for number, line in enumerate(text[header:], start=header + 1):
+        comment = _COMMENT.fullmatch(line) if "<!--" in line and number not in fenced else None
+        if comment is None:
+            continue
+        match = _FIRM.fullmatch(comment[1])
+        firm = match is not None
+        for form in _LOOSE:
+            match = match or form.fullmatch(comment[1])
+        if match:
+            starts = match["word"].lower() in ("start", "begin")
+            yield _Mark(number, match["name"].casefold(), starts, firm)
+
+
+def _pairs(marks: Sequence[_Mark]) -> dict[int, int]:
+    """Pair each end with the last open start of its name; a start opened twice loses its first."""
+    opened: dict[str, int] = {}
+    pairs: dict[int, int] = {}
+    for index, mark in enumerate(marks):
+        if mark.starts:
+            opened[mark.name] = index
+        elif mark.name in opened:
+            pairs[opened.pop(mark.name)] = index
+    return pairs
+
+
+def _next_heading(text: Sequence[str], number: int, limit: int, fenced: frozenset[int]) -> int:
+    """Return the line of the first heading after a line, at most `limit`."""
+    for line in range(number + 1, limit):
+        if line not in fenced and _HEADING.match(text[line - 1]):
+            return line
+    return limit
+
+
+def _unpaired(resource: str, line: int, message: str) -> Problem:
+    return Problem(
+        path=resource, line=line, rule="source-managed-block", message=message,
+        fix="add the missing comment or remove this one", severity="warning",
+    )  # fmt: skip
+
+
+def _too_deep(text: Sequence[str]) -> int:
+    """Return the first line that may nest too deep, from above: markdown can only nest less."""
+    columns: list[int] = []
+    for number, line in enumerate(text, start=1):
+        quotes = _QUOTES.match(line)
+        if quotes and quotes[0].count(">") > MAX_DEPTH:
+            return number
+        match = _MARKERS.match(line)
+        if match is None or _is_rule(line):
+            continue
+        prefix = match[0].expandtabs(4)
+        column = len(prefix) - len(prefix.lstrip(" "))
+        while columns and columns[-1] > column:
+            columns.pop()
+        columns.extend(marker.end(1) + 1 for marker in _MARKER.finditer(prefix))
+        if len(columns) > MAX_DEPTH:
+            return number
+    return 0
+
+
+def _is_rule(line: str) -> bool:
+    marks = line.replace(" ", "").replace("\t", "")
+    return len(marks) > 2 and marks[0] in "-*_" and not marks.strip(marks[0])

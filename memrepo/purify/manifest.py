@@ -1,0 +1,119 @@
+"""The manifest of a run: what it consumed, what it counted, and why each memory was judged so.
+
+Manifests are the cursor: what is consumed at a commit is the fold of the manifests in its tree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memrepo.core.layout import Layout
+from memrepo.core.problems import Problem
+
+SCHEMA_VERSION = 1
+LOGIC_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumed:
+    """One source that a run took in: from the blob seen before (or empty) to this one.
+
+    `except_` holds the unit hashes that were not taken in: held for review, or not judged.
+    `also` holds those that earlier runs had left open and this one took in.
+    """
+
+    resource: str
+    to: str
+    from_: str = ""
+    except_: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "resource": self.resource, "from": self.from_, "to": self.to,
+            "except": list(self.except_), "also": list(self.also),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What one run left behind, without durations: equal runs write equal bytes."""
+
+    run: str
+    mode: str
+    judge: str
+    profile: str
+    base: str
+    now: str
+    package: str
+    consumed: tuple[Consumed, ...] = ()
+    refused: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    judgements: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[Mapping[str, Any], ...] = ()
+    quarantined: tuple[Mapping[str, str], ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """Spell as JSON with sorted keys and a final newline."""
+        record = {
+            "schema_version": SCHEMA_VERSION, "logic_version": LOGIC_VERSION,
+            "package_version": self.package, "run": self.run, "mode": self.mode,
+            "judge": self.judge, "profile": self.profile, "base": self.base, "now": self.now,
+            "consumed": [c.as_json() for c in self.consumed], "refused": list(self.refused),
+            "counts": dict(self.counts), "judgements": dict(self.judgements),
+            "tokens": {"prompt": 0, "completion": 0, "total": 0, "source": "unavailable"},
+            "cost_usd": 0, "warnings": list(self.warnings), "quarantined": list(self.quarantined),
+        }  # fmt: skip
+        text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
+        return text.encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What later runs need of a manifest in the tree."""
+
+    run: str
+    consumed: tuple[Consumed, ...]
+    refused: frozenset[str]
+
+
+def read_manifest(path: str, data: bytes) -> Recorded | Problem:
+    """Read the cursor part of a manifest; of a damaged one the input is seen again."""
+    try:
+        record = json.loads(data)
+        consumed = tuple(
+            Consumed(
+                resource=str(entry["resource"]), to=str(entry["to"]),
+                from_=str(entry.get("from", "")), except_=tuple(map(str, entry.get("except", ()))),
+                also=tuple(map(str, entry.get("also", ()))),
+            )
+            for entry in record["consumed"]
+        )  # fmt: skip
+        return Recorded(
+            run=str(record["run"]), consumed=consumed, refused=frozenset(record.get("refused", ()))
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return Problem(
+            path=path, rule="manifest-unreadable",
+            message=f"found {type(error).__name__}: {error}, expected a run manifest",
+            fix="restore it from history (`git log -- <path>`): until then its input counts as new",
+        )  # fmt: skip
+
+
+def read_manifests(
+    files: Mapping[str, bytes], layout: Layout
+) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
+    """Read every manifest of a tree, oldest run first."""
+    area = layout.area("runs")
+    found, problems = [], []
+    for path in sorted(p for p in files if p.startswith(area) and p.endswith(".json")):
+        match read_manifest(path, files[path]):
+            case Recorded() as manifest:
+                found.append(manifest)
+            case Problem() as problem:
+                problems.append(problem)
+    return tuple(sorted(found, key=lambda m: m.run)), tuple(problems)

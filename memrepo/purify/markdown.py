@@ -1,0 +1,371 @@
+"""Markdown blocks with line numbers: mistune's block pass, carrying lines.
+
+mistune reports no lines. Its block state knows a character offset, and every nested list item is
+parsed again from a text with one line for each source line; so a state that remembers the number
+of its first line can number everything. This leans on `parse_method`, `child_state` and the list
+parser's order of calls, hence the pin `mistune>=3.4,<4` and the tests against hand-counted lines.
+Quotes are not entered and link definitions are plain text: neither holds units of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from mistune.block_parser import BlockParser
+from mistune.core import BlockState
+
+from memrepo.core.problems import Problem
+from memrepo.purify.lines import MAX_DEPTH, SourceLines, read_lines
+
+Task = Literal["", "open", "done"]
+BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "other"]
+
+_QUOTED = re.compile(r" {0,3}>")
+_BARE_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
+_LEADING_COMMENT = re.compile(r"(?:<!--(?:[^-]|-(?!->))*+-->\s*)+")
+_TASK = re.compile(r"\[([ xX])\](?:[ \t]+|$)")
+_BULLET_SIGN = re.compile(r"^([ \t]*)[•◦▪‣](?=[ \t])")
+_SENTENCE_END = (".", "!", "?", ":", ",", ";", "。", "!", "?")
+_TITLE_LENGTH = 100
+_UNDERLINE = 3
+_TABLE = (
+    r"^ {0,3}(?=[^\n|]*\|)[^\n]*\n"
+    r" {0,3}(?=[^\n|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|$)"
+)
+_CELL_END = re.compile(r"(?<!\\)\|")
+_ROW_BREAKS = ["fenced_code", "atx_heading", "thematic_break", "block_quote", "list", "raw_html"]
+_OPENING_HTML = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One block on its one-based inclusive lines.
+
+    `text` of an item has neither marker nor checkbox nor the items below it, which are `children`;
+    of a row it is `Header: cell; Header: cell`. `level` is that of a heading. Code, quotes, rules
+    and HTML are `other`, comments are `comment`; neither carries text.
+    """
+
+    kind: BlockKind
+    lines: tuple[int, int]
+    text: str = ""
+    level: int = 0
+    task: Task = ""
+    children: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A parsed source: its lines, its top-level blocks in order, and what was found wrong."""
+
+    source: SourceLines
+    blocks: tuple[Block, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_document(resource: str, data: bytes) -> Document:
+    """Read and parse a source; never raises. A skipped file has no blocks and an error."""
+    source = read_lines(resource, data)
+    shown = (
+        "" if n in source.hidden else line if n in source.fenced else _BULLET_SIGN.sub(r"\1-", line)
+        for n, line in enumerate(source.text, start=1)
+    )
+    parser = _Parser()
+    state = _State()
+    state.process("\n".join(shown) + "\n")
+    try:
+        parser.parse(state)
+        blocks = tuple(_blocks(state))
+    except RecursionError:
+        problem = Problem(
+            path=resource, rule="source-too-deep", message="nests too deep; the file is skipped"
+        )
+        return Document(source=source, problems=(*source.problems, problem))
+    swallowed = (_swallowed(resource, *found) for found in parser.open_ended)
+    return Document(source=source, blocks=blocks, problems=(*source.problems, *swallowed))
+
+
+def _swallowed(resource: str, line: int, last: int, what: str) -> Problem:
+    return Problem(
+        path=resource, line=line, rule="source-unclosed", severity="warning",
+        message=f"{what} is never closed; nothing as far as line {last} is read",
+        fix="close it",
+    )  # fmt: skip
+
+
+class _State(BlockState):
+    """A block state that knows on which line its text starts."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self.first = 1
+        self.item_line = 0
+        self.items: list[_State] = []
+        self._mark = (0, 0)
+        self._split: list[str] | None = None
+
+    def line_at(self, position: int) -> int:
+        """Return the line number of a character offset; counts from the last one asked for."""
+        offset, line = self._mark
+        if position >= offset:
+            line += self.src.count("\n", offset, position)
+        else:
+            line -= self.src.count("\n", position, offset)
+        self._mark = (position, line)
+        return self.first + line
+
+    @property
+    def last(self) -> int:
+        """Return the last line of an item; its text is stripped of trailing blank lines."""
+        text = self.src.rstrip("\n")
+        return self.first + text.count("\n") if text else self.item_line
+
+    def child_state(self, src: str, lazy_line_starts: set[int] | None = None) -> BlockState:
+        """Open a list item's text: called once an item, in order, by the list parser."""
+        child = _ours(super().child_state(src, lazy_line_starts))
+        child.item_line = self.item_line
+        # An item that starts with a blank line is handed over without its marker's line.
+        bare = _BARE_MARKER.match(self.src, self._offset(self.item_line))
+        child.first = self.item_line + (bare is not None)
+        self.items.append(child)
+        # If another item follows, its marker's line has just been read.
+        self.item_line = self.line_at(self.cursor - 1)
+        return child
+
+    def text_of(self, numbers: Iterable[int]) -> str:
+        """Join lines by number, without blanks at their ends and more than one blank in a row."""
+        if self._split is None:
+            self._split = self.src.split("\n")
+        kept: list[str] = []
+        for number in numbers:
+            line = self._split[number - self.first].rstrip()
+            if line or (kept and kept[-1]):
+                kept.append(line)
+        return _LEADING_COMMENT.sub("", "\n".join(kept).strip())
+
+    def _offset(self, line: int) -> int:
+        """Return the offset of a line of this text, walking from the last one asked for."""
+        offset, current = self._mark
+        offset = self.src.rfind("\n", 0, offset) + 1
+        while current > line - self.first:
+            offset = self.src.rfind("\n", 0, offset - 1) + 1
+            current -= 1
+        while current < line - self.first:
+            offset = self.src.find("\n", offset) + 1
+            current += 1
+        return offset
+
+    def add_paragraph(self, text: str) -> None:
+        """Start or lengthen a paragraph by its lines; mistune's own way copies the text each time.
+
+        Text that does not follow on the last paragraph starts one of its own.
+        """
+        end = self.cursor + len(text)
+        token = self.last_token()
+        if not (token and token["type"] == "paragraph" and token["stop"] == self.cursor):
+            token = {"type": "paragraph", "text": "", "line": self.line_at(self.cursor)}
+            self.tokens.append(token)
+        token["stop"] = end
+        token["end"] = self.line_at(max(end - 1, 0))
+
+    def append_paragraph(self) -> int | None:
+        """Take the line at the cursor into the paragraph that it continues, if it does."""
+        token = self.last_token()
+        if not (token and token["type"] == "paragraph" and token["stop"] == self.cursor):
+            return None
+        end = self.find_line_end()
+        self.add_paragraph(self.get_text(end))
+        return end
+
+
+def _ours(state: BlockState) -> _State:
+    return cast("_State", state)
+
+
+class _Parser(BlockParser):
+    """mistune's block rules with tables, without link definitions, stamping lines on tokens."""
+
+    state_cls = _State
+
+    def __init__(self) -> None:
+        rules = [rule for rule in self.DEFAULT_RULES if rule != "ref_link"]
+        super().__init__(
+            block_quote_rules=[], list_rules=list(rules), max_nested_level=MAX_DEPTH + 2
+        )
+        self.rules = rules
+        self.register("table", _TABLE, _parse_table, before="raw_html")
+        self.open_ended: list[tuple[int, int, str]] = []
+
+    def parse_method(self, m: re.Match[str], state: BlockState) -> int | None:
+        """Run a rule and stamp what it made with its first line."""
+        ours = _ours(state)
+        line = ours.line_at(m.start())
+        end = super().parse_method(m, state)
+        token = state.last_token()
+        if end and token and "line" not in token:
+            token["line"] = line
+            token["end"] = max(line, ours.line_at(end - 1))
+        return end
+
+    def parse_list(self, m: re.Match[str], state: BlockState) -> int:
+        """Parse a list, keeping its items' states: they know text and lines."""
+        ours = _ours(state)
+        known, outer = len(state.tokens), (ours.item_line, ours.items)
+        line = ours.line_at(m.start())
+        ours.item_line, ours.items = line, []
+        end = super().parse_list(m, state)
+        for token in state.tokens[known:]:
+            if token["type"] == "list" and "items" not in token:
+                token["items"], token["line"] = ours.items, line
+                token["end"] = ours.items[-1].last
+        ours.item_line, ours.items = outer
+        return end
+
+    def parse_block_quote(self, m: re.Match[str], state: BlockState) -> int:
+        """Step over a quote: nothing in it is read.
+
+        Only marked lines belong to it. CommonMark also takes in what follows without a blank line,
+        which here would take an author's own words for quoted ones.
+        """
+        end = m.start()
+        while end < state.cursor_max and _QUOTED.match(state.src, end):
+            end = state.find_line_end_at(end)
+        state.append_token({"type": "block_quote"})
+        return end
+
+    def parse_setex_heading(self, m: re.Match[str], state: BlockState) -> int | None:
+        """Read an underlined title; under a whole paragraph the line is a rule instead.
+
+        Agents write `---` right below text as a separator: CommonMark would make the text a
+        heading and so take it from the units.
+        """
+        token = state.last_token()
+        if token and token["type"] == "paragraph" and token["stop"] == state.cursor:
+            text = state.src[state.src.rfind("\n", 0, state.cursor - 1) + 1 : state.cursor].strip()
+            plain = token["line"] == token["end"] and len(text) <= _TITLE_LENGTH
+            if not plain or len(m[0].strip()) < _UNDERLINE or text.endswith(_SENTENCE_END):
+                state.append_token({"type": "thematic_break"})
+                return m.end() + 1
+            end = super().parse_setex_heading(m, state)
+            token["text"], token["end"] = text, token["end"] + 1
+            return end
+        return super().parse_setex_heading(m, state)
+
+    def parse_fenced_code(self, m: re.Match[str], state: BlockState) -> int | None:
+        """Read a fence, noting one that runs to the end of its container unclosed."""
+        ours = _ours(state)
+        line = ours.line_at(m.start())
+        end = super().parse_fenced_code(m, state)
+        if end is not None and end >= state.cursor_max:
+            last = state.src.rstrip("\n").rpartition("\n")[2].strip()
+            closed = set(last) == {m["fenced_2"][0]} and len(last) >= len(m["fenced_2"])
+            if not closed or ours.line_at(end - 1) <= line:
+                self.open_ended.append((line, ours.line_at(end - 1), "code fence"))
+        return end
+
+    def parse_raw_html(self, m: re.Match[str], state: BlockState) -> int | None:
+        """Read an HTML block; text behind a comment on its last line is not part of it."""
+        ours = _ours(state)
+        line = ours.line_at(m.start())
+        opening = m[0].strip()
+        end = super().parse_raw_html(m, state)
+        closing = _OPENING_HTML.get(opening)
+        if end is None or closing is None:
+            return end
+        stop = state.src.find(closing, m.end(), end)
+        if stop < 0:
+            self.open_ended.append((line, ours.line_at(end - 1), "comment"))
+            return end
+        if opening == "<!--":
+            state.tokens[-1]["type"] = "comment"
+            if any(ch.isalnum() for ch in state.src[stop + 3 : end]):
+                return stop + 3
+        return end
+
+
+def _parse_table(block: BlockParser, m: re.Match[str], state: BlockState) -> int | None:
+    """Read a table as GFM does: rows may hold fewer or more cells than the header."""
+    ours = _ours(state)
+    line = ours.line_at(m.start())
+    head, _, rule = m[0].strip("\n").partition("\n")
+    names = _cells(head)
+    if len(names) != len(_cells(rule)):
+        return None
+    breaks = block.compile_sc(_ROW_BREAKS)
+    rows: list[tuple[int, str]] = []
+    position = m.end()
+    while position < state.cursor_max:
+        raw = state.get_line(position)
+        if "|" not in raw or breaks.match(state.src, position):
+            break
+        rows.append((line + 2 + len(rows), _row(names, _cells(raw))))
+        position += len(raw)
+    state.append_token({"type": "table", "rows": rows})
+    return position
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip()
+    inner = inner.removeprefix("|")
+    if inner.endswith("|") and not inner.endswith("\\|"):
+        inner = inner[:-1]
+    return [cell.strip() for cell in _CELL_END.split(inner)]
+
+
+def _row(names: list[str], cells: list[str]) -> str:
+    names = names + [""] * (len(cells) - len(names))
+    pairs = zip(names, cells, strict=False)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+
+
+def _blocks(state: _State) -> Iterator[Block]:
+    """Turn the tokens of a state into blocks."""
+    for token in state.tokens:
+        kind = token["type"]
+        if kind == "blank_line":
+            continue
+        if kind == "list":
+            yield from (_item(child) for child in token["items"])
+        elif kind == "table":
+            yield Block(kind="other", lines=(token["line"], token["line"] + 1))
+            yield from (Block(kind="row", lines=(n, n), text=text) for n, text in token["rows"])
+        elif kind in ("paragraph", "block_text"):
+            text = state.text_of(range(token["line"], token["end"] + 1))
+            yield Block(kind="paragraph", lines=(token["line"], token["end"]), text=text)
+        elif "line" in token:
+            lines = (token["line"], token["end"])
+            if kind == "heading":
+                level = token["attrs"]["level"]
+                yield Block(kind="heading", lines=lines, text=token["text"], level=level)
+            else:
+                yield Block(kind="comment" if kind == "comment" else "other", lines=lines)
+
+
+def _item(child: _State) -> Block:
+    """Turn a list item into a block: its own blocks are its text, its items are children."""
+    inner = tuple(_blocks(child))
+    aside = {n for t in child.tokens if t["type"] == "list" for n in _span(t["line"], t["end"])}
+    for block in inner:
+        if block.kind == "comment":
+            aside.update(_span(*block.lines))
+        elif block.kind == "paragraph":
+            aside.difference_update(_span(*block.lines))
+    own = [n for n in _span(child.first, child.last) if n not in aside]
+    speaks = any(b.kind in ("paragraph", "heading") for b in inner)
+    text = child.text_of(own) if speaks else ""
+    match = _TASK.match(text)
+    if match:
+        text = text[match.end() :]
+    end = max((n for n in own if child.text_of((n,))), default=0)
+    return Block(
+        kind="item", lines=(child.item_line, max(child.item_line, end)), text=text,
+        task="" if match is None else "open" if match[1] == " " else "done",
+        children=tuple(b for b in inner if b.kind == "item"),
+    )  # fmt: skip
+
+
+def _span(first: int, last: int) -> range:
+    return range(first, last + 1)

@@ -1,0 +1,157 @@
+"""Check a judge's Pass 2 answer, claim by claim (memory-purifier, Pass 2 and route validation).
+
+Deliberate difference: an invalid claim is set aside alone; the lineage refused the whole publish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+from memrepo.core.judging import CanonicalClaim, CanonicalRequest, Profile, Wording
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
+from memrepo.core.schema import Scores
+from memrepo.purify.pass1 import in_unit_range
+from memrepo.purify.routing import Affinity, affinity, permitted
+
+# Standings that a judge may give; retire_candidate and probable_duplicate are found by code.
+JUDGED_STANDINGS = ("resolved", "contested", "unresolved", "stale")
+RELATIONS = ("contested", "stale", "superseded")
+FRESHNESS_POSTURES = ("fresh", "recent", "aging", "stale")
+CONFIDENCE_POSTURES = ("high", "medium", "low", "tentative")
+_CUTS = (0.8, 0.5, 0.3)
+_FIELD_LIMIT = 2000  # what the schema of a memory file takes in one field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRejection:
+    """A claim that was not accepted: for which cluster (or unknown id) and why."""
+
+    cluster_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteWarning:
+    """A claim that was kept though its home is not the type's own."""
+
+    cluster_id: str
+    type: str
+    home: str
+    affinity: Affinity
+    suggested_home: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass2:
+    """Accepted claims in the request's order, what was not accepted, and odd routes."""
+
+    claims: tuple[CanonicalClaim, ...]
+    rejected: tuple[ClaimRejection, ...] = ()
+    warnings: tuple[RouteWarning, ...] = ()
+
+
+def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) -> Pass2:
+    """Accept each valid claim and name every other, unanswered clusters included.
+
+    A cluster that is answered twice has no claim. Postures are derived again from the scores, as
+    the documented cuts have it, whatever the judge wrote.
+    """
+    answers: dict[str, list[CanonicalClaim]] = {c.cluster_id: [] for c in request.clusters}
+    bad: list[ClaimRejection] = []
+    for claim in claims:
+        if claim.cluster_id in answers:
+            answers[claim.cluster_id].append(claim)
+        else:
+            bad.append(ClaimRejection(cluster_id=claim.cluster_id, reason="unknown cluster"))
+    priors = frozenset(p.memory_id for p in request.priors)
+    good: list[CanonicalClaim] = []
+    for cluster_id, given in answers.items():
+        reason = "no claim" if not given else f"answered {len(given)} times"
+        if len(given) == 1:
+            reason = _fault(given[0], request.profile, priors)
+        if reason:
+            bad.append(ClaimRejection(cluster_id=cluster_id, reason=reason))
+        else:
+            good.append(with_postures(given[0]))
+    warned = tuple(w for claim in good if (w := _warning(claim)) is not None)
+    return Pass2(claims=tuple(good), rejected=tuple(bad), warnings=warned)
+
+
+def with_postures(claim: CanonicalClaim) -> CanonicalClaim:
+    """Set both postures from the scores."""
+    return replace(
+        claim,
+        freshness_posture=posture(claim.scores.freshness, FRESHNESS_POSTURES),
+        confidence_posture=posture(claim.scores.confidence, CONFIDENCE_POSTURES),
+    )
+
+
+def posture(score: float, words: Sequence[str]) -> str:
+    """Return the word of a score by the cuts 0.8, 0.5 and 0.3, each inclusive."""
+    return next((word for word, cut in zip(words, _CUTS, strict=False) if score >= cut), words[-1])
+
+
+def _fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]) -> str:
+    """Return why one claim is invalid, or an empty string."""
+    for f in fields(Scores):
+        if not in_unit_range(getattr(claim.scores, f.name)):
+            return f"score {f.name} is not a number from 0 to 1"
+    return (
+        _word_fault(claim)
+        or _route_fault(claim, profile)
+        or _wording_fault(claim.wording)
+        or _reference_fault(claim, priors)
+    )
+
+
+def _word_fault(claim: CanonicalClaim) -> str:
+    if claim.type not in CLAIM_TYPES:
+        return "type is none of " + ", ".join(CLAIM_TYPES)
+    if claim.standing not in JUDGED_STANDINGS:
+        return "standing is none of " + ", ".join(JUDGED_STANDINGS)
+    if claim.home not in HOMES:
+        return "home is none of " + ", ".join(HOMES)
+    return ""
+
+
+def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
+    if not permitted(claim.home, profile):
+        return f"home {claim.home} is personal only"
+    if affinity(claim.type, claim.home) == "impossible":
+        return f"type {claim.type} cannot stand in {claim.home}"
+    return ""
+
+
+def _wording_fault(wording: Wording) -> str:
+    if not wording.text.strip():
+        return "text is empty"
+    for name in ("subject", "predicate", "object", "title"):
+        value = getattr(wording, name)
+        if len(value) > _FIELD_LIMIT or len(value.splitlines()) > 1:
+            return f"{name} is not one line of at most {_FIELD_LIMIT} characters"
+    return ""
+
+
+def _reference_fault(claim: CanonicalClaim, priors: frozenset[str]) -> str:
+    if not priors.issuperset(claim.supersedes):
+        return "supersedes names a memory that was not shown"
+    for contradiction in claim.contradictions:
+        if contradiction.memory_id not in priors:
+            return "contradictions name a memory that was not shown"
+        if contradiction.relation not in RELATIONS:
+            return "relation is none of " + ", ".join(RELATIONS)
+    return ""
+
+
+def _warning(claim: CanonicalClaim) -> RouteWarning | None:
+    found = affinity(claim.type, claim.home)
+    if found == "strong":
+        return None
+    return RouteWarning(
+        cluster_id=claim.cluster_id,
+        type=claim.type,
+        home=claim.home,
+        affinity=found,
+        suggested_home=HOME_OF_TYPE[claim.type],
+    )

@@ -1,0 +1,372 @@
+"""One purifier run, pure: sources at a commit in, steps and a manifest's contents out.
+
+Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, assembly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from memrepo.core.changes import Create, Delete, Step, Write
+from memrepo.core.judging import (
+    Candidate,
+    CanonicalClaim,
+    CanonicalRequest,
+    Cluster,
+    Judge,
+    Profile,
+    PromotionRequest,
+    Verdict,
+)
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.purify.aside import set_aside
+from memrepo.purify.assemble import Assembled, Decision, assemble, prior_of
+from memrepo.purify.capture import Captured, PlacedNote, capture, note_hash
+from memrepo.purify.clusters import clusters as cluster
+from memrepo.purify.gather import Gathered, Placed, gather
+from memrepo.purify.manifest import Consumed
+from memrepo.purify.notes import NoteUnit, scan_notes
+from memrepo.purify.pass1 import check_verdicts
+from memrepo.purify.pass2 import check_claims
+from memrepo.purify.scope import Cursor
+from memrepo.purify.units import Unit, scan
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText:
+    """One source file at the base commit.
+
+    `name` is its path in the workspace, `resource` in the repository, `committed` the ISO date
+    of the commit that brought this version.
+    """
+
+    name: str
+    resource: str
+    blob: str
+    kind: str
+    committed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a run is given beside the state: time, judge, profile and a reader of blobs."""
+
+    now: datetime
+    judge: Judge
+    profile: Profile
+    read: Callable[[str], bytes]
+    run: str = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purified:
+    """The outcome: steps without view and manifest, and what the manifest will hold."""
+
+    steps: tuple[Step, ...] = ()
+    files: tuple[Write | Delete, ...] = ()
+    consumed: tuple[Consumed, ...] = ()
+    behind: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    """From memory id to the (resource, unit hash) pairs that speak for it in this run."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    judgements: Mapping[str, Any] = field(default_factory=dict)
+    quarantined: tuple[Mapping[str, str], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Units still to be taken in, over all sources."""
+
+    placed: list[Placed] = field(default_factory=list)
+    notes: list[PlacedNote] = field(default_factory=list)
+    standing: list[NoteUnit] = field(default_factory=list)
+    consumed: list[Consumed] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    seen: int = 0
+
+
+def purify(
+    state: State, texts: Sequence[SourceText], cursor: Mapping[str, Cursor], setting: Setting
+) -> Purified:
+    """Take in what the cursor has not consumed; the same arguments give the same outcome."""
+    scope = _scope(texts, cursor, setting)
+    if not scope.consumed:
+        return Purified(problems=tuple(scope.problems))
+    gathered = gather(scope.placed)
+    verdicts, unjudged = _pass1(gathered.candidates, setting)
+    groups = cluster(gathered.candidates, verdicts)
+    claims, unclaimed = _pass2(state, groups, setting)
+    made = assemble(state, groups, claims, setting.now)
+    noted = capture(state, scope.notes, scope.standing, setting.now)
+    files = set_aside(state, gathered.candidates, verdicts, setting.now)
+    left_open = _left_open(gathered, groups, unjudged, unclaimed)
+    return Purified(
+        steps=_steps(made, noted),
+        files=files,
+        consumed=tuple(_except(entry, left_open) for entry in scope.consumed),
+        behind=_behind(gathered, groups, made.decisions, noted, scope.notes),
+        counts=_counts(scope, gathered, verdicts, made, noted),
+        judgements=_judgements(verdicts, groups, claims, made.decisions),
+        quarantined=_quarantined(unjudged, unclaimed, made.quarantined, noted),
+        problems=tuple(scope.problems),
+    )
+
+
+# -- scope ---------------------------------------------------------------------------------------
+
+
+def _scope(texts: Sequence[SourceText], cursor: Mapping[str, Cursor], setting: Setting) -> _Scope:
+    scope = _Scope()
+    for text in texts:
+        at = cursor.get(text.resource, Cursor())
+        if at.is_at(text.blob):
+            continue
+        if text.kind == "notes":
+            _scope_notes(scope, text, at, setting)
+        else:
+            _scope_claims(scope, text, at, setting)
+    return scope
+
+
+def _scope_claims(scope: _Scope, text: SourceText, at: Cursor, setting: Setting) -> None:
+    found = scan(text.name, setting.read(text.blob))
+    old = {blob: frozenset(u.hash for u in scan(text.name, setting.read(blob)).units)
+           for blob in _blobs(at)}  # fmt: skip
+    open_ = _open(scope, text, at, old, frozenset(u.hash for u in found.units))
+    if open_ is None:
+        return
+    scope.problems += found.problems
+    units: list[Unit] = [u for u in found.units if u.hash in open_]
+    scope.seen += len(units)
+    scope.placed += [
+        Placed(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
+        for u in units
+    ]
+
+
+def _scope_notes(scope: _Scope, text: SourceText, at: Cursor, setting: Setting) -> None:
+    found, problems = scan_notes(text.name, setting.read(text.blob))
+    old = {
+        blob: frozenset(note_hash(u) for u in scan_notes(text.name, setting.read(blob))[0])
+        for blob in _blobs(at)
+    }
+    open_ = _open(scope, text, at, old, frozenset(note_hash(u) for u in found))
+    if open_ is None:
+        return
+    scope.problems += problems
+    scope.standing += found
+    scope.notes += [
+        PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
+        for u in found
+        if note_hash(u) in open_
+    ]
+
+
+def _blobs(at: Cursor) -> set[str]:
+    return {blob for span in at.spans for blob in (span.from_, span.to) if blob}
+
+
+def _open(
+    scope: _Scope,
+    text: SourceText,
+    at: Cursor,
+    old: Mapping[str, frozenset[str]],
+    new: frozenset[str],
+) -> frozenset[str] | None:
+    """Return the unit hashes to take in, and note the consumption; None when there is none."""
+    known = {**old, "": frozenset[str]()}
+    open_ = new - at.taken(known.__getitem__)
+    if not open_ and at.last == text.blob:
+        return None
+    before = known[at.last]
+    scope.consumed.append(
+        Consumed(
+            resource=text.resource, from_=at.last, to=text.blob,
+            also=tuple(sorted(open_ & before)),
+        )
+    )  # fmt: skip
+    return open_
+
+
+# -- the two passes ------------------------------------------------------------------------------
+
+
+def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
+
+
+def _pass1(
+    candidates: Sequence[Candidate], setting: Setting
+) -> tuple[tuple[Verdict, ...], dict[str, str]]:
+    """Return accepted verdicts, and candidate ids without one with the reason."""
+    verdicts: list[Verdict] = []
+    unjudged: dict[str, str] = {}
+    ordered = sorted(candidates, key=lambda c: c.candidate_id)
+    for batch in _batches(ordered, setting.judge.batch[0]):
+        request = PromotionRequest(
+            run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
+        )
+        checked = check_verdicts(request, setting.judge.promote(request))
+        verdicts += checked.verdicts
+        unjudged.update({r.candidate_id: r.reason for r in checked.rejected})
+    return tuple(verdicts), unjudged
+
+
+def _pass2(
+    state: State, groups: Sequence[Cluster], setting: Setting
+) -> tuple[tuple[CanonicalClaim, ...], dict[str, str]]:
+    """Return accepted claims, and cluster ids without one with the reason."""
+    priors = tuple(prior_of(m) for m in state.active if not m.is_note) if groups else ()
+    claims: list[CanonicalClaim] = []
+    unclaimed: dict[str, str] = {}
+    for batch in _batches(groups, setting.judge.batch[1]):
+        request = CanonicalRequest(
+            run=setting.run, profile=setting.profile, now=setting.now,
+            clusters=tuple(batch), priors=priors,
+        )  # fmt: skip
+        checked = check_claims(request, setting.judge.canonicalise(request))
+        claims += checked.claims
+        unclaimed.update({r.cluster_id: r.reason for r in checked.rejected})
+    return tuple(claims), unclaimed
+
+
+# -- the outcome ---------------------------------------------------------------------------------
+
+
+def _steps(made: Assembled, noted: Captured) -> tuple[Step, ...]:
+    """Order the chain: bulk creates, bulk evidence, then single decisions (rulings, 11)."""
+    steps = []
+    for count, what, op, changes in (
+        (len(made.creates), "memories from sources", "create",
+         tuple(Create(memory=m) for m in made.creates)),
+        (len(noted.creates), "notes from daily logs", "create",
+         tuple(Create(memory=m) for m in noted.creates)),
+        (len(noted.rewords), "notes that grew", "reword", noted.rewords),
+        (len(made.updates), "memories met again in sources", "confirm", made.updates),
+    ):  # fmt: skip
+        if changes:
+            steps.append(
+                Step(op=op, what=f"{count} {what}", reason=_WHY[what], changes=changes)  # type: ignore[arg-type]
+            )
+    return (*steps, *made.singles)
+
+
+_WHY = {
+    "memories from sources": "both passes of the purifier accepted them",
+    "notes from daily logs": "daily logs are captured as notes, one a dated section",
+    "notes that grew": "the section of the daily log they come from was written on",
+    "memories met again in sources": "the same text stands in another place: evidence is added",
+}
+
+
+def _left_open(
+    gathered: Gathered,
+    groups: Sequence[Cluster],
+    unjudged: Mapping[str, str],
+    unclaimed: Mapping[str, str],
+) -> frozenset[tuple[str, str]]:
+    """Return the units whose judgement failed: they stay open for the next run."""
+    failed = set(unjudged)
+    for group in groups:
+        if group.cluster_id in unclaimed:
+            failed |= {c.candidate_id for c in group.candidates}
+    return frozenset(pair for id_ in failed for pair in gathered.units.get(id_, ()))
+
+
+def _except(entry: Consumed, open_: frozenset[tuple[str, str]]) -> Consumed:
+    hashes = {hash_ for resource, hash_ in open_ if entry.resource == resource}
+    if not hashes:
+        return entry
+    return Consumed(
+        resource=entry.resource, from_=entry.from_, to=entry.to,
+        except_=tuple(sorted(hashes)), also=tuple(h for h in entry.also if h not in hashes),
+    )  # fmt: skip
+
+
+def _behind(
+    gathered: Gathered,
+    groups: Sequence[Cluster],
+    decisions: Sequence[Decision],
+    noted: Captured,
+    notes: Sequence[PlacedNote],
+) -> dict[str, frozenset[tuple[str, str]]]:
+    members = {g.cluster_id: g for g in groups}
+    found: dict[str, frozenset[tuple[str, str]]] = {}
+    for decision in decisions:
+        pairs = {
+            pair
+            for candidate in members[decision.cluster_id].candidates
+            for pair in gathered.units[candidate.candidate_id]
+        }
+        found[decision.memory_id] = found.get(decision.memory_id, frozenset()) | pairs
+    by_text = {(n.resource, n.unit.text_hash): (n.resource, n.hash) for n in notes}
+    for memory in noted.creates:
+        source = memory.sources[0]
+        found[memory.id] = frozenset({by_text[source.resource, source.text_hash]})
+    return found
+
+
+def _counts(
+    scope: _Scope,
+    gathered: Gathered,
+    verdicts: Sequence[Verdict],
+    made: Assembled,
+    noted: Captured,
+) -> dict[str, int]:
+    words = [v.verdict for v in verdicts]
+    ops = [step.op for step in made.singles]
+    return {
+        "sources": len(scope.consumed), "units": scope.seen,
+        "candidates": len(gathered.candidates), "rejected": words.count("reject"),
+        "deferred": words.count("defer"), "compressed": words.count("compress"),
+        "merged": words.count("merge"), "promoted": words.count("promote"),
+        "memories_new": len(made.creates), "memories_met_again": len(made.updates),
+        "superseded": ops.count("supersede"), "contested": ops.count("flag"),
+        "notes_new": len(noted.creates), "notes_grown": len(noted.rewords),
+    }  # fmt: skip
+
+
+def _judgements(
+    verdicts: Sequence[Verdict],
+    groups: Sequence[Cluster],
+    claims: Sequence[CanonicalClaim],
+    decisions: Sequence[Decision],
+) -> dict[str, Any]:
+    """Return, by memory, the judgement that has no place in frontmatter."""
+    by_candidate = {v.candidate_id: v for v in verdicts}
+    by_cluster = {c.cluster_id: c for c in claims}
+    members = {g.cluster_id: g for g in groups}
+    found: dict[str, Any] = {}
+    for decision in decisions:
+        claim = by_cluster[decision.cluster_id]
+        found.setdefault(decision.memory_id, []).append({
+            "cluster": decision.cluster_id, "disposition": decision.disposition,
+            "reason": decision.reason, "rationale": claim.rationale,
+            "route": claim.route_rationale, "freshness": claim.freshness_posture,
+            "confidence": claim.confidence_posture,
+            "verdicts": [
+                {"candidate": c.candidate_id, "verdict": by_candidate[c.candidate_id].verdict,
+                 "strength": by_candidate[c.candidate_id].strength,
+                 "rationale": by_candidate[c.candidate_id].rationale}
+                for c in members[decision.cluster_id].candidates
+            ],
+        })  # fmt: skip
+    return found
+
+
+def _quarantined(
+    unjudged: Mapping[str, str],
+    unclaimed: Mapping[str, str],
+    unstorable: Sequence[Decision],
+    noted: Captured,
+) -> tuple[Mapping[str, str], ...]:
+    found = [*unjudged.items(), *unclaimed.items(), *noted.quarantined]
+    found += [(d.cluster_id, d.reason) for d in unstorable]
+    return tuple({"id": id_, "reason": reason} for id_, reason in sorted(found))

@@ -1,0 +1,1 @@
+"""Git, SQLite and locks: the only ring that touches them."""

@@ -1,0 +1,149 @@
+"""Reading history in memory terms: commits with their trailers, one git process a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memrepo.core.messages import PREFIX
+
+if TYPE_CHECKING:
+    from git import Repo
+
+_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Counts", "Held")
+_FIELD, _VALUE, _END = "\x1f", "\x1e", "\x1d"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One commit: ids, date, author, subject and memrepo's trailers (empty for other commits)."""
+
+    commit: str
+    parents: tuple[str, ...]
+    when: datetime
+    author: str
+    subject: str
+    trailers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def trailer(self, key: str) -> str:
+        """Return the first value of a trailer, or an empty string."""
+        return next(iter(self.trailers.get(key, ())), "")
+
+    @property
+    def op(self) -> str:
+        """Return the operation, or `edit` for a commit that memrepo did not write."""
+        return self.trailer("Op") or "edit"
+
+    @property
+    def run(self) -> str:
+        """Return the run it belongs to, or an empty string."""
+        return self.trailer("Run")
+
+    @property
+    def is_run(self) -> bool:
+        """Tell whether this is the merge by which a run landed."""
+        return self.op == "run" and len(self.parents) == 2
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "commit": self.commit, "when": self.when.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "op": self.op, "run": self.run, "subject": self.subject, "author": self.author,
+            "actor": self.trailer("Actor"), "reason": self.trailer("Reason"),
+            "memories": list(self.trailers.get("Memory", ())),
+            "reverts": list(self.trailers.get("Reverts", ())),
+        }  # fmt: skip
+
+
+def _format() -> str:
+    trailers = [f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS]
+    return "%x1f".join(["%H", "%P", "%ct", "%an <%ae>", "%s", *trailers]) + "%x1d"
+
+
+def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
+    """Yield the commits that `git log` lists for trusted arguments, newest first."""
+    raw = repo.git.log(f"--format={_format()}", *arguments, strip_newline_in_stdout=False)
+    for record in raw.split(_END):
+        parts = record.strip("\n").split(_FIELD)
+        if len(parts) < 5 + len(_KEYS):
+            continue
+        commit, parents, when, author, subject = parts[:5]
+        values = {
+            key: tuple(v for v in part.split(_VALUE) if v)
+            for key, part in zip(_KEYS, parts[5:], strict=True)
+        }
+        yield Entry(
+            commit=commit,
+            parents=tuple(parents.split()),
+            when=datetime.fromtimestamp(int(when), tz=UTC),
+            author=author,
+            subject=subject,
+            trailers={key: value for key, value in values.items() if value},
+        )
+
+
+def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
+    """Return when each path last changed, along first parents, in one walk."""
+    wanted = set(paths)
+    found: dict[str, datetime] = {}
+    if not wanted:
+        return found
+    folder = _common_folder(wanted)
+    raw = repo.git.log(
+        "--first-parent", "-m", "--name-only", "-z", "--format=%x1d%ct", "--no-renames",
+        head, "--", folder or ".", strip_newline_in_stdout=False,
+    )  # fmt: skip
+    for record in raw.split(_END)[1:]:
+        when, _, names = record.partition("\0")
+        for name in names.replace("\n", "").split("\0"):
+            if name in wanted and name not in found:
+                found[name] = datetime.fromtimestamp(int(when), tz=UTC)
+    return found
+
+
+def _common_folder(paths: Iterable[str]) -> str:
+    heads = {path.rsplit("/", 1)[0].split("/", 1)[0] if "/" in path else "" for path in paths}
+    return heads.pop() if len(heads) == 1 else ""
+
+
+def taken_back(repo: Repo, head: str) -> frozenset[str]:
+    """Return the commits whose effect a revert took back and nothing brought back since.
+
+    Along first parents: a revert of a revert restores what that one had taken back.
+    """
+    found = list(entries(repo, "--first-parent", "--grep", f"^{PREFIX}Reverts: ", head))
+    targets = {e.commit: e.trailers.get("Reverts", ()) for e in reversed(found)}
+    gone: set[str] = set()
+
+    def mark(commit: str, *, back: bool) -> None:
+        if back:
+            gone.add(commit)
+        else:
+            gone.discard(commit)
+        for target in targets.get(commit, ()):
+            mark(target, back=not back)
+
+    for reverted in targets.values():
+        for commit in reverted:
+            mark(commit, back=True)
+    return frozenset(gone - set(targets))
+
+
+def chain_of(repo: Repo, commit: str) -> list[Entry]:
+    """Return the commits by which a run's merge (or a single commit) took effect, oldest first."""
+    (tip,) = list(entries(repo, "-1", commit))
+    if len(tip.parents) < 2:
+        return [tip]
+    return list(entries(repo, "--reverse", f"{tip.parents[0]}..{tip.parents[1]}"))
+
+
+def held_branch(repo: Repo, prefix: str, held: str) -> str:
+    """Return the branch below a prefix whose tip says it holds these changes, or nothing."""
+    names = str(repo.git.for_each_ref("--format=%(refname:short)", f"refs/heads/{prefix}")).split()
+    for name in names:
+        (tip,) = list(entries(repo, "-1", f"refs/heads/{name}"))
+        if tip.trailer("Held") == held:
+            return name
+    return ""

@@ -1,0 +1,26 @@
+"""Who works in a repository: git's own configured name and e-mail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from git import Repo
+
+
+def person(repo: Repo) -> tuple[str, str]:
+    """Return the configured `user.name` and `user.email`; empty texts where none is set."""
+    return _get(repo, "user.name"), _get(repo, "user.email")
+
+
+def author(repo: Repo) -> str:
+    """Return `Name <email>` for commits that a person asks for, or an empty text."""
+    name, email = (part.translate(_UNSAFE).strip() for part in person(repo))
+    return f"{name or email} <{email}>" if email else ""
+
+
+_UNSAFE = str.maketrans(dict.fromkeys("<>\n\0", ""))
+
+
+def _get(repo: Repo, key: str) -> str:
+    return str(repo.git.config("--get", key, with_exceptions=False))

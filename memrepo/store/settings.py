@@ -1,0 +1,27 @@
+"""Per-clone settings in `.git/config`, which no clone carries: outside references live here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from git import Repo
+
+WORKSPACE = "memrepo.workspace"
+
+
+def workspace(repo: Repo) -> Path | None:
+    """Return the agent workspace that `sources/` mirrors, or None where there is none."""
+    found = str(repo.git.config("--local", "--get", WORKSPACE, with_exceptions=False))
+    return Path(str(repo.working_tree_dir)) / found if found else None
+
+
+def set_workspace(repo: Repo, path: Path) -> None:
+    """Record the workspace of this clone."""
+    repo.git.config("--local", WORKSPACE, str(path))
+
+
+def get(repo: Repo, key: str) -> str:
+    """Return a per-clone setting, or an empty text."""
+    return str(repo.git.config("--local", "--get", key, with_exceptions=False))

@@ -1,0 +1,98 @@
+"""Reading: the tree of any commit as a snapshot, contents by blob id, nothing from the work tree.
+
+Symlinks and submodules are never followed; each is a Problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memrepo.core.layout import Layout
+from memrepo.core.problems import Problem
+from memrepo.core.state import State, read_state
+
+if TYPE_CHECKING:
+    from git import Repo
+
+_FILE_MODES = ("100644", "100755")
+
+
+def read_blob(repo: Repo, blob: str) -> bytes:
+    """Return the bytes of a blob by its id."""
+    return repo.git.get_object_data(blob)[3]
+
+
+class BlobFiles(Mapping[str, bytes]):
+    """The files of one commit: path to bytes, each read when it is first asked for."""
+
+    def __init__(self, repo: Repo, blobs: Mapping[str, str]) -> None:
+        self._repo = repo
+        self.blobs = blobs
+
+    def __getitem__(self, path: str) -> bytes:
+        return read_blob(self._repo, self.blobs[path])
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.blobs
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.blobs)
+
+    def __len__(self) -> int:
+        return len(self.blobs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One commit: blob id by path for the files memrepo owns, and what was refused."""
+
+    commit: str
+    layout: Layout
+    files: BlobFiles
+    problems: tuple[Problem, ...]
+
+    @property
+    def blobs(self) -> Mapping[str, str]:
+        """Return blob id by path."""
+        return self.files.blobs
+
+    def state(self) -> State:
+        """Decode the memories; problems of the tree come first."""
+        state = read_state(self.files, self.layout)
+        return State(
+            layout=state.layout,
+            files=state.files,
+            memories=state.memories,
+            problems=self.problems + state.problems,
+        )
+
+
+def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
+    """List what memrepo owns in a commit's tree."""
+    listing = repo.git.ls_tree("-r", "-z", "--full-tree", commit, strip_newline_in_stdout=False)
+    blobs: dict[str, str] = {}
+    problems: list[Problem] = []
+    for entry in filter(None, listing.split("\0")):
+        head, path = entry.split("\t", 1)
+        mode, _, blob = head.split(" ")
+        if not layout.owns(path):
+            continue
+        if mode in _FILE_MODES:
+            blobs[path] = blob
+        else:
+            problems.append(not_a_file(path, mode))
+    return Snapshot(
+        commit=commit, layout=layout, files=BlobFiles(repo, blobs), problems=tuple(problems)
+    )
+
+
+def not_a_file(path: str, mode: str) -> Problem:
+    """Name what stands in a tree where a file was expected."""
+    what = "a symlink" if mode == "120000" else "a submodule"
+    return Problem(
+        path=path, rule="tree-not-a-file",
+        message=f"found {what}, expected a file: it is never followed",
+        fix="replace it by the file it stands for, or remove it",
+    )  # fmt: skip

@@ -1,0 +1,143 @@
+"""Reading an agent's workspace from disk: no link is followed, nothing is guessed, all is named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memrepo.core.problems import Problem
+from memrepo.core.secrets import find_secrets, redact
+from memrepo.purify.sources import SourceRules, kind_of
+
+MAX_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """The files of a workspace that runs may read, by name, and what was refused.
+
+    `refused` names files that exist but were not read (a folder ends in a slash): their last
+    snapshot is kept.
+    """
+
+    files: dict[str, bytes]
+    refused: frozenset[str]
+    problems: tuple[Problem, ...]
+
+    def keeps(self, name: str) -> bool:
+        """Tell whether a file's last snapshot stays because the file could not be read."""
+        return name in self.refused or any(
+            name.startswith(folder) for folder in self.refused if folder.endswith("/")
+        )
+
+
+def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspace:
+    """Read every allowed file below a folder; with `only`, those below that subfolder."""
+    files: dict[str, bytes] = {}
+    refused: set[str] = set()
+    problems: list[Problem] = []
+    depth = max((p.count("/") for p in (*rules.claims, *rules.notes)), default=0)
+    for name, entry in _walk(root, "", depth):
+        if only and not name.startswith(only):
+            continue
+        try:
+            known = kind_of(name + "any.md" if name.endswith("/") else name, rules)
+            name.encode("utf-8")
+        except UnicodeEncodeError:
+            known, name = None, name.encode("utf-8", "backslashreplace").decode()
+        if known is None:
+            continue
+        data, problem = _read(name, entry)
+        if data is not None:
+            data, problem = _without_secrets(name, data)
+        if problem is not None:
+            problems.append(problem)
+        if data is None:
+            refused.add(name)
+        else:
+            files[name] = data
+    return Workspace(files=files, refused=frozenset(refused), problems=tuple(problems))
+
+
+def _walk(root: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    with os.scandir(root) as listing:
+        entries = sorted(listing, key=lambda entry: entry.name)
+    for entry in entries:
+        name = prefix + entry.name
+        if entry.name.startswith(".git"):
+            continue
+        if not entry.is_dir(follow_symlinks=False):
+            # A link to a folder is named as the folder it pretends to be, and refused there.
+            yield name + "/" if entry.is_dir() else name, entry
+        elif depth:
+            yield from _walk(root / entry.name, name + "/", depth - 1)
+
+
+def _refusal(name: str, rule: str, message: str, fix: str) -> Problem:
+    return Problem(path=name, rule=rule, message=message, fix=fix)
+
+
+def _read(name: str, entry: os.DirEntry[str]) -> tuple[bytes | None, Problem | None]:
+    if not entry.is_file(follow_symlinks=False):
+        what = "a symlink" if entry.is_symlink() else "something that is not a file"
+        return None, _refusal(
+            name, "source-not-a-file", f"found {what}, expected a file: it is never followed",
+            "replace it by a copy of the file",
+        )  # fmt: skip
+    try:
+        descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
+        with os.fdopen(descriptor, "rb") as handle:
+            data = handle.read(MAX_BYTES + 1)
+    except OSError as error:
+        return None, _refusal(
+            name, "source-unreadable", f"could not be read: {error.strerror}",
+            "make the file readable for the user that memrepo runs as",
+        )  # fmt: skip
+    return _text_only(name, data)
+
+
+def _text_only(name: str, data: bytes) -> tuple[bytes | None, Problem | None]:
+    if len(data) > MAX_BYTES:
+        return None, _refusal(
+            name, "source-too-large", f"found more than {MAX_BYTES} bytes",
+            "split the file, or put it on sources.deny",
+        )  # fmt: skip
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return None, _refusal(
+            name, "source-not-utf8", f"found a byte that is not UTF-8 at offset {error.start}",
+            "save the file as UTF-8",
+        )  # fmt: skip
+    if "\0" in text:
+        return None, _refusal(
+            name, "source-binary", "found a NUL byte, expected text", "remove it from the file"
+        )
+    return data, None
+
+
+def _without_secrets(name: str, data: bytes) -> tuple[bytes | None, Problem | None]:
+    """Replace secrets in a snapshot; an inbox file with one is refused, never rewritten."""
+    text = data.decode("utf-8")
+    if not name.startswith("inbox/"):
+        clean, secrets = redact(text)
+        data = clean.encode("utf-8")
+    else:
+        secrets = find_secrets(text)
+    if not secrets:
+        return data, None
+    kinds = ", ".join(sorted({s.kind for s in secrets}))
+    where = secrets[0]
+    if name.startswith("inbox/"):
+        return None, Problem(
+            path=name, line=where.line, column=where.column, rule="source-secret",
+            message=f"found a secret ({kinds}): an inbox file with one is not taken in",
+            fix="remove the secret from the file",
+        )  # fmt: skip
+    return data, Problem(
+        path=name, line=where.line, column=where.column, rule="source-secret-redacted",
+        message=f"found a secret ({kinds}): the snapshot holds a placeholder instead",
+        fix="remove the secret from the workspace too", severity="warning",
+    )  # fmt: skip

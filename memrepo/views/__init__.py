@@ -1,0 +1,1 @@
+"""Derived pages: State -> text."""

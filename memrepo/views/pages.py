@@ -1,0 +1,268 @@
+"""The five views: what a person reads on a forge. Pure functions of the tree, byte for byte.
+
+Lineage: memory-purifier, views. Deliberate differences: no clock, every block links to its memory
+and names its id, and no active claim is invisible: what fits no section stands under "Other".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from memrepo.assets import asset
+from memrepo.core.changes import Change, Delete, Write
+from memrepo.core.ids import normalise, slugify, visible
+from memrepo.core.memory import Memory
+from memrepo.core.state import State
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+LIMIT = 500
+"""Claims in one view file; above, the view is split by first tag."""
+_TEXT = 500
+_LINE = 78
+_HIDDEN_STANDINGS = ("stale", "retire_candidate")
+
+
+def _by_subject(memory: Memory) -> tuple[Any, ...]:
+    return (normalise(memory.text("subject")), _newest(memory), memory.path)
+
+
+def _newest(memory: Memory) -> int:
+    return -int(memory.captured[:10].replace("-", "") or 0)
+
+
+def _by_newest(memory: Memory) -> tuple[Any, ...]:
+    return (_newest(memory), memory.path)
+
+
+def _by_oldest(memory: Memory) -> tuple[Any, ...]:
+    return (-_newest(memory), memory.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One heading of a view: which types it holds, in which order, with which standings."""
+
+    heading: str
+    types: tuple[str, ...]
+    order: Callable[[Memory], tuple[Any, ...]]
+    standings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One view: file name, title and sections; `by_tag` groups by first tag instead."""
+
+    name: str
+    title: str
+    sections: tuple[Section, ...] = ()
+    by_tag: bool = False
+    personal: bool = False
+
+
+_EMERGING = ("unresolved", "contested")
+VIEWS: tuple[View, ...] = (
+    View(
+        name="LTMEMORY.md", title="Long-term memory",
+        sections=(
+            Section(heading="Facts", types=("fact",), order=_by_subject),
+            Section(heading="Preferences", types=("preference",), order=_by_subject),
+            Section(heading="Constraints", types=("constraint",), order=_by_subject),
+            Section(heading="Commitments", types=("commitment",), order=_by_newest),
+            Section(heading="Lessons", types=("lesson",), order=_by_newest),
+            Section(heading="Decisions", types=("decision",), order=_by_newest),
+            Section(heading="Identity", types=("identity",), order=_by_subject),
+            Section(heading="Relationships", types=("relationship",), order=_by_subject),
+            Section(heading="Open questions", types=("open_question",), order=_by_newest),
+        ),
+    ),
+    View(name="PLAYBOOKS.md", title="Playbooks", by_tag=True),
+    View(
+        name="EPISODES.md", title="Episodes",
+        sections=(Section(heading="Episodes", types=("episode",), order=_by_newest),),
+    ),
+    View(
+        name="HISTORY.md", title="History", personal=True,
+        sections=(Section(heading="Milestones", types=("milestone",), order=_by_oldest),),
+    ),
+    View(
+        name="WISHES.md", title="Wishes", personal=True,
+        sections=(
+            Section(heading="Standing wishes", types=("aspiration",), order=_by_newest,
+                    standings=("resolved", "probable_duplicate")),
+            Section(heading="Emerging", types=("aspiration",), order=_by_newest,
+                    standings=_EMERGING),
+        ),
+    ),
+)  # fmt: skip
+
+
+def render_views(state: State, *, personal: bool) -> list[Change]:
+    """Return the writes and deletions that make the views agree with the memories.
+
+    A view whose bytes are the same is not written; one that is no longer due is deleted.
+    """
+    wanted = dict(_pages(state, personal=personal))
+    area = state.layout.area("views")
+    changes: list[Change] = [
+        Write(path=path, data=data)
+        for path, data in sorted(wanted.items())
+        if state.files.get(path) != data
+    ]
+    stale = (p for p in state.files if p.startswith(area) and p not in wanted and _is_ours(p))
+    return changes + [Delete(path=path) for path in sorted(stale)]
+
+
+def _is_ours(path: str) -> bool:
+    name = path.rsplit("/", 1)[-1]
+    stems = tuple(view.name.removesuffix(".md") for view in VIEWS)
+    return name.endswith(".md") and name.startswith(stems)
+
+
+def visible_claims(state: State) -> list[Memory]:
+    """Return the claims that views print: active, neither stale nor about to be retired."""
+    return [m for m in state.active if not m.is_note and m.standing not in _HIDDEN_STANDINGS]
+
+
+def _pages(state: State, *, personal: bool) -> Iterable[tuple[str, bytes]]:
+    claims = visible_claims(state)
+    for view in VIEWS:
+        if view.personal and not personal:
+            continue
+        mine = [m for m in claims if m.text("home") == view.name]
+        if len(mine) <= LIMIT:
+            yield state.layout.view(view.name), _page(state, view, view.title, mine)
+        else:
+            yield from _split(state, view, mine)
+
+
+def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[tuple[str, bytes]]:
+    """Split a large view by first tag, then by count; the view itself lists the parts."""
+    groups: dict[str, list[Memory]] = {}
+    for memory in claims:
+        groups.setdefault(slugify(_first_tag(memory) or "untagged"), []).append(memory)
+    parts = []
+    for tag in sorted(groups):
+        members = sorted(groups[tag], key=_by_newest)
+        for turn, at in enumerate(range(0, len(members), LIMIT), start=1):
+            tail = f"-{turn}" if len(members) > LIMIT else ""
+            name = f"{view.name.removesuffix('.md')}-{tag}{tail}.md"
+            part = members[at : at + LIMIT]
+            title = f"{view.title}: {tag}{f', part {turn}' if tail else ''}"
+            parts.append({"name": name, "title": title, "count": len(part)})
+            yield state.layout.view(name), _page(state, view, title, part)
+    text = _template("_parts.md.j2").render(title=view.title, parts=parts, count=len(claims))
+    yield state.layout.view(view.name), text.encode()
+
+
+def _first_tag(memory: Memory) -> str:
+    return next((t for t in memory.texts("tags") if not t.endswith(".md")), "")
+
+
+def _page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:
+    sections = _tag_sections(claims) if view.by_tag else _sections(view, claims)
+    rendered = _template(f"{view.name}.j2").render(
+        title=title,
+        sections=[
+            {"heading": heading, "claims": [_block(state, m) for m in members]}
+            for heading, members in sections
+            if members
+        ],
+    )
+    return rendered.encode()
+
+
+def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
+    rest = {m.id: m for m in claims}
+    found = []
+    for section in view.sections:
+        members = [
+            m
+            for m in rest.values()
+            if m.type in section.types
+            and (not section.standings or m.standing in section.standings)
+        ]
+        for memory in members:
+            del rest[memory.id]
+        found.append((section.heading, sorted(members, key=section.order)))
+    return [*found, ("Other", sorted(rest.values(), key=_by_newest))]
+
+
+def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
+    groups: dict[str, list[Memory]] = {}
+    for memory in sorted(claims, key=_by_subject):
+        groups.setdefault(_one_line(_first_tag(memory)), []).append(memory)
+    named = sorted((tag for tag in groups if tag), key=lambda tag: (tag.casefold(), tag))
+    return [(tag, groups[tag]) for tag in named] + [("Uncategorized", groups.get("", []))]
+
+
+def _block(state: State, memory: Memory) -> Mapping[str, Any]:
+    prefix = state.layout.prefix
+    rivals = [
+        state.memories[link.target]
+        for link in memory.fields.get("links", ())
+        if link.type == "contradicts" and link.target in state.memories
+    ]
+    return {
+        "heading": _heading(memory), "text": _quoted(_cut(memory.body)),
+        "path": memory.path.removeprefix(prefix), "id": memory.id, "standing": memory.standing,
+        "confidence": _confidence(memory), "captured": memory.captured[:10],
+        "tags": [_one_line(tag) for tag in memory.texts("tags")],
+        "sources": [
+            {"resource": s.resource.removeprefix(prefix), "lines": s.lines}
+            for s in memory.sources
+        ],
+        "contested_by": [
+            {"id": m.id, "path": m.path.removeprefix(prefix), "text": _one_line(m.body)}
+            for m in rivals
+        ],
+    }  # fmt: skip
+
+
+def _confidence(memory: Memory) -> str:
+    scores = memory.fields.get("scores")
+    value = scores.confidence if scores else memory.fields.get("confidence", 1.0)
+    return f"{value:.2f}"
+
+
+def _heading(memory: Memory) -> str:
+    """Head a block by its triple, its title, or the start of its text."""
+    subject, predicate = memory.text("subject"), memory.text("predicate")
+    if memory.text("title"):
+        return _one_line(memory.text("title"))
+    if subject and predicate:
+        tail = f" {memory.text('object')}" if memory.text("object") else ""
+        return _one_line(f"{subject} — {predicate}{tail}")
+    return _one_line(memory.body)
+
+
+def _one_line(text: str) -> str:
+    """Put text on one bounded line in which nothing is markup of the page."""
+    line = " ".join(visible(text).split())
+    line = line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…"
+    return line.replace("<", "\\<").replace("`", "\\`").replace("[", "\\[")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT else text[: _TEXT - 1].rstrip() + "…"
+
+
+def _quoted(text: str) -> str:
+    """Quote a memory's text: whatever it holds, it cannot become a heading of the page."""
+    return "\n".join(f"> {line}".rstrip() for line in visible(text).split("\n"))
+
+
+@cache
+def _template(name: str) -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(asset("templates", "views")), undefined=StrictUndefined,
+        keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True,
+        autoescape=False,  # noqa: S701 - the output is markdown; texts are quoted line by line
+    )  # fmt: skip
+    return environment.get_template(name)

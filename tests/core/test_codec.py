@@ -1,0 +1,536 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import frontmatter
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memrepo.core import codec, header, subset, yamlnodes
+from memrepo.core.codec import CodecError, decode, edit, encode
+from memrepo.core.fields import Choice, Text
+from memrepo.core.lines import Line, join_lines, split_lines
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.problems import Problem
+from memrepo.core.schema import BY_NAME
+from tests.strategies import TRAPS, bodies, field_values, fields, memories
+
+PATH = "memories/knowledge/2026-01/a-012345.md"
+LOADERS = (yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+slow = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+
+CANONICAL = b"""\
+---
+id: mem-0123456789abcdef
+type: fact
+title: "a: b"
+tags: [infra, "no"]
+created: 2026-11-21T00:00:00Z
+generated: {by: memrepo/0.1.0, at: 2026-11-21T00:00:00Z}
+confidence: 0.5
+pinned: true
+links:
+  - {target: mem-0123456789abcdef, type: related, strength: 0.5}
+sources:
+  - {resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-05-01}
+---
+
+Staging runs in Frankfurt.
+"""
+
+UGLY = {
+    "canonical": CANONICAL,
+    "only a type": b"---\ntype: fact\n---",
+    "no final newline": b"---\ntype: fact\n---\nbody",
+    "crlf": b"---\r\ntype: fact\r\ntags: [a]\r\n---\r\n\r\nbody\r\nmore\r\n",
+    "lone returns": b"---\rtype: fact\r---\r\rbody\rmore\r",
+    "mixed line ends": b"---\r\ntype: fact\ntitle: t\r\n---\n\nbody  \r\nmore\n\nlast  \r\n \n",
+    "byte order mark": "\ufeff---\ntype: fact\n---\n\nbody\n".encode(),
+    "dots close": b"---  \ntype: fact\n... \nbody\n",
+    "comments": b"---\n# who\ntype: fact # sure\n\n# what\ntags:\n  # one\n  - a # x\n  - b\n"
+    b"# end\ntitle: t\n---\nbody\n",
+    "foreign keys first": b"---\nname: x\nmetadata:\n  a: {b: [1, 2]}\n  c: |\n    x\n\n    # y\n"
+    b"topics: [q]\ntype: fact\n---\n\n\n    indented\n\nbody\n\n\n",
+    "keys out of order": b"---\ntitle: t\ntype: fact\nid: mem-0123456789abcdef\n---\nbody\n",
+    "single quotes and folds": b"---\ntype: 'fact'\ntitle: >-\n  long\n  title\n"
+    b"description: 'it''s'\nobject: |+\n  kept\n\n\npredicate: p\n\nscope: 'user:x'\n---\nbody\n",
+    "plain over two lines": b"---\ntype: fact\ntitle: one\n  two\ntags: [a,\n  b]\n---\nbody\n",
+    "margin list": b"---\ntype: fact\ntags:\n- a\n- b\nverified: {by: human:me}\n---\nbody\n",
+    "indented header": b"---\n  type: fact\n  title: t\n---\nbody\n",
+    "defaults written": b"---\ntype: fact\nstatus: active\nconfidence: 1\npinned: false\ntags: []\n"
+    b"---\nbody\n",
+    "empty values": b"---\ntype: fact\ntitle:\nsubject: ''\n---\n",
+    "tabs in quotes and comments": b'---\ntype: fact # a\tb\ntitle: "a\tb"\nobject: |\n  a\tx\n'
+    b"---\nbody\n",
+    "block records": b"---\ntype: fact\nsources:\n  - resource: a.md\n    lines:\n      - 1\n"
+    b"      - 2\n  - resource: b.md # why\n---\nbody\n",
+    "more decimals": b"---\ntype: fact\nconfidence: 0.123456789\n---\nbody\n",
+    "trailing blanks": b"---\ntype: fact   \n---\n   \n\nbody  \t\n\n  ",
+    "body with rules": b"---\ntype: fact\n---\n\n---\n\ntext\n\n---\n",
+    "blank lines only": b"---\ntype: fact\n---\n\n\n  ",
+}
+
+
+def read(data: bytes, path: str = PATH) -> Memory:
+    memory, problems = decode(path, data)
+    assert memory is not None, problems
+    return memory
+
+
+# Laws
+
+
+@slow
+@given(memories())
+def test_a_written_memory_reads_the_same(memory: Memory) -> None:
+    data = encode(memory)
+    assert decode(memory.path, data) == (memory, ())
+    assert encode(read(data, memory.path)) == data
+
+
+@slow
+@given(memories())
+def test_an_unchanged_memory_changes_no_byte(memory: Memory) -> None:
+    data = encode(memory)
+    assert edit(data, memory) == data
+
+
+@slow
+@given(st.sampled_from(sorted(UGLY)), fields(), bodies())
+def test_an_edited_file_holds_the_edited_memory(
+    name: str, changes: dict[str, object], body: str
+) -> None:
+    data = UGLY[name]
+    wanted = Memory(path=PATH, fields=changes, body=body)
+    edited = edit(data, wanted)
+    assert read(edited) == wanted
+    assert edit(edited, wanted) == edited
+    assert foreign_lines(edited) == foreign_lines(data)
+    assert edited.startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")
+
+
+@slow
+@given(memories(path=PATH), memories(path=PATH))
+def test_an_edit_of_a_written_memory_leads_to_the_other(old: Memory, new: Memory) -> None:
+    assert read(edit(encode(old), new)) == new
+
+
+@slow
+@given(st.sampled_from(sorted(UGLY)), st.data())
+def test_one_changed_field_changes_only_its_own_lines(name: str, data: st.DataObject) -> None:
+    before = UGLY[name]
+    old = read(before)
+    key = data.draw(st.sampled_from(sorted(set(BY_NAME) - {"type"})))
+    value = data.draw(field_values(BY_NAME[key]) | st.none())
+    after = edit(before, old.with_fields({key: value}))
+    assert lines_without(after, key) == lines_without(before, key)
+
+
+@slow
+@given(st.sampled_from(sorted(UGLY)), st.data())
+def test_a_changed_body_changes_no_line_of_the_header(name: str, data: st.DataObject) -> None:
+    before = UGLY[name]
+    after = edit(before, read(before).with_fields({}, body=data.draw(bodies())))
+    stop = header.split(before, PATH).body_line - 1
+    assert [t for t, _ in text_lines(after)[:stop]] == [t for t, _ in text_lines(before)[:stop]]
+    assert text_lines(after)[: stop - 1] == text_lines(before)[: stop - 1]
+
+
+@slow
+@given(memories(), st.sampled_from(LOADERS))
+def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: type) -> None:
+    data = encode(memory).decode()
+    end = header.read(data, "").body_offset
+    guessed = yaml.load(data[:end].strip().removesuffix("---"), Loader=loader)
+    for key, value in memory.fields.items():
+        if isinstance(BY_NAME[key].kind, Text | Choice):
+            assert guessed[key] == value
+    assert list(guessed) == [key for key in BY_NAME if key in memory.fields]
+    assert guessed.get("tags", []) == list(memory.texts("tags"))
+
+
+@slow
+@given(memories())
+def test_both_readers_agree_on_what_memrepo_writes(memory: Memory) -> None:
+    data = encode(memory).decode()
+    lines = [line for line, _ in split_lines(data)][1 : header.read(data, "").body_line - 2]
+    fast = subset.read(lines, 2)
+    assert fast is not None
+    assert yamlnodes.read(lines, "", 2).entries == fast
+
+
+_near_canonical = st.lists(
+    st.builds(
+        "{}{}{}".format,
+        st.sampled_from(
+            ("a: ", "b:", "type: ", "  - ", "  - {", "- ", "# ", "", " ", "a_b: [", "on: ")
+        ),
+        st.sampled_from(("", "x: ", '"', "[", "{", "x, ", "{a: ", "{no: ")),
+        st.sampled_from(
+            (*TRAPS, "]", "}", "x]", "x: y}", "]]", '"', '"\\u00e9"', '"\\ud83d\\ude00"')
+        ),
+    ),
+    max_size=4,
+)
+
+
+@given(_near_canonical)
+@settings(max_examples=300)
+def test_the_fast_reader_takes_nothing_that_yaml_reads_differently(lines: list[str]) -> None:
+    lines = [text for line in lines for text, _ in split_lines(line)]
+    fast = subset.read(lines, 2)
+    if fast is not None:
+        slow_reading = yamlnodes.read(lines, "", 2)
+        assert (slow_reading.problems, slow_reading.entries) == ((), fast)
+
+
+@given(
+    st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))
+)
+def test_no_bytes_make_the_reader_raise(data: bytes) -> None:
+    for framed in (data, b"---\n" + data + b"\n---\n", b"---\ntype: fact\nx: " + data + b"\n---\n"):
+        memory, problems = decode(PATH, framed)
+        assert (memory is None) == any(p.severity == "error" for p in problems)
+        split = header.split(framed, PATH)
+        assert split.body_line >= 1
+
+
+@given(st.text("-.: a[]{}&*!#'\"|>?\t\n\r,%@<", max_size=30))
+@settings(max_examples=300)
+def test_no_header_makes_the_reader_raise(text: str) -> None:
+    memory, problems = decode(PATH, f"---\ntype: fact\n{text}\n---\nbody\n".encode())
+    assert (memory is None) == any(p.severity == "error" for p in problems)
+
+
+# Tables
+
+
+@pytest.mark.parametrize("name", UGLY)
+def test_reading_and_writing_an_ugly_file_changes_no_byte(name: str) -> None:
+    assert edit(UGLY[name], read(UGLY[name])) == UGLY[name]
+
+
+@pytest.mark.parametrize("text", TRAPS)
+def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
+    memory = Memory(
+        path=PATH, fields={"type": "fact", "title": text, "tags": (text,), "run": text}, body="b"
+    )
+    data = encode(memory)
+    assert read(data) == memory
+    for loader in LOADERS:
+        guessed = yaml.load(data.decode().split("\n---\n")[0].removeprefix("---\n"), Loader=loader)
+        assert (guessed["title"], guessed["tags"], guessed["run"]) == (text, [text], text)
+
+
+def test_the_canonical_file_is_what_memrepo_writes() -> None:
+    assert encode(read(CANONICAL)) == CANONICAL
+
+
+def test_defaults_are_not_written() -> None:
+    memory = Memory(path=PATH, fields={"type": "fact", "status": "active", "tags": ()})
+    assert encode(memory) == b"---\ntype: fact\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "body", "after"),
+    [
+        pytest.param("type: fact\n", {"title": "t"}, None, "type: fact\ntitle: t\n", id="append"),
+        pytest.param("type: fact\n", {"id": "mem-" + "0" * 16}, None,
+                     "id: mem-0000000000000000\ntype: fact\n", id="before the first"),
+        pytest.param("tags: [a]\nx: 1\ntype: fact\n", {"title": "t"}, None,
+                     "tags: [a]\nx: 1\ntype: fact\ntitle: t\n", id="after its predecessor"),
+        pytest.param("type: fact\ntags: [a] # why\n", {"tags": ("a", "b")}, None,
+                     "type: fact\ntags: [a, b] # why\n", id="comment on the line stays"),
+        pytest.param("type: fact\ntags:\n  # one\n  - a # x\n", {"tags": ("b",)}, None,
+                     "type: fact\n# one\n# x\ntags: [b]\n", id="comments inside move above"),
+        pytest.param("type: fact\ntitle: t # note\n", {"title": None}, None,
+                     "type: fact\n# note\n", id="comment of a removed key stays"),
+        pytest.param("type: fact\ntitle: '#1 # 2'\n", {"title": "x"}, None,
+                     "type: fact\ntitle: x\n", id="a hash in quotes is no comment"),
+        pytest.param('type: fact\ntitle: "a # b\n  c # d" # e\n', {"title": "x"}, None,
+                     "type: fact\n# e\ntitle: x\n", id="quotes over two lines"),
+        pytest.param("type: fact\ntitle: | # a\n  b # c\n\n", {"title": "x"}, None,
+                     "type: fact\ntitle: x # a\n", id="comment beside a block mark"),
+        pytest.param("type: fact\nobject: |+\n  a\n\ntitle: b\n\nx: 1\n", {"title": None}, None,
+                     "type: fact\nobject: |+\n  a\n\nx: 1\n", id="a kept block keeps its length"),
+        pytest.param("type: fact\r\nx: 1\r\ny: 2\r\n", {"title": "t"}, None,
+                     "type: fact\r\ntitle: t\r\nx: 1\r\ny: 2\r\n",
+                     id="line end of the header"),
+        pytest.param("  type: fact\n", {"title": "t"}, None, "  type: fact\n  title: t\n",
+                     id="indentation of the header"),
+        pytest.param("type: fact\nverified: {by: human:me}\n", {"title": "t"}, None,
+                     "type: fact\ntitle: t\nverified: {by: human:me}\n", id="bare stays bare"),
+        pytest.param("type: fact\nverified: {by: human:me}\n",
+                     {"verified": (Stamp(by="human:me"), Stamp(by="human:you"))}, None,
+                     "type: fact\nverified:\n  - {by: human:me}\n  - {by: human:you}\n",
+                     id="a second stamp makes a list"),
+    ],
+)  # fmt: skip
+def test_an_edit_of_the_header(
+    before: str, changes: dict[str, object], body: str | None, after: str
+) -> None:
+    data = f"---\n{before}---\nbody\n".encode()
+    assert edit(data, read(data).with_fields(changes, body)).decode() == f"---\n{after}---\nbody\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "after"),
+    [
+        pytest.param("a\nb\n", "a\nc", "a\nc\n", id="replaced line"),
+        pytest.param("a\nb", "a\nb\nc", "a\nb\nc", id="no final newline stays so"),
+        pytest.param("a  \nb  \n", "a  \nb\nc", "a  \nb\nc\n", id="blanks after the last word"),
+        pytest.param("a  \nb  \n", "x\na  \nb", "x\na  \nb  \n", id="trailing blanks stay"),
+        pytest.param("a\r\nb\nc\r\n", "a\nb\nx\nc", "a\r\nb\nx\r\nc\r\n", id="dominant end"),
+        pytest.param("\n\n\na\n\n\n", "b", "\n\n\nb\n\n\n", id="blank lines around stay"),
+        pytest.param("\na\n", "", "\n", id="emptied"),
+        pytest.param("", "a", "\na\n", id="filled"),
+        pytest.param("a\rx\n\nb\n", "a\n\nb", "a\r\n\nb\n", id="return before a line feed"),
+    ],
+)
+def test_an_edit_of_the_body(before: str, body: str, after: str) -> None:
+    data = f"---\ntype: fact\n---\n{before}".encode()
+    edited = edit(data, read(data).with_fields({}, body))
+    assert edited.decode() == f"---\ntype: fact\n---\n{after}"
+
+
+def test_one_line_of_a_long_repetitive_body_is_changed_alone() -> None:
+    lines = ["same\r\n", "\n"] * 20_000
+    data = "".join(["---\ntype: fact\n---\n", *lines, "end\n"]).encode()
+    body = read(data).body.split("\n")
+    body[20_000:20_001] = ["changed", "added"]
+    edited = edit(data, read(data).with_fields({}, "\n".join(body)))
+    lines[20_000:20_001] = ["changed\r\n", "added\r\n"]
+    assert edited.decode() == "".join(["---\ntype: fact\n---\n", *lines, "end\n"])
+
+
+def test_a_body_added_to_a_file_that_ends_with_its_marker_ends_without_newline() -> None:
+    data = b"---\r\ntype: fact\r\n---"
+    edited = edit(data, read(data).with_fields({}, "body"))
+    assert edited == b"---\r\ntype: fact\r\n---\r\n\r\nbody"
+
+
+@pytest.mark.parametrize(
+    ("raw", "body"),
+    [
+        ("", ""),
+        ("\n\n  \n", ""),
+        ("\n    code\n\ntext  \nend  \n\n", "    code\n\ntext  \nend"),
+        ("a\r\nb\rc\n", "a\nb\nc"),
+        ("+++\na = 1\n+++\n", "+++\na = 1\n+++"),
+        (
+            "---\n\nrule above, and --- is no header\n---\n",
+            "---\n\nrule above, and --- is no header\n---",
+        ),
+    ],
+)
+def test_the_body_of_a_file(raw: str, body: str) -> None:
+    assert read(b"---\ntype: fact\n---\n" + raw.encode()).body == body
+
+
+HEAD = "---\ntype: fact\n"
+REFUSED = [
+    ("file-too-large", "a" * (codec.MAX_BYTES + 1), 0, 0, ""),
+    ("file-not-utf8", b"---\ntype: fact\n---\nab\xff", 4, 3, ""),
+    ("file-nul", "---\ntype: fact\n---\na\n\0", 5, 1, ""),
+    ("frontmatter-missing", "just text\n", 1, 1, ""),
+    ("frontmatter-missing", "", 1, 1, ""),
+    ("frontmatter-missing", "+++\ntype = 'fact'\n+++\n", 1, 1, ""),
+    ("frontmatter-missing", "\n---\ntype: fact\n---\n", 1, 1, ""),
+    ("frontmatter-missing", "----\ntype: fact\n----\n", 1, 1, ""),
+    ("frontmatter-unclosed", HEAD + "body\n", 1, 1, ""),
+    ("frontmatter-unclosed", "---", 1, 1, ""),
+    ("frontmatter-syntax", HEAD + "title: a: b\n---\n", 3, 9, "title"),
+    ("frontmatter-syntax", HEAD + "title: 'a\n---\n", 3, 8, "title"),
+    ("frontmatter-syntax", HEAD + "title: [a\n---\n", 3, 8, "title"),
+    ("frontmatter-not-mapping", "---\n- a\n---\n", 2, 1, ""),
+    ("frontmatter-not-mapping", "---\nword\n---\n", 2, 1, ""),
+    ("frontmatter-flow-mapping", "---\n{type: fact}\n---\n", 2, 1, ""),
+    ("frontmatter-second-header", HEAD + "---\n\n---\ntitle: t\n---\nbody\n", 5, 1, ""),
+    ("frontmatter-duplicate-key", HEAD + "title: a\ntype: note\n---\n", 4, 1, "type"),
+    ("frontmatter-duplicate-key", HEAD + "x: {a: 1, a: 2}\n---\n", 3, 11, "x"),
+    ("frontmatter-duplicate-key", HEAD + "x:\n  a: 1\n  a: 2\n---\n", 5, 3, "x"),
+    ("frontmatter-key", HEAD + "123: a\n---\n", 3, 1, "123"),
+    ("frontmatter-key", HEAD + "on: a\n---\n", 3, 1, "on"),
+    ("frontmatter-key", HEAD + "2026-01-01: a\n---\n", 3, 1, "2026-01-01"),
+    ("frontmatter-key", HEAD + "? x\n: a\n---\n", 3, 3, "x"),
+    ("frontmatter-key", HEAD + "[a, b]: c\n---\n", 3, 1, ""),
+    ("frontmatter-anchor", HEAD + "title: &a b\n---\n", 3, 8, "title"),
+    ("frontmatter-alias", HEAD + "title: *a\n---\n", 3, 8, "title"),
+    ("frontmatter-tag", HEAD + "title: !!int 1\n---\n", 3, 8, "title"),
+    ("frontmatter-tag", HEAD + "title: !x [a]\n---\n", 3, 8, "title"),
+    ("frontmatter-merge-key", HEAD + "<<: {a: b}\n---\n", 3, 1, "<<"),
+    ("frontmatter-documents", HEAD + "--- a\n---\n", 3, 1, "type"),
+    ("frontmatter-documents", "---\n--- a\n---\n", 2, 1, ""),
+    ("frontmatter-tab", HEAD + "x:\n\t- a\n---\n", 4, 1, "x"),
+    ("frontmatter-tab", HEAD + "title: |\n  \tx\n---\n", 4, 3, "title"),
+    ("frontmatter-tab", HEAD + "title: |\n  a\n  \tx\n---\n", 5, 3, "title"),
+    ("frontmatter-tab", HEAD + "title:\ta\n---\n", 3, 7, "title"),
+    ("frontmatter-tab", HEAD + "title: a\tb\n---\n", 3, 9, "title"),
+    ("frontmatter-tab", HEAD + "x:\n  a: b\n\t\n---\n", 5, 1, "x"),
+    ("frontmatter-character", HEAD + "title: a\x07\n---\n", 3, 9, ""),
+    ("frontmatter-character", HEAD + "title: a\u2028b\n---\n", 3, 9, ""),
+    ("frontmatter-character", HEAD + "\ufefftitle: a\n---\n", 3, 1, ""),
+    ("frontmatter-depth", HEAD + "tags: [[[[[a]]]]]\n---\n", 3, 11, "tags"),
+    ("frontmatter-depth", HEAD + "x: " + "[" * 100_000 + "\n---\n", 3, 20, "x"),
+    ("frontmatter-depth", HEAD + "x:\n" + "".join(" " * n + "- \n" for n in range(1, 40)) + "---\n",
+     20, 18, "x"),
+    ("frontmatter-value", "---\ntype: thing\n---\n", 2, 7, "type"),
+    ("frontmatter-value", HEAD + "tags:\n---\n", 3, 6, "tags"),
+    ("frontmatter-value", HEAD + "pinned: yes\n---\n", 3, 9, "pinned"),
+    ("frontmatter-value", HEAD + "confidence: 1.5\n---\n", 3, 13, "confidence"),
+    ("frontmatter-value", HEAD + "created: 2026-02-30\n---\n", 3, 10, "created"),
+    ("frontmatter-value", HEAD + "created: 0001-01-01T00:00:00+23:59\n---\n", 3, 10, "created"),
+    ("frontmatter-value", HEAD + "tags:\n  - a\n  - {b: c}\n---\n", 5, 5, "tags.1"),
+    ("frontmatter-value", HEAD + "sources:\n  - {resource: a}\n  - {resource: b, kind: c}\n---\n",
+     5, 25, "sources.1.kind"),
+    ("frontmatter-value", HEAD + "generated: {at: 2026-01-01}\n---\n", 3, 12, "generated.by"),
+    ("frontmatter-missing-type", "---\ntitle: a\n---\n", 1, 1, "type"),
+    ("frontmatter-missing-type", "---\n---\n", 1, 1, "type"),
+    ("frontmatter-missing-type", "---\n# note\n---\n", 1, 1, "type"),
+]  # fmt: skip
+
+
+def first_problem(text: str | bytes) -> Problem:
+    memory, problems = decode(PATH, text if isinstance(text, bytes) else text.encode())
+    assert memory is None
+    return problems[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "line", "column", "key"), REFUSED, ids=lambda value: str(value)[:30]
+)
+def test_a_refused_file_says_where_and_how_to_mend_it(
+    rule: str, text: str | bytes, line: int, column: int, key: str
+) -> None:
+    problem = first_problem(text)
+    assert (problem.rule, problem.line, problem.column, problem.key) == (rule, line, column, key)
+    assert problem.path == PATH
+    assert problem.fix
+    assert "expected" in problem.message
+
+
+def test_the_table_of_refusals_holds_every_rule() -> None:
+    assert {row[0] for row in REFUSED} | {"frontmatter-near-key"} == set(codec.RULES)
+
+
+def test_half_a_surrogate_pair_is_refused_by_the_pure_reader_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    problem = first_problem(HEAD + 'title: "\\ud83d"\n---\n')
+    assert (problem.rule, problem.line, problem.column) == ("frontmatter-character", 3, 8)
+
+
+@pytest.mark.parametrize("name", UGLY)
+def test_the_pure_yaml_reader_finds_the_same_entries(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [text for text, _ in text_lines(UGLY[name])]
+    inner = lines[1 : header.split(UGLY[name], PATH).body_line - 2]
+    fast = yamlnodes.read(inner, PATH, 2)
+    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    assert yamlnodes.read(inner, PATH, 2) == fast
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("tag", "tags"), ("Type", "type"), ("tittle", "title"), ("superceded_by", "superseded_by")],
+)
+def test_a_misspelt_key_is_kept_and_warned_of(key: str, meant: str) -> None:
+    memory, problems = decode(PATH, f"---\ntype: fact\n{key}: x\n---\n".encode())
+    assert memory == Memory(path=PATH, fields={"type": "fact"})
+    assert [(p.severity, p.rule, p.line, p.key) for p in problems] == [
+        ("warning", "frontmatter-near-key", 3, key)
+    ]
+    assert f"did you mean {meant}?" in problems[0].message
+
+
+@pytest.mark.parametrize(
+    "key", ["name", "topics", "updated", "metadata", "slug", "platform", "posted", "author", "date"]
+)
+def test_a_foreign_key_is_kept_without_a_word(key: str) -> None:
+    assert decode(PATH, f"---\ntype: fact\n{key}: x\n---\n".encode())[1] == ()
+
+
+def test_a_sixteenfold_foreign_value_is_read() -> None:
+    data = f"---\ntype: fact\nx: {'[' * 16}{']' * 16}\n---\n".encode()
+    assert read(data).type == "fact"
+
+
+def test_a_file_that_does_not_decode_is_never_edited() -> None:
+    with pytest.raises(CodecError) as caught:
+        edit(b"---\ntype: fact\ntype: note\n---\n", Memory(path=PATH, fields={"type": "fact"}))
+    assert caught.value.problem.rule == "frontmatter-duplicate-key"
+
+
+@pytest.mark.parametrize(
+    ("memory", "rule"),
+    [
+        (Memory(path=PATH), "frontmatter-missing-type"),
+        (Memory(path=PATH, fields={"type": "fact", "nope": 1}), "frontmatter-value"),
+        (Memory(path=PATH, fields={"type": "fact", "title": "\ud800"}), "file-not-utf8"),
+        (Memory(path=PATH, fields={"type": "fact"}, body="a\0"), "file-nul"),
+        (Memory(path=PATH, fields={"type": "fact"}, body="a" * codec.MAX_BYTES), "file-too-large"),
+        (Memory(path=PATH, fields={"type": "fact"}, body="---\na: b\n---"),
+         "frontmatter-second-header"),
+    ],
+)  # fmt: skip
+def test_what_no_file_can_hold_is_not_written(memory: Memory, rule: str) -> None:
+    with pytest.raises(CodecError) as caught:
+        encode(memory)
+    assert caught.value.problem.rule == rule
+
+
+def test_an_edit_that_would_read_differently_is_not_written() -> None:
+    memory = Memory(path=PATH, fields={"type": "fact", "tags": ("a", "a")})
+    with pytest.raises(CodecError):
+        edit(b"---\ntype: fact\n---\n", memory)
+
+
+@slow
+@given(memories())
+def test_python_frontmatter_reads_the_same_memory(memory: Memory) -> None:
+    post = frontmatter.loads(encode(memory).decode())
+    assert post.get("id", "") == memory.id
+    assert post["type"] == memory.type
+    assert post.content == memory.body.strip()
+
+
+def test_reading_a_canonical_file_loads_no_yaml() -> None:
+    program = (
+        "import sys; from memrepo.core import codec; "
+        f"memory, _ = codec.decode('a.md', {CANONICAL!r}); assert memory; codec.encode(memory); "
+        "print(*sorted({'yaml', 'git', 'mistune', 'frontmatter'} & set(sys.modules)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout.strip()) == (0, ""), answer.stderr
+
+
+# What the laws compare
+
+
+def text_lines(data: bytes) -> list[Line]:
+    return split_lines(data.decode())
+
+
+def foreign_lines(data: bytes) -> list[str]:
+    """The header's lines of keys that are not ours, with their line ends."""
+    lines = text_lines(data)
+    return [
+        join_lines(lines[entry.first - 1 : entry.last])
+        for entry in header.split(data, PATH).entries
+        if entry.key not in BY_NAME
+    ]
+
+
+def lines_without(data: bytes, key: str) -> list[Line]:
+    """All lines but those of one key, and but comment lines, which may move out of it."""
+    lines = text_lines(data)
+    for entry in header.split(data, PATH).entries:
+        if entry.key == key:
+            del lines[entry.first - 1 : entry.last]
+    return [line for line in lines if not line[0].startswith("#") and line[0].strip()]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+
+from memrepo.core.times import format_time, parse_time, whole_seconds
+from tests.strategies import times
+
+NINE = datetime(2026, 1, 31, 9, 0, tzinfo=UTC)
+
+
+@given(times)
+def test_a_written_time_reads_the_same(moment: datetime) -> None:
+    assert parse_time(format_time(moment)) == moment
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-31T09:00:00Z", "2026-01-31t09:00:00z", "2026-01-31 09:00", " 2026-01-31T09:00Z ",
+        "2026-01-31T10:00:00+01:00", "2026-01-31T10:00:00+0100", "2026-01-31T09:00:00.987Z",
+    ],
+)  # fmt: skip
+def test_every_spelling_of_a_moment_is_that_moment(text: str) -> None:
+    assert parse_time(text) == NINE
+
+
+def test_a_date_is_midnight_utc() -> None:
+    assert parse_time("2026-01-31") == NINE.replace(hour=0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "now", "2026", "2026-02-30", "2026-13-01", "2026-01-31T25:00", "2026-01-31T09",
+        "31.01.2026", "0000-01-01", "2026-01-31T09:00:00+99:00", "0001-01-01T00:00:00+23:59",
+        "9999-12-31T23:59:59-23:59", "٢٠٢٦-01-31",
+    ],
+)  # fmt: skip
+def test_what_is_no_time_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        parse_time(text)
+
+
+def test_a_time_of_another_zone_is_written_in_utc() -> None:
+    moment = datetime(2026, 1, 31, 1, 0, tzinfo=timezone(timedelta(hours=2)))
+    assert format_time(moment) == "2026-01-30T23:00:00Z"
+
+
+def test_early_years_have_four_digits() -> None:
+    assert format_time(datetime(7, 1, 1, tzinfo=UTC)) == "0007-01-01T00:00:00Z"
+
+
+def test_a_naive_time_is_not_written() -> None:
+    with pytest.raises(ValueError, match="naive"):
+        format_time(NINE.replace(tzinfo=None))
+
+
+def test_whole_seconds_drop_the_fraction_only() -> None:
+    assert whole_seconds(NINE.replace(microsecond=999_999)) == NINE

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memrepo.purify.dates import (
+    date_of_path,
+    date_unit,
+    find_clock,
+    find_date,
+    is_date_heading,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("on 2026-02-07 we", "2026-02-07"),
+        ("[2026-02-07] moved", "2026-02-07"),
+        ("2026/02/07", "2026-02-07"),
+        ("2026-2-7", "2026-02-07"),
+        ("2026-02-07T10:00:00Z", "2026-02-07"),
+        ("8 May 2023", "2023-05-08"),
+        ("May 8, 2023", "2023-05-08"),
+        ("Sept. 3rd, 2024", "2024-09-03"),
+        ("the 1st of March 2024", "2024-03-01"),
+        ("8. Mai 2023", "2023-05-08"),
+        ("am 3. März 2024", "2024-03-03"),
+        ("7.2.2026", "2026-02-07"),
+        ("2026年2月7日", "2026-02-07"),
+        ("2026년 2월 7일", "2026-02-07"),
+        ("03/04/2026", ""),
+        ("13/04/2026", ""),
+        ("2026-02-30", ""),
+        ("2026-02-30, then 2026-03-01", "2026-03-01"),
+        ("31.02.2026", ""),
+        ("version 1.2.2024.5", ""),
+        ("id 12026-02-071", ""),
+        ("May 2023", ""),
+        ("maybe 8, 2023", ""),
+        ("", ""),
+        ("8 May 2023 and 2022-01-01", "2023-05-08"),
+    ],
+)
+def test_only_certain_dates_are_read(text: str, day: str) -> None:
+    assert find_date(text) == day
+
+
+@given(st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31)))
+def test_every_day_is_found_however_it_is_spelled(day: date) -> None:
+    months = "January February March April May June July August September October November December"
+    month = months.split()[day.month - 1]
+    spelled = (
+        day.isoformat(),
+        f"{day.day} {month} {day.year}",
+        f"{month} {day.day}, {day.year}",
+        f"{day.day}.{day.month}.{day.year}",
+        f"{day.year}年{day.month}月{day.day}日",
+    )
+    assert {find_date(f"seen {form} by Ann") for form in spelled} == {day.isoformat()}
+
+
+@pytest.mark.parametrize(
+    ("text", "clock"),
+    [
+        ("15:31 session", "15:31"),
+        ("at 9:05", "09:05"),
+        ("3:31 pm", "15:31"),
+        ("12:05 AM", "00:05"),
+        ("7pm call", "19:00"),
+        ("2026-02-07T10:30:00", "10:30"),
+        ("25:00", ""),
+        ("1.15:30", ""),
+        ("16:9 screen", ""),
+        ("ratio 3:1", ""),
+    ],
+)
+def test_clock_times(text: str, clock: str) -> None:
+    assert find_clock(text) == clock
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("2026-02-07", True),
+        ("📅 Saturday, 7 February 2026", True),
+        ("2026-02-07 (Sat) 10:30 UTC", True),
+        ("2026-02-07T10:30", True),
+        ("10:30 am", True),
+        ("Freitag, 8. Mai 2023, 10:30 Uhr", True),
+        ("2026年2月7日 星期六", True),
+        ("2026-02-07 call with Bob", False),
+        ("Saturday", False),
+        ("Release 7", False),
+        ("", False),
+    ],
+)
+def test_a_date_heading_holds_nothing_else(text: str, only: bool) -> None:
+    assert is_date_heading(text) is only
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("memory/2026-02-07.md", "2026-02-07"),
+        ("memory/2026-02-07-1430-heartbeat.md", "2026-02-07"),
+        ("memory/20260207.md", "2026-02-07"),
+        ("2026-02-07/x.md", ""),
+        ("memory/2026-13-07.md", ""),
+        ("memory/120260207.md", ""),
+    ],
+)
+def test_the_date_of_a_path_is_in_its_name(path: str, day: str) -> None:
+    assert date_of_path(path) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "headings", "path", "expected"),
+    [
+        ("on 2026-01-01", ("2026-01-02",), "2026-01-03.md", ("2026-01-01", "unit")),
+        ("x", ("2026-01-02", "2026-01-04", "y"), "2026-01-03.md", ("2026-01-04", "heading")),
+        ("x", ("y",), "2026-01-03.md", ("2026-01-03", "file")),
+        ("x", ("y",), "z.md", ("", "")),
+    ],
+)
+def test_a_unit_is_dated_by_text_then_heading_then_file(
+    text: str, headings: tuple[str, ...], path: str, expected: tuple[str, str]
+) -> None:
+    assert date_unit(text, headings, path) == expected

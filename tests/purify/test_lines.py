@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memrepo.purify.lines import MAX_BYTES, MAX_DEPTH, read_lines
+
+
+def hidden(text: str) -> list[int]:
+    return sorted(read_lines("a.md", text.encode()).hidden)
+
+
+def rules(text: str) -> list[tuple[str, int]]:
+    return [(p.rule, p.line) for p in read_lines("a.md", text.encode()).problems]
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"", ()),
+        (b"\n", ("",)),
+        (b"a\nb", ("a", "b")),
+        (b"a\nb\n", ("a", "b")),
+        (b"a\r\nb\nc\r\n", ("a", "b", "c")),
+        (b"a\rb\n", ("a b",)),
+        ("\ufeffa\n".encode(), ("a",)),
+        ("a\u2028b\x0cc\x85d\n".encode(), ("a\u2028b\x0cc\x85d",)),
+    ],
+)
+def test_only_a_line_feed_ends_a_line(data: bytes, lines: tuple[str, ...]) -> None:
+    assert read_lines("a.md", data).text == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("---\ntitle: x\n---\nbody\n", [1, 2, 3]),
+        ("---\ntitle: x\n...\nbody\n", [1, 2, 3]),
+        ("---\n---\nbody\n", [1, 2]),
+        ("---\n# note\ntags:\n- a\n---\n", [1, 2, 3, 4, 5]),
+        ("\ufeff---\r\ntitle: x\r\n---\r\nbody\r\n", [1, 2, 3]),
+        ("---\ntitle: x\nbody\n", []),
+        ("---\nBob moved to Rome\n---\nbody\n", []),
+        ("\n---\ntitle: x\n---\n", []),
+        ("+++\ntitle = 1\n+++\n", []),
+    ],
+)
+def test_only_a_closed_mapping_at_the_top_is_frontmatter(text: str, expected: list[int]) -> None:
+    assert hidden(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "found"),
+    [
+        ("<!-- x:start -->\na\n# h\n<!-- x:end -->\nb\n", [1, 2, 3, 4], []),
+        ("<!-- openclaw:dreaming:rem:start d=1 -->\na\n<!-- openclaw:dreaming:rem:end -->\n",
+         [1, 2, 3], []),
+        ("<!-- BEGIN toc -->\na\n<!-- END toc -->\n", [1, 2, 3], []),
+        ("<!-- memrepo:hot:begin -->\na\n<!-- memrepo:hot:end -->\n", [1, 2, 3], []),
+        ("<!-- a:start -->\n<!-- b:start -->\nx\n<!-- b:end -->\ny\n<!-- a:end -->\nz\n",
+         [1, 2, 3, 4, 5, 6], []),
+        ("<!-- x:start -->\na\n# h\nb\n", [1, 2], [("source-managed-block", 1)]),
+        ("<!-- x:start -->\na\nb\n", [1, 2, 3], [("source-managed-block", 1)]),
+        ("<!-- x:start -->\na\n<!-- x:start -->\nb\n<!-- x:end -->\nc\n", [1, 2, 3, 4, 5],
+         [("source-managed-block", 1)]),
+        ("a\n<!-- x:end -->\nb\n", [], [("source-managed-block", 2)]),
+        ("```\n<!-- x:start -->\n```\na\n", [], []),
+        ("<!-- quick-start guide -->\na\n", [], []),
+        ("<!-- start here -->\na\n", [], []),
+        ("<!-- END of notes -->\na\n", [], []),
+        ("a\n- hot thing ↑2026-04-22(3 sessions)←memories/x.md[pin]\nb\n", [2], []),
+        ("```\n↑2026-04-22(sync)←memories/x.md\n```\n", [], []),
+    ],
+)  # fmt: skip
+def test_what_programs_keep_is_hidden(
+    text: str, expected: list[int], found: list[tuple[str, int]]
+) -> None:
+    assert hidden(text) == expected
+    assert rules(text) == found
+
+
+@pytest.mark.parametrize(
+    ("data", "rule"),
+    [
+        (b"x" * (MAX_BYTES + 1), "source-too-large"),
+        (b"a\nb \xff\n", "source-not-utf8"),
+        (b"- " * (MAX_DEPTH + 1) + b"x\n", "source-too-deep"),
+        (b">" * (MAX_DEPTH + 1) + b"x\n", "source-too-deep"),
+        (b"".join(b"  " * n + b"- x\n" for n in range(MAX_DEPTH + 1)), "source-too-deep"),
+        (b"".join(b"   " * n + b"1.\n" for n in range(MAX_DEPTH + 1)), "source-too-deep"),
+        (b"".join(b"\t" * n + b"* x\nlazy\n" for n in range(MAX_DEPTH + 1)), "source-too-deep"),
+    ],
+)
+def test_what_cannot_be_read_is_skipped_with_a_reason(data: bytes, rule: str) -> None:
+    lines = read_lines("a.md", data)
+    assert lines.text == ()
+    assert [(p.rule, p.severity) for p in lines.problems] == [(rule, "error")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"- " * MAX_DEPTH + b"x\n",
+        b"* " * 200 + b"\n",
+        b"".join(b"  " * (n % 60) + b"- x\n" for n in range(600)),
+        b"x" * MAX_BYTES,
+    ],
+)
+def test_what_nests_no_deeper_than_the_limit_is_read(data: bytes) -> None:
+    assert read_lines("a.md", data).problems == ()
+
+
+@given(st.text(alphabet="ab-\r\n `~<!>:#", max_size=200))
+def test_line_numbers_are_those_of_the_bytes(text: str) -> None:
+    data = text.encode()
+    lines = read_lines("a.md", data)
+    assert lines.count == data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
+    assert all(1 <= n <= lines.count for n in lines.hidden | lines.fenced)

@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memrepo.core.ids import text_hash
+from memrepo.purify.units import MAX_TEXT, Unit, bold_lead, scan
+
+
+def units(text: str, resource: str = "MEMORY.md") -> tuple[Unit, ...]:
+    return scan(resource, text.encode()).units
+
+
+def test_a_unit_knows_its_place() -> None:
+    text = (
+        "# People\n\n## Bob 2026-02-07\n\n"
+        "- **Job:** baker in Rome\n  since spring\n  - works at night\n- [x] call him\n"
+    )
+    first, nested, task = units(text)
+    assert first.lines == (5, 6)
+    assert first.text == "**Job:** baker in Rome\nsince spring"
+    assert (first.key, first.value) == ("Job", "baker in Rome\nsince spring")
+    assert first.headings == ("People", "Bob 2026-02-07")
+    assert (first.captured, first.captured_from) == ("2026-02-07", "heading")
+    assert first.text_hash == text_hash(first.text)
+    assert nested.parents == (first.text,)
+    assert nested.headings == first.headings
+    assert (task.text, task.task, task.kind) == ("call him", "done", "bullet")
+
+
+def test_a_sibling_heading_closes_the_one_before() -> None:
+    found = units("# T\n## A\n### A1\none text\n## B\ntwo text\n# U\nthree\n")
+    assert [u.headings for u in found] == [("T", "A", "A1"), ("T", "B"), ("U",)]
+
+
+def test_identity_is_words_and_file_not_place() -> None:
+    one = units("# A\n\n- 2026-02-07: Bob moved to Rome\n")[0]
+    two = units("new line\n\n# B\n\n* [ ] bob  moved to ROME\n")[-1]
+    other = units("- Bob moved to Rome\n", "memory/bob.md")[0]
+    assert one.hash == two.hash != other.hash
+    assert re.fullmatch(r"un-[0-9a-f]{16}", one.hash)
+    assert one.text_hash == two.text_hash == other.text_hash
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("**Key:** value", ("Key", "value")),
+        ("**Key**: value", ("Key", "value")),
+        ("__Key:__ value", ("Key", "value")),
+        ("**键:** 值", ("键", "值")),
+        ("[2026-02-07] **Key:** a\nb", ("Key", "a\nb")),
+        ("**Key:**", ("Key", "")),
+        ("**Ann** (12): hello", ("", "")),
+        ("**bold** start", ("", "")),
+        ("Key: value", ("", "")),
+    ],
+)
+def test_a_bold_lead_is_key_and_value(text: str, expected: tuple[str, str]) -> None:
+    assert bold_lead(text) == expected
+
+
+def test_an_item_that_only_introduces_is_context_and_no_unit() -> None:
+    found = units("- Reasons for moving:\n  - cheaper rent\n- Alone it stays:\n")
+    assert [(u.text, u.parents) for u in found] == [
+        ("cheaper rent", ("Reasons for moving:",)),
+        ("Alone it stays:", ()),
+    ]
+
+
+def test_a_line_that_introduces_a_list_is_its_context() -> None:
+    found = units("**Key people:**\n\n- Bob the baker\n\nOther text here\n- Ann the smith\n")
+    assert [(u.text, u.parents) for u in found] == [
+        ("Bob the baker", ("**Key people:**",)),
+        ("Other text here", ()),
+        ("Ann the smith", ()),
+    ]
+
+
+def test_a_paragraph_of_bold_leads_is_one_unit_a_lead() -> None:
+    found = units("**Name:** Bob  \n**Town:** Rome,\nItaly\n")
+    assert [(u.lines, u.key, u.value) for u in found] == [
+        ((1, 1), "Name", "Bob"),
+        ((2, 3), "Town", "Rome,\nItaly"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "dropped"),
+    [
+        ("- tea\n", 0, 1),
+        ("# Likes\n- tea\n", 1, 0),
+        ("- **a:** b\n", 1, 0),
+        ("- likes green tea\n", 1, 0),
+        ("# X\n- 🎉\n- --\n", 0, 2),
+        ("喜欢绿茶和咖啡以及红茶\n", 1, 0),
+        ("", 0, 0),
+        (" \n\n\t\n", 0, 0),
+    ],
+)
+def test_texts_without_meaning_are_counted(text: str, kept: int, dropped: int) -> None:
+    found = scan("a.md", text.encode())
+    assert (len(found.units), found.dropped) == (kept, dropped)
+
+
+def test_lines_of_other_programs_are_counted_not_taken() -> None:
+    text = (
+        "- my own words\n"
+        "<!-- x:start -->\n- theirs\n<!-- x:end -->\n"
+        "<!-- openclaw-memory-promotion:memory:memory/2026-02-07.md:3:4 -->\n"
+        "- promoted words [score=0.81 recalls=3 avg=0.70 source=memory/2026-02-07.md:3-4]\n"
+        "- Ann likes tea ↑2026-04-22(sync)←memories/user/x.md\n"
+    )
+    found = scan("MEMORY.md", text.encode())
+    assert [u.text for u in found.units] == ["my own words"]
+    assert found.managed == 5
+
+
+def test_machine_logs_stay_for_the_judge() -> None:
+    assert [u.text for u in units("# Log\n- HEARTBEAT_OK\n- NO_REPLY\n")] == [
+        "HEARTBEAT_OK",
+        "NO_REPLY",
+    ]
+
+
+def test_procedures_are_one_unit_a_section() -> None:
+    text = (
+        "# How\n\nintro text here\n\n## Deploy\n\n### First\n\n- build it\n\n"
+        "```\n## no heading\n```\n\n## Empty\n\n## Back up\n\ncopy all files\n"
+        "\n# Other\n\nloose text here\n"
+    )
+    found = scan("PROCEDURES.md", text.encode())
+    assert [(u.kind, u.lines, u.headings) for u in found.units] == [
+        ("paragraph", (3, 3), ("How",)),
+        ("section", (5, 13), ("How",)),
+        ("section", (17, 19), ("How",)),
+        ("paragraph", (23, 23), ("Other",)),
+    ]
+    assert found.units[1].text.startswith("## Deploy\n\n### First\n\n- build it\n\n```\n## no")
+    assert found.dropped == 1
+
+
+def test_procedures_without_sections_are_read_as_usual() -> None:
+    found = units("# How\n\n- build it first\n", "sources/PROCEDURES.md")
+    assert [u.kind for u in found] == ["bullet"]
+
+
+def test_an_episode_is_one_unit() -> None:
+    text = (
+        "---\ntype: episode\n---\n<!-- made by x -->\n# Trip 2026-02-07\n\n"
+        "We left on 2025-01-01.\n\n- It rained\n\n> a quote\n"
+    )
+    (unit,) = units(text, "episodes/trip.md")
+    assert unit.kind == "document"
+    assert unit.lines == (1, 11)
+    assert unit.text == "We left on 2025-01-01.\n\n- It rained\n\n> a quote"
+    assert unit.headings == ("Trip 2026-02-07",)
+    assert (unit.captured, unit.captured_from) == ("2026-02-07", "heading")
+
+
+@pytest.mark.parametrize("text", ["", "# Only a title\n", "---\na: b\n---\n"])
+def test_an_episode_without_words_is_no_unit(text: str) -> None:
+    assert units(text, "episodes/trip.md") == ()
+
+
+def test_a_long_text_is_cut_and_told() -> None:
+    found = scan("a.md", b"# T\n\n" + b"word " * 9000)
+    assert len(found.units[0].text) == MAX_TEXT
+    assert [(p.rule, p.line, p.severity) for p in found.problems] == [("unit-cut", 3, "warning")]
+
+
+def test_a_file_that_cannot_be_read_has_no_units_and_an_error() -> None:
+    found = scan("a.md", b"- text \xff here\n")
+    assert found.units == ()
+    assert [p.rule for p in found.problems] == ["source-not-utf8"]
+
+
+# --- laws over generated documents ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Lines, each with whether a unit must cover it."""
+
+    lines: tuple[tuple[str, bool], ...]
+
+
+WORDS = st.lists(st.sampled_from(["Bob", "likes", "green", "tea", "in", "Rome"]), min_size=2)
+
+
+@st.composite
+def piece(draw: st.DrawFn) -> Piece:
+    words = st.builds(" ".join, WORDS)
+    kind = draw(st.sampled_from(sorted(SHAPES)))
+    lines: list[tuple[str, bool]] = []
+    for shape, covered in SHAPES[kind]:
+        lines.append((shape.replace("@", draw(words)), covered))
+    return Piece(tuple(lines))
+
+
+SHAPES: dict[str, list[tuple[str, bool]]] = {
+    "paragraph": [("@", True), ("@", True)],
+    "bold": [("**Key:** @", True), ("**Other:** @", True)],
+    "list": [("- @", True), ("  @", True), ("  - @", True), ("    1. @", True), ("- @", True)],
+    "loose": [("* @", True), ("", False), ("  @", True), ("", False), ("* @", True)],
+    "late": [("-", False), ("  @", True), ("- [ ] @", True)],
+    "numbers": [("1. @", True), ("2. @", True), ("   - @", True)],
+    "tabs": [("- @", True), ("\t- @", True), ("\t\t- @", True)],
+    "table": [("| a | b |", False), ("|---|---|", False), ("| @ | @ |", True)],
+    "heading": [("## @", False)],
+    "rule": [("***", False)],
+    "fence": [("```", False), ("- HIDDEN @", False), ("# HIDDEN", False), ("```", False)],
+    "quote": [("> HIDDEN @", False), ("> - HIDDEN", False)],
+    "comment": [("<!-- HIDDEN", False), ("- HIDDEN @ -->", False)],
+    "managed": [("<!-- x:start -->", False), ("- HIDDEN @", False), ("<!-- x:end -->", False)],
+    "link": [("[x]: @", True)],
+}
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[bytes, list[bool], list[str]]:
+    """Return bytes with mixed line ends, whether each line must be covered, and the lines."""
+    lines: list[tuple[str, bool]] = []
+    for one in draw(st.lists(piece(), max_size=8)):
+        lines += one.lines
+        if draw(st.booleans()):
+            lines.append(("", False))
+    numbered: list[str] = []
+    for number, (line, _) in enumerate(lines, start=1):
+        words = iter(range(9))
+        numbered.append(re.sub(r"Bob|likes|green|tea|Rome", lambda m, n=number, w=words:  # type: ignore[misc]
+                               f"{m[0]}q{n}q{next(w, 9)}", line))  # fmt: skip
+    ends = draw(st.lists(st.sampled_from(["\n", "\r\n"]), min_size=len(lines), max_size=len(lines)))
+    bom = draw(st.sampled_from(["", "\ufeff"]))
+    text = bom + "".join(map("".join, zip(numbered, ends, strict=True)))
+    return text.encode(), [covered for _, covered in lines], numbered
+
+
+@given(documents())
+def test_no_line_of_the_author_is_lost(document: tuple[bytes, list[bool], list[str]]) -> None:
+    data, covered, _ = document
+    found = scan("memory/x.md", data)
+    spans = {n for u in found.units for n in range(u.lines[0], u.lines[1] + 1)}
+    assert {n for n, must in enumerate(covered, start=1) if must} <= spans
+    assert found.dropped == 0
+    assert found.lines == len(covered)
+
+
+@given(documents())
+def test_what_is_not_the_authors_is_never_a_unit(
+    document: tuple[bytes, list[bool], list[str]],
+) -> None:
+    found = scan("memory/x.md", document[0])
+    assert not any("HIDDEN" in u.text for u in found.units)
+
+
+@given(documents())
+def test_a_unit_stands_on_the_lines_its_words_stand_on(
+    document: tuple[bytes, list[bool], list[str]],
+) -> None:
+    for unit in scan("memory/x.md", document[0]).units:
+        numbers = [int(n) for n in re.findall(r"q(\d+)q", unit.text)]
+        if numbers:
+            bare = document[2][unit.lines[0] - 1] == "-"
+            assert numbers[0] == unit.lines[0] + bare
+            assert numbers[-1] == unit.lines[1]
+
+
+MARKS = st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•\ufeff\u200b年", max_size=150)
+NAMES = st.sampled_from(["MEMORY.md", "PROCEDURES.md", "episodes/a.md", "memory/2026-02-07.md"])
+
+
+@given(NAMES, MARKS)
+def test_any_text_can_be_scanned(resource: str, text: str) -> None:
+    found = scan(resource, text.encode())
+    for unit in found.units:
+        assert 1 <= unit.lines[0] <= unit.lines[1] <= found.lines
+        assert unit.text.strip() == unit.text
+
+
+@given(NAMES, st.binary(max_size=200))
+def test_any_bytes_can_be_scanned(resource: str, data: bytes) -> None:
+    found = scan(resource, data)
+    assert found.units == () or not any(p.severity == "error" for p in found.problems)

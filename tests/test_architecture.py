@@ -1,0 +1,180 @@
+"""Imports point down the rings, heavy packages load late, and no file names this machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+RANK = {
+    "core": 0,
+    "policies": 1,
+    "purify": 1,
+    "views": 2,
+    "checks": 2,
+    "store": 3,
+    "judges": 3,
+    "assets": 4,
+    "config": 4,
+    "commands": 5,
+    "cli": 6,
+    "mcp": 6,
+    "__main__": 7,
+}
+STRANGERS = {("store", "judges"), ("judges", "store")}
+LATE = {"anthropic", "mcp"}
+
+
+def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the absolute name of everything a module imports, wherever the statement stands."""
+    package = module.split(".") if is_package else module.split(".")[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from ((f"{base}.{alias.name}", node) for alias in node.names)
+
+
+def inside_functions(tree: ast.AST) -> set[ast.AST]:
+    """Collect the nodes that run only when a function is called."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return {
+        inner for node in ast.walk(tree) if isinstance(node, functions) for inner in ast.walk(node)
+    }
+
+
+def ring(name: str) -> str:
+    """Return the ring of an absolute module name, or an empty string for the package itself."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in RANK else ""
+
+
+def violations(source: str, module: str, *, is_package: bool = False) -> list[str]:
+    """List what the imports of one module break."""
+    tree = ast.parse(source)
+    late = inside_functions(tree)
+    own = ring(module)
+    found = []
+    for name, node in imported(tree, module, is_package):
+        top = name.split(".")[0]
+        where = f"{module}:{node.lineno} imports {name}"
+        if top == "git" and own != "store":
+            found.append(f"{where}: git is spoken in store only")
+        if top in LATE and node not in late:
+            found.append(f"{where}: it is loaded inside the function that needs it")
+        other = ring(name) if top == "memrepo" else ""
+        if own and other and RANK[other] > RANK[own]:
+            found.append(f"{where}: imports point down")
+        if (own, other) in STRANGERS:
+            found.append(f"{where}: store and judges never meet")
+    return found
+
+
+def modules() -> list[tuple[Path, str, bool]]:
+    """List path, module name and whether it is a package, for each file of memrepo."""
+    rows = []
+    for path in sorted((ROOT / "memrepo").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        rows.append((path, ".".join(parts[:-1] if is_package else parts), is_package))
+    return rows
+
+
+def test_every_module_keeps_the_import_rules() -> None:
+    found = []
+    for path, module, is_package in modules():
+        found += violations(path.read_text(encoding="utf-8"), module, is_package=is_package)
+    assert found == []
+
+
+def test_every_module_belongs_to_a_ring() -> None:
+    assert [m for _, m, _ in modules() if m != "memrepo" and not ring(m)] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("memrepo.core.x", "from memrepo.policies import tiers"),
+        ("memrepo.core.x", "from memrepo import store"),
+        ("memrepo.core.x", "import memrepo.cli"),
+        ("memrepo.core.x", "from ..views import pages"),
+        ("memrepo.core.x", "def f():\n    from memrepo.store import repo"),
+        ("memrepo.purify.x", "from memrepo.checks import rules"),
+        ("memrepo.store.x", "from memrepo.judges import offline"),
+        ("memrepo.judges.x", "from memrepo.store import repo"),
+        ("memrepo.store.x", "from memrepo.assets import asset"),
+        ("memrepo.commands.x", "from memrepo import cli"),
+        ("memrepo.commands.x", "def f():\n    import git"),
+        ("memrepo.core.x", "from git.objects import Blob"),
+        ("memrepo.judges.x", "import anthropic"),
+        ("memrepo.judges.x", "class A:\n    from anthropic import Anthropic"),
+        ("memrepo.mcp", "from mcp.server import Server"),
+    ],
+)
+def test_a_planted_violation_is_caught(module: str, source: str) -> None:
+    assert len(violations(source, module)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("memrepo.cli", "from memrepo.commands import run\nfrom memrepo import __version__"),
+        ("memrepo.commands.x", "from memrepo.assets import asset\nfrom memrepo import config"),
+        ("memrepo.store.x", "import git\nfrom memrepo.core import memory"),
+        ("memrepo.purify.x", "from memrepo.policies import matching\nfrom . import units"),
+        ("memrepo.judges.x", "def f():\n    import anthropic"),
+        ("memrepo.cli", "from memrepo import mcp"),
+    ],
+)
+def test_an_allowed_import_is_let_through(module: str, source: str) -> None:
+    assert violations(source, module) == []
+
+
+def test_a_relative_import_in_a_package_file_is_resolved() -> None:
+    assert violations("from ..judges import offline", "memrepo.store", is_package=True) != []
+
+
+MACHINE = re.compile(
+    r"(?<![\w.~*])/(?:work|root|opt|home/\w+|Users/\w+|tmp/dev|tmp/brief)[/.]|"
+    r"pypi\.org|python[h]osted|npm[j]s\."
+)
+PLACES = ("memrepo", "tests", "hooks", "prompts", "templates", "docs", ".ci", "benchmarks")
+
+
+def project_files() -> Iterator[Path]:
+    """Yield the project's own text files."""
+    yield from (p for p in sorted(ROOT.iterdir()) if p.is_file() and p.name != ".git")
+    for place in PLACES:
+        found = sorted((ROOT / place).rglob("*")) if (ROOT / place).is_dir() else []
+        yield from (p for p in found if p.is_file() and "__pycache__" not in p.parts)
+
+
+def machine_names(data: bytes) -> list[str]:
+    """List the machine paths and registry hosts in a file; a binary file holds none."""
+    if b"\0" in data:
+        return []
+    return [m.group() for m in MACHINE.finditer(data.decode("utf-8", "replace"))]
+
+
+def test_no_file_names_a_machine_path_or_a_registry() -> None:
+    found = {
+        str(path.relative_to(ROOT)): names
+        for path in project_files()
+        if (names := machine_names(path.read_bytes()))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("/", "work/main"), ("see /", "home/ana/x"), ("/", "root/.cache"), ("https://pypi", ".org")],
+)
+def test_a_planted_machine_name_is_caught(parts: tuple[str, ...]) -> None:
+    assert machine_names("".join(parts).encode()) != []

@@ -1,0 +1,153 @@
+"""What init writes is valid, and the view templates keep their page rules."""
+
+from __future__ import annotations
+
+import re
+import string
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+import yaml
+
+from memrepo.assets import asset
+from memrepo.core.memory import HOMES
+from memrepo.purify.sources import SourceRules
+
+VALUES = {
+    "profile": "personal",
+    "timezone": "Asia/Manila",
+    "human_authors": '["mara@example.org"]',
+}
+
+
+def render(view: str, sections: list[dict[str, Any]], *, keep: bool = False) -> str:
+    """Render a view as strictly as Jinja2 can."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(asset("templates", "views")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=keep,
+        autoescape=False,
+    )
+    return environment.get_template(f"{view}.j2").render(title="A title", sections=sections)
+
+
+def claim(**changes: Any) -> dict[str, Any]:
+    """Describe one claim as views are handed it."""
+    return {
+        "heading": "Mara: editor",
+        "text": "Mara edits with vim.",
+        "path": "memories/preferences/2026-01/editor-a1b2c3.md",
+        "id": "mem-a1b2c3d4e5f60718",
+        "standing": "resolved",
+        "confidence": 0.93,
+        "captured": "2026-01-10",
+        "tags": ["tools"],
+        "sources": [{"resource": "sources/MEMORY.md", "lines": (20, 21)}],
+        "contested_by": [],
+        **changes,
+    }
+
+
+def test_the_configuration_is_toml_once_filled_in() -> None:
+    text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
+    config = tomllib.loads(string.Template(text).substitute(VALUES))
+    assert config == {
+        "format": 1,
+        "profile": "personal",
+        "timezone": "Asia/Manila",
+        "human_authors": ["mara@example.org"],
+        "sources": {},
+        "run": {"judge": "offline", "max_change_pct": 20},
+    }
+
+
+def test_the_commented_sources_are_the_defaults_in_force() -> None:
+    text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
+    shown = re.findall(r"(?ms)^# (\w+ = \[.*?\])$", text)
+    sources = tomllib.loads("\n".join(shown).replace("\n#", "\n"))
+    rules = SourceRules()
+    assert {key: tuple(patterns) for key, patterns in sources.items()} == {
+        "claims": rules.claims,
+        "notes": rules.notes,
+        "deny": rules.deny,
+    }
+
+
+def test_the_hook_configuration_runs_check_on_memories_only() -> None:
+    text = asset("templates", "repo", "pre-commit-config.yaml").read_text(encoding="utf-8")
+    (hook,) = yaml.safe_load(text)["repos"][0]["hooks"]
+    assert hook["entry"] == "memrepo check"
+    assert re.search(hook["files"], "memories/preferences/2026-01/editor-a1b2c3.md")
+    assert not re.search(hook["files"], "sources/memories/old.md")
+
+
+@pytest.mark.parametrize(
+    ("path", "merge", "text", "generated"),
+    [
+        ("memories/notes/2026-01/05/a.md", "unset", "unset", "unspecified"),
+        ("views/LTMEMORY.md", "unset", "unset", "set"),
+        ("runs/2026-01/20260101T000000Z-01234567.json", "unset", "unset", "set"),
+        ("memrepo.toml", "unspecified", "unspecified", "unspecified"),
+    ],
+)
+def test_git_reads_the_attributes_as_they_are_meant(
+    tmp_path: Path, path: str, merge: str, text: str, generated: str
+) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    written = asset("templates", "repo", "gitattributes").read_bytes()
+    (tmp_path / ".gitattributes").write_bytes(written)
+    answer = subprocess.run(
+        ["git", "check-attr", "merge", "text", "linguist-generated", "--", path],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [line.rsplit(": ", 1)[1] for line in answer.stdout.splitlines()]
+    assert found == [merge, text, generated]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("view", HOMES)
+@pytest.mark.parametrize("claims", [0, 1, 3])
+def test_a_view_ends_in_one_newline_and_has_no_double_blank_line(
+    view: str, keep: bool, claims: int
+) -> None:
+    page = render(view, [{"heading": "Facts", "claims": [claim()] * claims}], keep=keep)
+    assert page.startswith("# A title\n\n")
+    assert page.endswith("\n")
+    assert not page.endswith("\n\n")
+    assert "\n\n\n" not in page
+
+
+def test_an_empty_section_is_left_out() -> None:
+    page = render(
+        "LTMEMORY.md",
+        [{"heading": "Facts", "claims": []}, {"heading": "Lessons", "claims": [claim()]}],
+    )
+    assert "## Facts" not in page
+    assert "## Lessons" in page
+
+
+def test_a_block_leads_to_its_memory_its_lines_and_its_opponents() -> None:
+    other = {"id": "mem-ffffffffffffffff", "path": "memories/x.md", "text": "It is Helix."}
+    page = render("LTMEMORY.md", [{"heading": "Facts", "claims": [claim(contested_by=[other])]}])
+    assert "[mem-a1b2c3d4e5f60718](../memories/preferences/2026-01/editor-a1b2c3.md)" in page
+    assert "[sources/MEMORY.md:20-21](../sources/MEMORY.md#L20-L21)" in page
+    assert "> - [mem-ffffffffffffffff](../memories/x.md): It is Helix." in page
+    assert "tags: tools" in page
+
+
+def test_what_a_claim_lacks_leaves_no_empty_label() -> None:
+    page = render(
+        "LTMEMORY.md",
+        [{"heading": "Facts", "claims": [claim(tags=[], captured="", sources=[])]}],
+    )
+    assert "resolved · confidence 0.93\n" in page
+    assert "From" not in page.split("## Facts")[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memrepo.commands.ingest import Ingested, take_in
@@ -84,25 +84,55 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _run(first: Desk, session: Session, options: argparse.Namespace, limit: float) -> Outcome:
-    now_desk = desk(first.store)
-    base = now_desk.tree.commit
-    ingested = take_in(now_desk, session, force=options.force, dry_run=options.dry_run)
+    at = desk(first.store)
+    base = at.tree.commit
+    ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
+    judge = judge_of(options.judge or first.config.get("run.judge"))
     for turn in range(1, TRIES + 1):
-        now_desk = desk(first.store)
-        proposed = propose(now_desk, judge_of(options.judge or "offline"), session.now, limit)
+        at = desk(first.store)
+        proposed = propose(at, judge, session.now, limit)
+        outcome = Outcome(
+            status="dry-run", base=base, head=at.tree.commit, ingested=ingested,
+            proposed=proposed, landed=proposed.main,
+        )  # fmt: skip
         if options.dry_run:
-            head = now_desk.tree.commit
-            return Outcome(
-                status="dry-run", base=base, head=head, ingested=ingested, proposed=proposed,
-                landed=proposed.main,
-            )  # fmt: skip
+            return outcome
         try:
-            return _write(now_desk, session, base, ingested, proposed, options.reason)
+            landed = _land(at, session, proposed.main, options.reason)
         except BranchMoved:
             # A person's commit takes no lock; the plan is computed again on the new HEAD.
             if turn == TRIES:
                 raise
+            continue
+        if landed is not None and proposed.waiting is not None:
+            # What waits is drafted on the commit that it would be joined to.
+            again = propose(desk(first.store), judge, session.now, limit)
+            proposed = replace(proposed, waiting=again.waiting)
+        return _settled(first, session, replace(outcome, proposed=proposed, landed=landed))
     raise AssertionError("unreachable")
+
+
+def _land(at: Desk, session: Session, main: Proposal | None, reason: str) -> Proposal | None:
+    if main is None or main.wait:
+        return None
+    at.store.land(_landing(at, session, main, reason).chain, main.run)
+    return main
+
+
+def _settled(first: Desk, session: Session, outcome: Outcome) -> Outcome:
+    """Leave on a branch what may not merge itself, and say what the run came to."""
+    at, branch, proposed = desk(first.store), "", outcome.proposed
+    if proposed.main is not None and proposed.main.wait:
+        branch = _leave(at, session, proposed.main)
+    elif proposed.waiting is not None:
+        branch = _waiting_branch(at, proposed.waiting) or _leave(at, session, proposed.waiting)
+    news = outcome.landed or outcome.ingested.commit
+    head = at.tree.commit
+    return replace(
+        outcome, head=head, branch=branch,
+        status="held" if branch else "ok" if news else "skipped",
+        commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}")),
+    )  # fmt: skip
 
 
 def judge_of(name: str) -> Judge:
@@ -116,38 +146,9 @@ def judge_of(name: str) -> Judge:
             raise ValueError(f"no such judge: {name}")
 
 
-def _write(
-    at: Desk,
-    session: Session,
-    base: str,
-    ingested: Ingested,
-    proposed: Proposed,
-    reason: str,
-) -> Outcome:
-    main, branch, landed = proposed.main, "", None
-    if main is not None and not main.wait:
-        landing = _landing(at, session, main, reason)
-        at.store.land(landing.chain, main.run)
-        landed = main
-    elif main is not None:
-        branch = _leave(at, session, main)
-    if proposed.waiting is not None and not branch:
-        branch = _waiting_branch(at, proposed.waiting) or _leave_held(at, session, proposed.waiting)
-    head = at.store.head()
-    status = "held" if branch else "ok" if landed or ingested.commit else "skipped"
-    return Outcome(
-        status=status, base=base, head=head, ingested=ingested, proposed=proposed, landed=landed,
-        branch=branch, commits=tuple(history.entries(at.store.repo, f"{base}..{head}")),
-    )  # fmt: skip
-
-
 def _landing(at: Desk, session: Session, proposal: Proposal, reason: str = "") -> Landing:
-    extra = {"Memrepo-Held": proposal.held} if proposal.held else {}
-    step = proposal.merge
-    if reason:
-        from dataclasses import replace
-
-        step = replace(step, reason=reason)
+    extra = {"Held": proposal.held} if proposal.held else {}
+    step = replace(proposal.merge, reason=reason) if reason else proposal.merge
     return prepare(
         at.store, at.tree.state(), proposal.plan,
         Context(actor=MACHINE, run=proposal.run, extra=extra), session.now, merge=step,
@@ -158,11 +159,6 @@ def _leave(at: Desk, session: Session, proposal: Proposal) -> str:
     branch = WAITING + proposal.run
     at.store.leave(_landing(at, session, proposal).chain, branch)
     return branch
-
-
-def _leave_held(at: Desk, session: Session, proposal: Proposal) -> str:
-    """Leave what waits on a branch from the base it was computed on."""
-    return _leave(at, session, proposal)
 
 
 def _waiting_branch(at: Desk, proposal: Proposal) -> str:

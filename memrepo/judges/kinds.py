@@ -8,7 +8,9 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.judges import wordlists as w
 
-_STEPS = re.compile(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d|\bfirst\b.*\bthen\b", re.I | re.M)
+_STEPS = re.compile(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d", re.I | re.M)
+_FIRST = re.compile(r"\bfirst\b|\bzuerst\b", re.IGNORECASE)
+_THEN = re.compile(r"\bthen\b|\bdann\b", re.IGNORECASE)
 _COMMAND = re.compile(
     r"^\W*(?:run|use|execute|call|verwende|nutze|运行|使用|実行)\b.*`[^`]+`", re.I
 )
@@ -19,7 +21,7 @@ _RELATION = re.compile(
 )
 # "must have been" guesses and a "must-have" is liked: neither binds anyone.
 _MUST = re.compile(r"(?<![\w-])must(?!\w|-\w|\s+have\s+been)", re.IGNORECASE)
-_WILL = re.compile(r"^\W*(?:[^\W\d_a-z][\w'’-]*\s+){1,3}(?:will|wird|werde|werden)\b")
+_WILL = re.compile(r"^\W*(?:[^\W\d_a-z][\w'’-]*\s+){1,3}(?:will|werde)\b")
 _WIDE_RELATION = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
 
 # First match wins. The narrow, deliberate kinds stand before the broad ones.
@@ -51,7 +53,7 @@ def kind_of(text: str, *, hint: str, key: str = "", task: str = "") -> tuple[str
     if hint == "episode":
         return "episode", "type_source"
     if hint in ("method", "procedure"):
-        return ("procedure", "type_steps") if _STEPS.search(text) else ("method", "type_source")
+        return ("procedure", "type_steps") if _has_steps(text) else ("method", "type_source")
     if (named := w.KEY_TYPES.get(normalise(key))) is not None:
         return named, "type_key"
     if key and normalise(key).startswith(("favorite", "favourite", "lieblings")):
@@ -68,6 +70,12 @@ def kind_of(text: str, *, hint: str, key: str = "", task: str = "") -> tuple[str
         if kind == "preference" and is_relation(text):
             return "relationship", "type_words"
     return (hint if hint in CLAIM_TYPES else "fact"), "type_default"
+
+
+def _has_steps(text: str) -> bool:
+    first = _FIRST.search(text)
+    in_words = first is not None and _THEN.search(text, first.end()) is not None
+    return in_words or _STEPS.search(text) is not None
 
 
 def is_relation(text: str) -> bool:

@@ -28,12 +28,14 @@ _INSTRUCTION = re.compile(
     _FLAGS,
 )
 _HEARTBEAT = re.compile(
-    r"\bHEARTBEAT[_ -]?OK\b|\bNO_REPLY\b|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)",
+    r"\bHEARTBEAT[_ -]?OK\b|\bNO_REPLY\b|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
+    r"|^.{0,40}\bnothing\s+(?:new\s+)?to\s+report\W*$|^\W*no\s+(?:new\s+)?updates?(?:\s+today)?\W*$",
     _FLAGS,
 )
 _SAVED = re.compile(
     r"^\W*(?:auto[- ]?sav(?:e|ed)\b|(?:session|checkpoint|memory|context|state)s?\s+"
     r"(?:was\s+|has\s+been\s+)?(?:auto-?)?(?:saved|flushed|checkpointed)\b"
+    r"|(?:session|compaction|context)\s+(?:was\s+)?(?:started|ended|finished|reset|resumed|compacted)\b"
     r"|saved\s+(?:to|at|session|memory|successfully)\b)",
     re.IGNORECASE,
 )

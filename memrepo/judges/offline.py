@@ -81,9 +81,8 @@ class OfflineJudge:
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2: one claim a cluster, in the request's order."""
         drafts = [_draft(cluster, request.profile) for cluster in request.clusters]
-        index = PriorIndex(request.priors)
-        batch = values_by_key(d.said for d in drafts)
-        return tuple(_claim(d, succession(d.said, index, batch), request) for d in drafts)
+        values = values_by_key((d.said for d in drafts), PriorIndex(request.priors))
+        return tuple(_claim(d, succession(d.said, values), request) for d in drafts)
 
 
 def word_of(scores: PromotionScores) -> VerdictWord:

@@ -18,6 +18,7 @@ from memrepo.judges.triples import lead_of, nearest_heading, read_triple
 from memrepo.judges.wording import tidy, weight
 
 FRAGMENT_WEIGHT = 15
+WIDE_FRAGMENT_WEIGHT = 12  # six characters are a sentence in Chinese
 _CURATED = ("MEMORY.md", "RTMEMORY.md", "PROCEDURES.md", "CHRONICLES.md", "DREAMS.md")
 
 
@@ -59,7 +60,7 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (w.CHATTER, Signal("chatter", -0.30, -0.20, -0.10, -0.20, -0.30, 0.30)),
 )
 _SPECIFICS = re.compile(
-    r"\bv?\d+\.\d+|\b\d{2,}\b|https?://|`[^`]+`|(?:^|\s)[~.]?/[\w.-]+/|\b[\w.-]+@[\w-]+\.\w+|[$€£¥]\d"
+    r"\bv?\d+\.\d+|\b\d{2,}\b|https?://|`[^`]+`|(?:^|\s)[~.]?/[\w.-]+/|\b[\w.-]{1,64}@[\w-]{1,64}\.\w|[$€£¥]\d"
 )
 _NAME = re.compile(r"(?<=[\w,;:] )[^\W\d_a-z][\w'’-]+|\b[A-Z]{2,}\b|^[A-Z]\w+['’]s\b")
 _FRAGMENT = Signal("fragment", -0.30, -0.20, -0.10, 0.0, -0.20, 0.20)
@@ -138,11 +139,12 @@ def _asks_reader(text: str) -> bool:
 
 def _is_fragment(candidate: Candidate, text: str) -> bool:
     """A short text without a heading to lean on, unless it is a sentence of its own."""
-    if weight(tidy(text)) >= FRAGMENT_WEIGHT or nearest_heading(candidate):
+    wide = any(ord(ch) >= 0x2E80 and ch.isalnum() for ch in text)
+    enough = WIDE_FRAGMENT_WEIGHT if wide else FRAGMENT_WEIGHT
+    if weight(tidy(text)) >= enough or nearest_heading(candidate):
         return False
     if read_triple(candidate).shape == 2:
         return False
-    wide = any(ord(ch) >= 0x2E80 for ch in text)
     return not (wide and any(p.search(text) for p in (w.PREFERENCE, w.WHO_AM_I, w.IDENTITY)))
 
 

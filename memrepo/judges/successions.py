@@ -26,6 +26,7 @@ from memrepo.policies.matching import (
 
 SUPERSEDING_CONFIDENCE = 0.95
 CONTESTED_CONFIDENCE = 0.5
+MOST_CONTRADICTED = 5  # the newest priors are named; the rest differ in the same key
 _EXPLICIT = ("unit", "heading", "file")
 _SINGLE = frozenset(normal_predicate(word) for word in wordlists.SINGLE_VALUED)
 _COPULA = frozenset(normal_predicate(word) for word in ("is", "am", "ist", "bin"))
@@ -68,46 +69,65 @@ class Said:
         return reuse_key(self.triple.subject, self.triple.predicate, self.home)
 
 
-def values_by_key(said: Iterable[Said]) -> dict[ReuseKey, frozenset[str]]:
-    """Return the different values that one request gives to each key."""
-    values: dict[ReuseKey, set[str]] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """What is said under one key: by priors, and in this request with the newest day of each.
+
+    Values are in the normalised form of objects.
+    """
+
+    priors: tuple[tuple[PriorClaim, str], ...]
+    given: Mapping[str, str]
+
+
+def values_by_key(said: Iterable[Said], index: PriorIndex) -> dict[ReuseKey, Values]:
+    """Return the values of each key that a request speaks of; priors newest first."""
+    given: dict[ReuseKey, dict[str, str]] = {}
+    priors: dict[ReuseKey, tuple[tuple[PriorClaim, str], ...]] = {}
     for one in said:
-        if one.key and one.triple.object:
-            values.setdefault(one.key, set()).add(normal_subject(one.triple.object))
-    return {key: frozenset(found) for key, found in values.items()}
+        value = normal_subject(one.triple.object)
+        if one.key is None or not value:
+            continue
+        if one.key not in priors:
+            found = index.with_key(one.statement)
+            priors[one.key] = tuple((p, normal_subject(p.object)) for p in found if p.object)
+        newest = max((c.captured[:10] for c in one.cluster.candidates), default="")
+        days = given.setdefault(one.key, {})
+        days[value] = max(newest, days.get(value, ""))
+    return {key: Values(priors=priors[key], given=days) for key, days in given.items()}
 
 
-def succession(
-    said: Said, index: PriorIndex, batch: Mapping[ReuseKey, frozenset[str]]
-) -> Succession:
+def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
     """Return what a claim supersedes or contradicts.
 
     A key is a list, and nothing is compared, where the request or the priors give it several
     values, unless its name says that it has one (`timezone`). The third shape is never compared.
     """
     triple, key = said.triple, said.key
-    if triple.shape == 3 or key is None or not triple.object:
+    if triple.shape == 3 or key is None or key not in by_key:
         return Succession()
-    priors = index.with_key(said.statement)
     new = normal_subject(triple.object)
-    others = [p for p in priors if p.object and normal_subject(p.object) != new]
-    if not others or not _comparable(said, others[0], key[1]):
+    values = by_key[key]
+    peers = [(p, v) for p, v in values.priors if _comparable(triple, v, key[1])]
+    others = [(p, v) for p, v in peers if v != new]
+    given = {v for v in values.given if _comparable(triple, v, key[1])}
+    listed = len(others) < len(peers) or len(others) > 1 or len(given) > 1
+    if not others or (listed and triple.shape == 1 and key[1] not in _SINGLE):
         return Succession()
-    given = batch.get(key, frozenset())
-    listed = len(others) < len(priors) or len(others) > 1 or len(given) > 1
-    if listed and key[1] not in _SINGLE:
-        return Succession()
-    date, before = explicit_date(said.cluster), max(newest_capture(p)[:10] for p in others)
-    alone = len(others) == 1 and len(given - {normal_subject(others[0].object)}) <= 1
-    if triple.shape == 1 and alone and date and before and date > before:
+    date = explicit_date(said.cluster)
+    before = max(max(newest_capture(p)[:10], values.given.get(v, "")) for p, v in others)
+    alone = len(others) == 1 and given <= {new, others[0][1]}
+    # An undated prior says nothing of the order, so nothing is newer than it.
+    dated = date and all(newest_capture(p) for p, _ in others)
+    if triple.shape == 1 and alone and dated and date > before:
         return Succession(
-            supersedes=(others[0].memory_id,),
+            supersedes=(others[0][0].memory_id,),
             confidence=SUPERSEDING_CONFIDENCE,
             code="newer_value",
         )
-    if date and before and date < before:
-        return _contradicting(others, "stale", "older value of the same key")
-    return _contradicting(others, "contested", "another value of the same key")
+    return _contradicting(
+        [p for p, _ in others], "stale" if dated and date < before else "contested"
+    )
 
 
 def explicit_date(cluster: Cluster) -> str:
@@ -121,25 +141,26 @@ def explicit_date(cluster: Cluster) -> str:
     return max(days, default="")
 
 
-def _comparable(said: Said, prior: PriorClaim, predicate: str) -> bool:
+def _comparable(triple: Triple, value: str, predicate: str) -> bool:
     """A bold key or a single-valued predicate; `is` between two short values with a number."""
-    if said.triple.shape == 1 or predicate in _SINGLE:
+    if triple.shape == 1 or predicate in _SINGLE:
         return True
     if predicate not in _COPULA:
         return False
-    values = said.triple.object, prior.object
-    if not all(len(v.split()) <= 3 and _NUMBER.search(v) for v in values):
+    both = normal_subject(triple.object), value
+    if not all(len(v.split()) <= 3 and _NUMBER.search(v) for v in both):
         return False
-    frames = {_NUMBER.sub("0", normal_subject(v)) for v in values}
-    return len(frames) == 1
+    return len({_NUMBER.sub("0", v) for v in both}) == 1
 
 
 def _contradicting(
-    others: Sequence[PriorClaim], relation: Literal["contested", "stale"], reason: str
+    others: Sequence[PriorClaim], relation: Literal["contested", "stale"]
 ) -> Succession:
+    reason = "older value of the key" if relation == "stale" else "another value of the key"
     return Succession(
         contradictions=tuple(
-            Contradiction(memory_id=p.memory_id, relation=relation, reason=reason) for p in others
+            Contradiction(memory_id=p.memory_id, relation=relation, reason=reason)
+            for p in others[:MOST_CONTRADICTED]
         ),
         confidence=CONTESTED_CONFIDENCE,
         code=f"{relation}_value",

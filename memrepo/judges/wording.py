@@ -18,8 +18,9 @@ _TAG = re.compile(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
 
 
 def weight(text: str) -> int:
-    """Return the length of a text in letters and digits, where a wide character counts double."""
-    return sum(2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text if ch.isalnum())
+    """Return the length of a text in characters, blanks folded; a wide character counts double."""
+    plain = " ".join(text.split())
+    return len(plain) + sum(unicodedata.east_asian_width(ch) in "WF" for ch in plain)
 
 
 def bold_lead(text: str) -> tuple[str, str] | None:

@@ -47,7 +47,7 @@ class NoteUnit:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where a note begins: its first line, the line its text begins on, and its headings."""
+    """Where a note begins: its heading's line (0: none of its own), its text's, its headings."""
 
     line: int
     body: int
@@ -81,7 +81,7 @@ def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
     title = _title(blocks, [b for b, _ in paths])
     level = min((b.level for b, _ in paths if b is not title and has_moment(b.text)), default=0)
     top: tuple[str, ...] = () if title is None else (title.text,)
-    cuts = [_Cut(1, 1 if title is None else title.lines[1] + 1, top)]
+    cuts = [_Cut(0, 1 if title is None else title.lines[1] + 1, top)]
     for block, path in paths:
         if block is title:
             continue
@@ -91,9 +91,14 @@ def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
 
 
 def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
-    """Return the log's title: a heading before all else and the only one of the top level."""
+    """Return the log's title: a heading before all else and the only one of the top level.
+
+    One below the first level that holds a clock time is a note's already.
+    """
     first = next((b for b in blocks if b.kind != "comment"), None)
     if first is None or first.kind != "heading":
+        return None
+    if first.level > 1 and find_clock(first.text):
         return None
     alone = all(b.level > first.level for b in headings if b is not first)
     return first if alone else None
@@ -105,14 +110,13 @@ def _note(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
     if not has_words(_COMMENT.sub("", text)):
         return None
     filled = [n for n, line in rows if line.strip()]
-    first = cut.line if cut.line > 1 or cut.body == 1 else filled[0]
     own = cut.headings[-1] if cut.headings else ""
     captured, basis = _date(source.resource, cut.headings, text)
     return NoteUnit(
         resource=source.resource,
         title=own or PurePosixPath(source.resource).stem,
         text=text,
-        lines=(first, filled[-1]),
+        lines=(cut.line or filled[0], filled[-1]),
         headings=cut.headings,
         captured=captured,
         captured_from=basis,

@@ -303,7 +303,7 @@ def test_one_line_of_a_long_repetitive_body_is_changed_alone() -> None:
     body = read(data).body.split("\n")
     body[20_000:20_001] = ["changed", "added"]
     edited = edit(data, read(data).with_fields({}, "\n".join(body)))
-    lines[20_000:20_001] = ["changed\r\n", "added\r\n"]
+    lines[20_000:20_001] = ["changed\n", "added\n"]
     assert edited.decode() == "".join(["---\ntype: fact\n---\n", *lines, "end\n"])
 
 

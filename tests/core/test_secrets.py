@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memrepo.core.secrets import Secret, find_secrets, redact
 
 # Assembled at run time, so that no scanner takes this file for a leak.
@@ -135,8 +136,8 @@ PARTS = st.sampled_from(
     [
         "password", "api_key", ":", "=", " ", "\n", '"', "**", "hunter2", "s3cret-thing", "[", "]",
         "http://", "bob:", "@host", PEM, PEM[:40], B64, "sk-", "ghp_" + A40[:36], A40, "AKIA",
-        "xoxb-", "eyJhbGciOiJI", ".", "123456789:", "-----", "redacted:", "-----END PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----",
+        "xoxb-", "eyJhbGciOiJI", ".", "123456789:", "-----", "redacted:",
+        "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
     ]
 )  # fmt: skip
 

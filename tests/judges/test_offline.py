@@ -77,7 +77,8 @@ KEPT = [
      ("Anna Maria", "works at", "Example Corp")),
     ("The user is allergic to peanuts", "", "fact", "LT",
      ("The user", "is allergic to", "peanuts")),
-    ("Anna decided to sell the boat", "", "decision", "LT", ("Anna", "decided to", "sell the boat")),
+    ("Anna decided to sell the boat", "", "decision", "LT",
+     ("Anna", "decided to", "sell the boat")),
     ("Anna wants to learn sailing", "", "aspiration", "WI", ("Anna", "wants", "to learn sailing")),
     ("Staging runs on k3s-02", "", "fact", "LT", ("Staging", "runs on", "k3s-02")),
     ("Ich wohne in Hamburg-Altona", "", "fact", "LT", ("Ich", "wohne in", "Hamburg-Altona")),
@@ -126,6 +127,9 @@ KEPT = [
     ("Which mirror should I use for releases?", "", "open_question", "LT", ("", "", "")),
     ("192.168.10.0/24 192.168.11.0/24", "Subnets", "fact", "LT", ("Subnets", "", "")),
     ("Yesterday Anna met Ben in Kiel", "", "fact", "LT", ("", "", "")),
+    ("System: Debian 12", "", "fact", "LT", ("", "", "")),
+    ("下周三交房租", "", "fact", "LT", ("", "", "")),
+    ("Die Heizung wird im Oktober gewartet", "", "fact", "LT", ("", "", "")),
     ("Don't use the old mirror", "", "constraint", "LT", ("", "", "")),
 ]  # fmt: skip
 HOMES = {"LT": "LTMEMORY.md", "PL": "PLAYBOOKS.md", "HI": "HISTORY.md", "WI": "WISHES.md"}
@@ -147,6 +151,9 @@ def test_lines_that_are_remembered(text, heading, type_, home, expected):
         ("Auto-saved at 14:02", "save_confirmation"),
         ("Session saved to memory/2026-02-03.md", "save_confirmation"),
         ("Saved to memory.", "save_confirmation"),
+        ("Compaction finished, context reset", "save_confirmation"),
+        ("Everything looks fine, nothing to report", "heartbeat"),
+        ("No updates today.", "heartbeat"),
         ("session id: 7f3a9c", "session_id"),
         ("9f8b4c1e-2d3a-4b5c-8d7e-0f1a2b3c4d5e", "opaque"),
         ("2026-02-03 14:05:11", "timestamp_only"),
@@ -401,7 +408,8 @@ OLD = "mem-00000000000000aa"
         (keyed("vim"), prior("Editor", "emacs"), ("resolved", (OLD,), ())),
         (keyed("vim", origin="heading"), prior("editors", "emacs"), ("resolved", (OLD,), ())),
         (keyed("Emacs"), prior("Editor", "emacs"), ("resolved", (), ())),
-        (keyed("vim", origin="commit"), prior("Editor", "emacs"), ("contested", (), ("contested",))),
+        (keyed("vim", origin="commit"), prior("Editor", "emacs"),
+         ("contested", (), ("contested",))),
         (keyed("vim", day="2026-01-01"), prior("Editor", "emacs"),
          ("contested", (), ("contested",))),
         (keyed("vim", day="2025-12-01"), prior("Editor", "emacs"), ("stale", (), ("stale",))),
@@ -447,6 +455,19 @@ def test_two_values_of_a_single_key_at_once_replace_nothing():
         assert claim.standing == "contested"
 
 
+def test_a_value_that_is_restated_later_is_not_replaced():
+    made = [keyed("vim"), keyed("emacs", id_="cand-2", day="2026-02-05")]
+    claims = {c.wording.object: c for c in claimed(*made, priors=(prior("Editor", "emacs"),))}
+    assert outcome(claims["vim"]) == ("stale", (), ("stale",))
+    assert outcome(claims["emacs"]) == ("resolved", (), ())
+
+
+def test_a_number_is_compared_among_other_things_that_someone_is():
+    known = (prior("is", "a sculptor"), prior("is", "34 years", id_="mem-00000000000000bb"))
+    [claim] = claimed(candidate("Anna is 35 years"), priors=known)
+    assert [c.memory_id for c in claim.contradictions] == ["mem-00000000000000bb"]
+
+
 # -- scores --------------------------------------------------------------------------------------
 
 
@@ -469,9 +490,9 @@ def test_more_resources_and_days_make_provenance_stronger():
 # -- laws ----------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from([
-    "Anna", "I", "lives", "in", "Berlin", "likes", "**Key:**", "maybe", "never", "not", "the", "tea",
-    "`make`", "8080", "[2026-01-02]", "?", "。", "用户", "喜欢", "绿茶", "user:", "👍", "-", "1.", "#",
-    "##", "\n", "**", "__", "…", "ok", "today", "decided", "(D1:3)", "\u200b",
+    "Anna", "I", "lives", "in", "Berlin", "likes", "**Key:**", "maybe", "never", "not", "the",
+    "tea", "`make`", "8080", "[2026-01-02]", "?", "。", "用户", "喜欢", "绿茶", "user:", "👍", "-",
+    "1.", "#", "##", "\n", "**", "__", "…", "ok", "today", "decided", "(D1:3)", "\u200b",
 ])  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=80), st.lists(WORDS, max_size=12).map(" ".join))
 HINTS = ("fact", "lesson", "method", "episode", "milestone", "aspiration", "unknown")

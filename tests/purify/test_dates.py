@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memrepo.purify.dates import (
     date_of_path,
     date_unit,

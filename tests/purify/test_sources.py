@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from memrepo.purify.sources import (
     AUTHORITY,
     SourceRules,

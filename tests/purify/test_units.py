@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memrepo.core.ids import text_hash
 from memrepo.purify.units import MAX_TEXT, Unit, bold_lead, scan
 
@@ -95,7 +96,7 @@ def test_a_paragraph_of_bold_leads_is_one_unit_a_lead() -> None:
         ("# Likes\n- tea\n", 1, 0),
         ("- **a:** b\n", 1, 0),
         ("- likes green tea\n", 1, 0),
-        ("# X\n- 🎉\n- --\n", 0, 2),
+        ("# X\n- 🎉\n- ??\n", 0, 2),
         ("喜欢绿茶和咖啡以及红茶\n", 1, 0),
         ("", 0, 0),
         (" \n\n\t\n", 0, 0),

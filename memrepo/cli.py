@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -50,6 +53,8 @@ def _main(argv: Sequence[str] | None) -> Exit:
         quiet=options.quiet,
         actor=_actor(os.environ.get("MEMREPO_ACTOR", "")),
         say=_nothing if options.json or options.quiet else _say,
+        read=sys.stdin.read,
+        edit=_edit,
     )
     if not session.where.is_dir():
         raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
@@ -73,6 +78,18 @@ def _now(text: str) -> datetime:
 def _actor(text: str) -> str:
     """Return the actor the environment names: agents set it, so as never to pass for you."""
     return text if not text or ":" in text else f"process:{text}"
+
+
+def _edit(text: str) -> str | None:
+    """Open the person's editor on a text; None where there is no terminal to open it on."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.md"
+        path.write_text(text, encoding="utf-8")
+        subprocess.run([*shlex.split(editor), str(path)], check=True)
+        return path.read_text(encoding="utf-8")
 
 
 def _say(line: str) -> None:

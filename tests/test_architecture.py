@@ -19,7 +19,7 @@ RANK = {
     "checks": 2,
     "store": 3,
     "judges": 3,
-    "assets": 4,
+    "assets": 0,
     "config": 4,
     "commands": 5,
     "cli": 6,

@@ -73,7 +73,9 @@ def _tour(session: Session, folder: Path, pause_s: float) -> list[dict[str, Any]
     guide.tell("Show one: its fields, and the line itself, quoted from the recorded snapshot.")
     guide.do(memory, f"show {found['hits'][0]['id']}")
     guide.tell("The agent writes on: the operator has changed editors. Run again.")
-    shutil.copyfile(asset("templates", "demo", "later", "MEMORY.md"), folder / "workspace/MEMORY.md")
+    shutil.copyfile(
+        asset("templates", "demo", "later", "MEMORY.md"), folder / "workspace/MEMORY.md"
+    )
     done = guide.do(memory, "run")
     guide.tell("Every decision of that run is a commit with a reason.")
     guide.do(memory, f"log --run {done['run']}")

@@ -229,7 +229,7 @@ class _Drafter:
             now=format_time(self.now), package=__version__, consumed=consumed,
             counts={**purified.counts, **_count(steps)},
             judgements={i: v for i, v in purified.judgements.items() if i in ids},
-            warnings=tuple(p.as_json() for p in purified.problems),
+            warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
             quarantined=purified.quarantined,
         )  # fmt: skip
 

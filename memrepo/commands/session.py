@@ -32,6 +32,8 @@ class Session:
     quiet: bool = False
     actor: str = ""
     say: Callable[[str], None] = print
+    read: Callable[[], str] = str
+    edit: Callable[[str], str | None] = lambda _: None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "now", whole_seconds(self.now))

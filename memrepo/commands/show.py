@@ -73,13 +73,13 @@ def _text(memory: Memory, evidence: list[dict[str, Any]]) -> str:
     head.append("")
     for name in ("title", "subject", "predicate", "object", "home", "duplicate_of", "run"):
         if memory.text(name):
-            head.append(f"{name + ':':<14}{visible(memory.text(name))}")
+            head.append(f"{name + ':':<15}{visible(memory.text(name))}")
     for name in ("supersedes", "superseded_by", "tags"):
         if memory.texts(name):
-            head.append(f"{name + ':':<14}{', '.join(memory.texts(name))}")
+            head.append(f"{name + ':':<15}{', '.join(memory.texts(name))}")
     created = memory.time("created")
     if created:
-        head.append(f"{'created:':<14}{created:%Y-%m-%d %H:%M} UTC")
+        head.append(f"{'created:':<15}{created:%Y-%m-%d %H:%M} UTC")
     return "\n".join(head + _evidence_lines(evidence))
 
 
@@ -90,7 +90,7 @@ def _evidence_lines(evidence: list[dict[str, Any]]) -> list[str]:
         span = f":{first}" + (f"-{last}" if last > first else "") if first else ""
         when = f", captured {found['captured']} (from the {found['captured_from']})"
         lines.append(
-            f"{'evidence:':<14}{found['resource']}{span}{when if found['captured'] else ''}"
+            f"{'evidence:':<15}{found['resource']}{span}{when if found['captured'] else ''}"
         )
         quoted = found["quote"].split("\n")
         lines += [f"    | {visible(line)}" for line in quoted[:5]]

@@ -24,6 +24,17 @@ COMMANDS: dict[str, str] = {
     "revert": "take the latest run back",
     "check": "validate memory files",
     "config": "effective configuration and where each value comes from",
+    "add": "write a memory by hand",
+    "supersede": "replace a memory by a newer statement",
+    "confirm": "say that a memory holds",
+    "edit": "reword a memory or set its fields",
+    "forget": "take a memory out of recall",
+    "pin": "protect a memory from ageing and pruning",
+    "unpin": "end that protection",
+    "link": "link one memory to another",
+    "history": "every commit of one memory",
+    "doctor": "named checks of repository, index, hooks and judge",
+    "completion": "print a completion script for your shell",
 }
 
 

@@ -61,13 +61,15 @@ class Layout:
             and path.rsplit("/", 1)[-1] not in RESERVED_NAMES
         )
 
-    def memory(self, *, id_: str, type_: str, text: str, captured: str) -> str:
+    def memory(
+        self, *, id_: str, type_: str, text: str, captured: str, layer: str = ""
+    ) -> str:
         """Return the birth path of a memory: layer, month (and day, for notes), slug and id.
 
         `captured` is an ISO date of evidence or empty; undated memories are spread over 256
-        folders so that directories stay small.
+        folders so that directories stay small. The layer is the type's own where none is given.
         """
-        layer = LAYER_OF_TYPE[type_]
+        layer = layer or LAYER_OF_TYPE[type_]
         day = _DAY.match(captured)
         digits = id_.removeprefix("mem-")
         if day is None:

@@ -28,9 +28,11 @@ _INSTRUCTION = re.compile(
     _FLAGS,
 )
 _HEARTBEAT = re.compile(
-    r"\bHEARTBEAT[_ -]?OK\b|\bNO_REPLY\b|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
+    # "Reply HEARTBEAT_OK when nothing is due" is a rule: the word alone, or nearly, is the noise.
+    r"^.{0,12}\b(?:HEARTBEAT[_ -]?OK|NO_REPLY)\b.{0,20}$"
+    r"|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
     r"|^.{0,40}\bnothing\s+(?:new\s+)?to\s+report\W*$|^\W*no\s+(?:new\s+)?updates?(?:\s+today)?\W*$",
-    _FLAGS,
+    re.IGNORECASE,
 )
 _SAVED = re.compile(
     r"^\W*(?:auto[- ]?sav(?:e|ed)\b|(?:session|checkpoint|memory|context|state)s?\s+"
@@ -40,7 +42,7 @@ _SAVED = re.compile(
     re.IGNORECASE,
 )
 _SESSION = re.compile(
-    r"^\W*(?:session|conversation|chat|message|run)[ _-]?(?:id|key)\b\W*\S+\W*$", _FLAGS
+    r"^\W*(?:session|conversation|chat|message|run)[ _-]?(?:id|key)\b\W*\S+\W*$", re.IGNORECASE
 )
 _OPAQUE = re.compile(
     r"^\W*(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{80,})\W*$",

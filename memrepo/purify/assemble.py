@@ -24,6 +24,8 @@ from memrepo.policies import matching
 from memrepo.purify.gather import SHORT
 
 ACTOR = f"memrepo/{__version__}"
+SURE = 0.9
+"""A supersession is taken above this confidence (the engram lineage's revised value)."""
 
 
 def prior_of(memory: Memory) -> PriorClaim:
@@ -255,20 +257,31 @@ def _singles(
     known: _Known, claims: Sequence[CanonicalClaim], became: Mapping[str, str]
 ) -> Iterable[Step]:
     """Yield the decisions that are a commit of their own: supersessions, then contradictions."""
-    gone: set[str] = set()
-    for claim in claims:
-        new = became.get(claim.cluster_id, "")
-        if not new:
-            continue
+    stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
+    rest: list[tuple[str, str, str]] = []
+    for new, claim in stated:
         for old in claim.supersedes:
-            if old != new and old not in gone and known.current(old).status == "active":
-                gone.add(old)
+            if why := _not_sure(known, new, old, claim):
+                rest.append((new, old, why))
+            else:
                 yield _supersede(known, new, old, claim)
-    for claim in claims:
-        new = became.get(claim.cluster_id, "")
-        for other in claim.contradictions if new else ():
-            if other.memory_id not in (*gone, new):
-                yield _flag(known, new, other.memory_id, other.reason)
+        rest += [(new, other.memory_id, other.reason) for other in claim.contradictions]
+    for new, old, why in rest:
+        if new != old and known.current(old).status == "active":
+            yield _flag(known, new, old, why)
+
+
+def _not_sure(known: _Known, new: str, old: str, claim: CanonicalClaim) -> str:
+    """Return why a supersession is only flagged, or an empty string.
+
+    A value that was superseded before and is stated again never comes back by itself: that would
+    be a resurrection nobody decided on.
+    """
+    if known.current(new).status != "active":
+        return f"a {known.current(new).status} statement was made again"
+    if claim.scores.supersession_confidence <= SURE:
+        return "a newer statement, but not a sure one"
+    return "" if known.current(old).status == "active" and old != new else "superseded already"
 
 
 def _supersede(known: _Known, new: str, old: str, claim: CanonicalClaim) -> Step:

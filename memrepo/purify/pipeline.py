@@ -6,7 +6,7 @@ Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, assembl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -77,6 +77,8 @@ class Purified:
     judgements: Mapping[str, Any] = field(default_factory=dict)
     quarantined: tuple[Mapping[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
+    routes: tuple[Mapping[str, str], ...] = ()
+    """Claims whose home is not their type's own, as the manifest lists them."""
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ def purify(
     gathered = gather(scope.placed)
     verdicts, unjudged = _pass1(gathered.candidates, setting)
     groups = cluster(gathered.candidates, verdicts)
-    claims, unclaimed = _pass2(state, groups, setting)
+    claims, unclaimed, routes = _pass2(state, groups, setting)
     made = assemble(state, groups, claims, setting.now)
     noted = capture(state, scope.notes, scope.standing, setting.now)
     files = set_aside(state, gathered.candidates, verdicts, setting.now)
@@ -115,6 +117,7 @@ def purify(
         judgements=_judgements(verdicts, groups, claims, made.decisions),
         quarantined=_quarantined(unjudged, unclaimed, made.quarantined, noted),
         problems=tuple(scope.problems),
+        routes=tuple(routes),
     )
 
 
@@ -221,11 +224,12 @@ def _pass1(
 
 def _pass2(
     state: State, groups: Sequence[Cluster], setting: Setting
-) -> tuple[tuple[CanonicalClaim, ...], dict[str, str]]:
-    """Return accepted claims, and cluster ids without one with the reason."""
+) -> tuple[tuple[CanonicalClaim, ...], dict[str, str], list[dict[str, str]]]:
+    """Return accepted claims, cluster ids without one with the reason, and odd routes."""
     priors = tuple(prior_of(m) for m in state.active if not m.is_note) if groups else ()
     claims: list[CanonicalClaim] = []
     unclaimed: dict[str, str] = {}
+    routes: list[dict[str, str]] = []
     for batch in _batches(groups, setting.judge.batch[1]):
         request = CanonicalRequest(
             run=setting.run, profile=setting.profile, now=setting.now,
@@ -234,7 +238,8 @@ def _pass2(
         checked = check_claims(request, setting.judge.canonicalise(request))
         claims += checked.claims
         unclaimed.update({r.cluster_id: r.reason for r in checked.rejected})
-    return tuple(claims), unclaimed
+        routes += [asdict(warning) for warning in checked.warnings]
+    return tuple(claims), unclaimed, routes
 
 
 # -- the outcome ---------------------------------------------------------------------------------

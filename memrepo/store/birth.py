@@ -57,16 +57,31 @@ def append_local(repo: Repo, name: str, lines: list[str]) -> None:
         path.write_text(old + gap + "\n".join(new) + "\n", encoding="utf-8")
 
 
-def install_hook(repo: Repo, shim: Path) -> str:
-    """Copy our pre-commit shim into the clone's hooks; say what was done or why not."""
+def hook_state(repo: Repo, shim: Path) -> str:
+    """Say why our pre-commit hook does not run in this clone, or return an empty string."""
     if repo.git.config("--get", "core.hooksPath", with_exceptions=False):
         return "core.hooksPath is set: add `memrepo check --staged` to the pre-commit hook there"
-    target = Path(repo.common_dir) / "hooks" / "pre-commit"
-    ours = shim.read_bytes()
-    if target.exists() and target.read_bytes() != ours and b"memrepo" not in target.read_bytes():
+    target = _hook(repo)
+    if not target.exists():
+        return "no pre-commit hook is installed"
+    found = target.read_bytes()
+    if b"memrepo" not in found:
         return "a pre-commit hook stands already: add `memrepo check --staged` to it"
+    return "" if found == shim.read_bytes() else "the pre-commit hook is another version's"
+
+
+def _hook(repo: Repo) -> Path:
+    return Path(repo.common_dir) / "hooks" / "pre-commit"
+
+
+def install_hook(repo: Repo, shim: Path) -> str:
+    """Copy our pre-commit shim into the clone's hooks; say why not where it cannot be."""
+    target = _hook(repo)
+    foreign = target.exists() and b"memrepo" not in target.read_bytes()
+    if foreign or repo.git.config("--get", "core.hooksPath", with_exceptions=False):
+        return hook_state(repo, shim)
     target.parent.mkdir(exist_ok=True)
-    target.write_bytes(ours)
+    target.write_bytes(shim.read_bytes())
     target.chmod(target.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     program = Path(sys.executable).with_name("memrepo")
     found = str(program) if program.exists() else shutil.which("memrepo")

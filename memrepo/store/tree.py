@@ -24,6 +24,15 @@ def read_blob(repo: Repo, blob: str) -> bytes:
     return repo.git.get_object_data(blob)[3]
 
 
+def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
+    """Return a file's bytes at a commit, or None where there was no such file."""
+    listing = repo.git(literal_pathspecs=True).ls_tree("-z", commit, "--", path)
+    if not listing:
+        return None
+    mode, _, blob = listing.split("\t", 1)[0].split(" ")
+    return read_blob(repo, blob) if mode in _FILE_MODES else None
+
+
 class BlobFiles(Mapping[str, bytes]):
     """The files of one commit: path to bytes, each read when it is first asked for."""
 

@@ -127,6 +127,8 @@ KEPT = [
     ("Which mirror should I use for releases?", "", "open_question", "LT", ("", "", "")),
     ("192.168.10.0/24 192.168.11.0/24", "Subnets", "fact", "LT", ("Subnets", "", "")),
     ("Yesterday Anna met Ben in Kiel", "", "fact", "LT", ("", "", "")),
+    ("When nothing is due, answer HEARTBEAT_OK and stop", "", "fact", "LT", ("", "", "")),
+    ("The mirror moved.\nSession id: 7f3a9c\nNothing to report", "", "fact", "LT", ("", "", "")),
     ("System: Debian 12", "", "fact", "LT", ("", "", "")),
     ("下周三交房租", "", "fact", "LT", ("", "", "")),
     ("Die Heizung wird im Oktober gewartet", "", "fact", "LT", ("", "", "")),

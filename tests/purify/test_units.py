@@ -189,7 +189,7 @@ class Piece:
     lines: tuple[tuple[str, bool], ...]
 
 
-WORDS = st.lists(st.sampled_from(["Bob", "likes", "green", "tea", "in", "Rome"]), min_size=2)
+WORDS = st.lists(st.sampled_from(["Bob", "likes", "green", "tea", "Rome"]), min_size=2)
 
 
 @st.composite
@@ -232,7 +232,7 @@ def documents(draw: st.DrawFn) -> tuple[bytes, list[bool], list[str]]:
     numbered: list[str] = []
     for number, (line, _) in enumerate(lines, start=1):
         words = iter(range(9))
-        numbered.append(re.sub(r"Bob|likes|green|tea|Rome", lambda m, n=number, w=words:  # type: ignore[misc]
+        numbered.append(re.sub(r"Bob|likes|green|tea|Rome", lambda m, n=number, w=words:
                                f"{m[0]}q{n}q{next(w, 9)}", line))  # fmt: skip
     ends = draw(st.lists(st.sampled_from(["\n", "\r\n"]), min_size=len(lines), max_size=len(lines)))
     bom = draw(st.sampled_from(["", "\ufeff"]))

@@ -1,0 +1,184 @@
+"""`memrepo doctor`: named checks of repository, configuration, index, hooks and judge."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from memrepo.assets import asset
+from memrepo.commands.run import judge_of
+from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.status import waiting
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.purify.manifest import read_manifests
+from memrepo.store import settings
+from memrepo.store.birth import hook_state, install_hook
+from memrepo.store.health import git_version, interrupted, object_problems
+from memrepo.store.identity import person
+from memrepo.store.index import Filter, search
+
+MIN_GIT = (2, 34)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check found; `fixed` says that --fix mended it."""
+
+    name: str
+    ok: bool
+    message: str
+    fixed: bool = False
+
+
+Check = Callable[[Desk, bool], Finding]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--fix", action="store_true", help="mend what can be mended safely")
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Run every check; answer 1 when one is not ok."""
+    with opened(session) as desk:
+        found = [_guarded(check, desk, options.fix) for check in CHECKS]
+    lines = [f"{'ok  ' if f.ok else 'FAIL'}  {f.name:<12} {f.message}" for f in found]
+    return Answer(
+        data={
+            "checks": [
+                {"name": f.name, "ok": f.ok, "message": f.message, "fixed": f.fixed}
+                for f in found
+            ]
+        },
+        text="\n".join(lines),
+        exit=Exit.DONE if all(f.ok for f in found) else Exit.NO,
+    )  # fmt: skip
+
+
+def _guarded(check: Check, desk: Desk, fix: bool) -> Finding:
+    """Let one check fail without taking the others with it."""
+    try:
+        return check(desk, fix)
+    except MemrepoError as error:
+        name = check.__name__.removeprefix("_")
+        return Finding(name=name, ok=False, message=error.message)
+
+
+def _git(desk: Desk, fix: bool) -> Finding:
+    del fix
+    version = git_version(desk.store.repo)
+    said = ".".join(map(str, version))
+    wanted = ".".join(map(str, MIN_GIT))
+    return Finding(
+        name="git", ok=version >= MIN_GIT,
+        message=f"version {said}" + ("" if version >= MIN_GIT else f", {wanted} is needed"),
+    )  # fmt: skip
+
+
+def _objects(desk: Desk, fix: bool) -> Finding:
+    del fix
+    problems = object_problems(desk.store.repo)
+    return Finding(
+        name="objects", ok=not problems,
+        message=f"git fsck says: {problems[0]}" if problems else "git fsck finds nothing",
+    )  # fmt: skip
+
+
+def _state(desk: Desk, fix: bool) -> Finding:
+    left = interrupted(desk.store)
+    if left and fix:
+        with desk.store.writing():
+            pass
+        return Finding(name="state", ok=not interrupted(desk.store), message=left, fixed=True)
+    desk.store.refuse_unfit()
+    message = f"{left}; the next write settles it, or --fix now" if left else "ready to be written"
+    return Finding(name="state", ok=not left, message=message)
+
+
+def _identity(desk: Desk, fix: bool) -> Finding:
+    del fix
+    email = person(desk.store.repo)[1]
+    if not email:
+        return Finding(name="identity", ok=False, message="git knows no user.email: set it")
+    known = email in desk.config.human_authors
+    return Finding(
+        name="identity", ok=known,
+        message=email if known else f"{email} is not among human_authors in memrepo.toml",
+    )  # fmt: skip
+
+
+def _workspace(desk: Desk, fix: bool) -> Finding:
+    del fix
+    path = settings.workspace(desk.store.repo)
+    if path is None:
+        return Finding(name="workspace", ok=True, message="none: sources/ itself is the input")
+    there = path.is_dir()
+    return Finding(
+        name="workspace", ok=there,
+        message=str(path) if there else f"{path} does not exist: `git config {settings.WORKSPACE}`",
+    )  # fmt: skip
+
+
+def _memories(desk: Desk, fix: bool) -> Finding:
+    del fix
+    state = desk.tree.state()
+    errors = [p for p in state.problems if p.severity == "error"]
+    if errors:
+        return Finding(
+            name="memories", ok=False,
+            message=f"{len(errors)} that cannot be read, first {errors[0]} (`memrepo check`)",
+        )  # fmt: skip
+    return Finding(name="memories", ok=True, message=f"{len(state.memories)} read without error")
+
+
+def _manifests(desk: Desk, fix: bool) -> Finding:
+    del fix
+    found, damaged = read_manifests(desk.tree.files, desk.tree.layout)
+    if damaged:
+        return Finding(name="manifests", ok=False, message=str(damaged[0]))
+    return Finding(name="manifests", ok=True, message=f"{len(found)} runs on record")
+
+
+def _index(desk: Desk, fix: bool) -> Finding:
+    del fix  # a damaged index is built again whenever it is opened
+    search(desk.store.folder, desk.tree, ["memory"], Filter(limit=1))
+    return Finding(name="index", ok=True, message="in step with HEAD")
+
+
+def _hook(desk: Desk, fix: bool) -> Finding:
+    shim = asset("hooks", "pre-commit")
+    said = hook_state(desk.store.repo, shim)
+    if said and fix:
+        why_not = install_hook(desk.store.repo, shim)
+        return Finding(
+            name="hook",
+            ok=not why_not,
+            message=why_not or "pre-commit installed",
+            fixed=not why_not,
+        )
+    return Finding(name="hook", ok=not said, message=said or "pre-commit is installed")
+
+
+def _waiting(desk: Desk, fix: bool) -> Finding:
+    del fix
+    names = waiting(desk)
+    message = f"for review: {', '.join(names)}" if names else "nothing waits for review"
+    return Finding(name="waiting", ok=not names, message=message)
+
+
+def _judge(desk: Desk, fix: bool) -> Finding:
+    del fix
+    judge = judge_of(desk.config.get("run.judge"))
+    return Finding(name="judge", ok=True, message=judge.name)
+
+
+CHECKS: tuple[Check, ...] = (
+    _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _hook, _waiting,
+    _judge,
+)  # fmt: skip
+
+
+def names() -> Iterator[str]:
+    """Yield the names of all checks, for the documentation."""
+    return (check.__name__.removeprefix("_") for check in CHECKS)

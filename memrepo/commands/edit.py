@@ -1,0 +1,96 @@
+"""`memrepo edit`: reword a memory or set its fields; the id stays, the old wording is an alias."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from memrepo.commands.add import checked
+from memrepo.commands.finding import find
+from memrepo.commands.session import Answer, Session, opened
+from memrepo.commands.single import NothingSaid, text_of, unchanged, write, write_arguments
+from memrepo.core.changes import Step, Update
+from memrepo.core.codec import normal_body
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import text_hash
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.core.state import State
+
+SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
+_LISTS = ("tags", "entities")
+
+
+class NotSettable(MemrepoError):
+    """The key is unknown, or only memrepo writes it."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, key: str) -> None:
+        why = "is written by memrepo only" if key in BY_NAME else "is not a field"
+        super().__init__(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("id", metavar="ID", help="the memory")
+    parser.add_argument("--text", help="the new wording, or - for standard input")
+    parser.add_argument(
+        "--set", dest="fields", action="append", default=[], metavar="KEY=VALUE",
+        help="a field; an empty value removes it, lists are separated by commas",
+    )  # fmt: skip
+    write_arguments(parser)
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Write what was given; without --text and --set your editor opens on the text."""
+    fields = dict(_field(pair) for pair in options.fields)
+    text = None if options.text is None else text_of(session, options.text, "--text")
+    with opened(session) as desk:
+        if text is None and not fields:
+            text = _edited(session, find(desk.tree.state(), options.id))
+        actor = desk.actor(session)
+
+        def draft(state: State) -> Step | Answer:
+            memory = find(state, options.id)
+            changes = _changes(memory, fields, text)
+            reworded = text is not None and normal_body(text) != memory.body
+            if not changes and not reworded:
+                return unchanged(memory, "is like this already")
+            changes["generated"] = Stamp(by=actor, at=session.now)
+            return Step(
+                op="reword" if reworded else "edit", what=memory.slug, reason="edited by hand",
+                changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
+            )  # fmt: skip
+
+        return write(desk, session, options, draft)
+
+
+def _field(pair: str) -> tuple[str, Any]:
+    key, _, value = pair.partition("=")
+    key = key.strip()
+    if key not in SETTABLE:
+        raise NotSettable(key)
+    if not value.strip():
+        return key, None
+    if key in _LISTS:
+        return key, checked(key, [part.strip() for part in value.split(",") if part.strip()])
+    if key == "decay":
+        return key, checked(key, {"class": value.strip()})
+    return key, checked(key, value.strip())
+
+
+def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dict[str, Any]:
+    changes = {k: v for k, v in fields.items() if memory.fields.get(k, BY_NAME[k].default) != v}
+    if text is not None and text_hash(text) != text_hash(memory.body):
+        former = (*memory.texts("aliases"), text_hash(memory.body))
+        changes["aliases"] = tuple(dict.fromkeys(former))
+    return changes
+
+
+def _edited(session: Session, memory: Memory) -> str:
+    found = session.edit(memory.body + "\n")
+    if found is None:
+        raise NothingSaid("what to change")
+    return text_of(session, found, "the edited text")

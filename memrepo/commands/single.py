@@ -1,0 +1,120 @@
+"""What every single write shares: one validated commit on the branch, tried again when it moved."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memrepo.commands.landing import prepare
+from memrepo.commands.session import Answer, Desk, Session, desk
+from memrepo.core.changes import Plan, Step
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory
+from memrepo.core.secrets import find_secrets
+from memrepo.core.state import State
+from memrepo.store.identity import author
+from memrepo.store.repo import BranchMoved
+
+TRIES = 3
+
+
+class SecretInText(MemrepoError):
+    """A text that holds a secret is not written: git would keep it for ever."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, kinds: str) -> None:
+        super().__init__(
+            f"the text holds a secret ({kinds}): nothing was written",
+            fix="leave the secret out, or name where it is kept",
+        )
+
+
+class NothingSaid(MemrepoError):
+    """A text was expected and is empty."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is empty", fix="give a text, or `-` to read it from standard input"
+        )
+
+
+Draft = Callable[[State], Step | Answer]
+"""From the state at HEAD to the one step to take, or the answer when nothing is to be done."""
+
+
+def write_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what every writing command takes."""
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--reason", default="", help="why, for the commit")
+
+
+def write(first: Desk, session: Session, options: argparse.Namespace, draft: Draft) -> Answer:
+    """Take the step that `draft` finds on the state at HEAD, in one commit."""
+    first.require_writable()
+    first.store.refuse_unfit()
+    for turn in range(1, TRIES + 1):
+        at = desk(first.store)
+        state = at.tree.state()
+        step = draft(state)
+        if isinstance(step, Answer):
+            return step
+        if options.reason:
+            step = Step(
+                op=step.op, what=step.what, reason=options.reason, changes=step.changes,
+                memories=step.memories,
+            )  # fmt: skip
+        plan = Plan(base=at.tree.commit, steps=(step,))
+        landing = prepare(
+            at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)
+        )
+        if options.dry_run:
+            return _answer(step, landing.state, "")
+        try:
+            commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
+        except BranchMoved:
+            if turn == TRIES:
+                raise
+            continue
+        return _answer(step, landing.state, commit)
+    raise AssertionError("unreachable")
+
+
+def _answer(step: Step, after: State, commit: str) -> Answer:
+    found = [after.memories[i] for i in step.memory_ids if i in after.memories]
+    lines = [f"{step.op}: {step.what}" + (f" ({commit[:10]})" if commit else " (dry run)")]
+    lines += [f"  {m.id}  {m.path}" for m in found]
+    first = found[0] if found else None
+    return Answer(
+        data={
+            "id": first.id if first else "", "path": first.path if first else "",
+            "commit": commit, "op": step.op, "memories": [m.id for m in found],
+        },
+        text="\n".join(lines),
+    )  # fmt: skip
+
+
+def unchanged(memory: Memory, why: str) -> Answer:
+    """Return the answer of a write that has nothing to do."""
+    return Answer(
+        data={"id": memory.id, "path": memory.path, "commit": "", "unchanged": why},
+        text=f"{memory.id} {why}: nothing to do",
+    )
+
+
+def text_of(session: Session, word: str, what: str) -> str:
+    """Return the text that an argument gives, `-` from standard input; refuse secrets."""
+    text = (session.read() if word == "-" else word).replace("\r\n", "\n").strip("\n").rstrip()
+    if not text.strip():
+        raise NothingSaid(what)
+    if secrets := find_secrets(text):
+        raise SecretInText(", ".join(sorted({s.kind for s in secrets})))
+    return text
+
+
+def present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop fields that are not given."""
+    return {name: value for name, value in fields.items() if value not in (None, "", (), False)}

@@ -1,0 +1,79 @@
+"""`memrepo supersede`: replace a memory by a newer statement, both files in one commit."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from memrepo.commands.finding import find
+from memrepo.commands.session import Answer, Session, opened
+from memrepo.commands.single import present, text_of, unchanged, write, write_arguments
+from memrepo.core.changes import Create, Step, Update
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import manual_id, text_hash
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.state import State
+
+_KEPT = ("type", "title", "subject", "predicate", "home", "tags", "entities", "scope", "pinned",
+         "critical")  # fmt: skip
+
+
+class NotActive(MemrepoError):
+    """The memory is not in effect: replacing it again would fork its history."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, memory: Memory) -> None:
+        after = ", ".join(memory.texts("superseded_by"))
+        super().__init__(
+            f"{memory.id} is {memory.status}{f' by {after}' if after else ''}, not active",
+            fix=f"supersede {after} instead" if after else "add a memory instead",
+        )
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("id", metavar="ID", help="the memory to replace")
+    parser.add_argument("text", metavar="TEXT", help="what holds now, or - for standard input")
+    write_arguments(parser)
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Write the successor and mark the old memory, indivisibly."""
+    text = text_of(session, options.text, "the text")
+
+    def draft(state: State) -> Step | Answer:
+        old = find(state, options.id)
+        if text_hash(old.body) == text_hash(text):
+            return unchanged(old, "says this already")
+        if old.status != "active":
+            raise NotActive(old)
+        id_ = manual_id(created=session.now, text=text)
+        kept = {key: old.fields[key] for key in _KEPT if key in old.fields}
+        path = state.layout.memory(
+            id_=id_, type_=old.type, text=old.text("title") or text,
+            captured=session.now.date().isoformat(), layer=old.layer,
+        )  # fmt: skip
+        fields = {
+            **kept, "id": id_, "created": session.now, "origin": "manual", "supersedes": (old.id,),
+            "generated": Stamp(by=actor, at=session.now),
+        }  # fmt: skip
+        new = Memory(path=path, fields=present(fields), body=text)
+        new = replace(new, path=state.free_path(new))
+        return Step(
+            op="supersede", what=f"{old.slug} by {new.slug}", reason="replaced by hand",
+            changes=(
+                Create(memory=new),
+                Update(
+                    id=old.id,
+                    fields={
+                        "status": "superseded", "superseded_at": session.now,
+                        "superseded_by": (*old.texts("superseded_by"), id_),
+                    },
+                ),
+            ),
+        )  # fmt: skip
+
+    with opened(session) as desk:
+        actor = desk.actor(session)
+        return write(desk, session, options, draft)

@@ -1,24 +1,23 @@
-"""The command line: argv, environment, clock and stdout are read and written here only."""
+"""The command line: argv, environment, clock and stdout are read and written here only.
+
+Arguments are parsed before anything else is loaded, so that `--version` and `--help` are quick.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memrepo.commands.session import Answer, Session
 from memrepo.commands.table import UsageError, command_parser, globals_parser, run_command
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import visible
-from memrepo.core.times import parse_time
+
+if TYPE_CHECKING:
+    import argparse
+    from datetime import datetime
+
+    from memrepo.commands.session import Answer, Session
 
 SCHEMA_VERSION = 1
 
@@ -44,9 +43,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> Exit:
     options = globals_parser().parse_args(argv)
-    parser = command_parser(options.command)
-    parser.parse_args(options.rest, namespace=options)
-    session = Session(
+    name, *rest = options.line or ["status"]
+    command_parser(name).parse_args(rest, namespace=options)
+    session = _session(options)
+    if not session.where.is_dir():
+        raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
+    answer = run_command(session, name, options)
+    _print(session, answer)
+    return answer.exit
+
+
+def _session(options: argparse.Namespace) -> Session:
+    from pathlib import Path
+
+    from memrepo.commands.session import Session
+
+    return Session(
         where=(Path.cwd() / options.folder).absolute(),
         now=_now(options.now),
         json=options.json,
@@ -56,14 +68,13 @@ def _main(argv: Sequence[str] | None) -> Exit:
         read=sys.stdin.read,
         edit=_edit,
     )
-    if not session.where.is_dir():
-        raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
-    answer = run_command(session, options.command, options)
-    _print(session, answer)
-    return answer.exit
 
 
 def _now(text: str) -> datetime:
+    from datetime import UTC, datetime
+
+    from memrepo.core.times import parse_time
+
     if not text:
         return datetime.now(UTC)
     try:
@@ -82,6 +93,11 @@ def _actor(text: str) -> str:
 
 def _edit(text: str) -> str | None:
     """Open the person's editor on a text; None where there is no terminal to open it on."""
+    import shlex
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
@@ -102,6 +118,8 @@ def _nothing(line: str) -> None:
 
 def _print(session: Session, answer: Answer) -> None:
     if session.json:
+        import json
+
         data = {"schema_version": SCHEMA_VERSION, **answer.data}
         print(json.dumps(data, ensure_ascii=False, default=str))
         return
@@ -109,25 +127,36 @@ def _print(session: Session, answer: Answer) -> None:
         print(answer.text)
     for problem in answer.problems:
         if problem.severity == "error" or not session.quiet:
-            print(visible(str(problem)), file=sys.stderr)
+            _warn(str(problem))
+
+
+def _warn(text: str) -> None:
+    from memrepo.core.ids import visible
+
+    print("\n".join(visible(line) for line in text.split("\n")), file=sys.stderr)
 
 
 def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
     if as_json:
+        import json
+
         record: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "error": {"message": message, "fix": fix, "exit": int(code)},
         }
         print(json.dumps(record, ensure_ascii=False), file=sys.stderr)
         return
-    lines = [visible(line) for line in f"memrepo: {message.removeprefix('memrepo: ')}".split("\n")]
-    print("\n".join(lines), file=sys.stderr)
+    _warn(f"memrepo: {message.removeprefix('memrepo: ')}")
     if fix:
         print(f"  to mend it: {fix}", file=sys.stderr)
 
 
 def _bug(error: Exception, as_json: bool) -> int:
     """Report a bug: a short message, the traceback in `.memrepo/log/` where we can write."""
+    import traceback
+    from datetime import UTC, datetime
+    from pathlib import Path
+
     trace = "".join(traceback.format_exception(error))
     where = Path.cwd() / ".memrepo" / "log"
     try:

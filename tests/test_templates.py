@@ -48,7 +48,9 @@ def claim(**changes: Any) -> dict[str, Any]:
         "confidence": 0.93,
         "captured": "2026-01-10",
         "tags": ["tools"],
-        "sources": [{"resource": "sources/MEMORY.md", "lines": (20, 21)}],
+        "sources": [
+            {"resource": "sources/MEMORY.md", "label": "sources/MEMORY.md", "lines": (20, 21)}
+        ],
         "contested_by": [],
         **changes,
     }

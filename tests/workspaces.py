@@ -37,12 +37,12 @@ def small(path: Path) -> Path:
 def growing(path: Path, day: int) -> Path:
     """Write the small workspace as it stands on a day: 0 as it began, 1 a bullet and a log more.
 
-    On day 2 a section of the first log is written on, on day 3 a value has changed, on day 4 a
-    topic file has another name, on day 5 a file is gone.
+    On day 2 a section of the first log is written on, on day 3 a value has changed, on day 4 the
+    first log is gone, on day 5 a topic file has another name.
     """
     files = dict(SMALL)
     if day >= 1:
-        files["MEMORY.md"] += "- Vera decided to keep the greenhouse heated at 14 degrees.\n".encode()
+        files["MEMORY.md"] += b"- Vera decided to keep the greenhouse heated at 14 degrees.\n"
         files["memory/2026-02-03.md"] = b"# 2026-02-03\n\n## 08:10\n\nThe new pump arrived.\n"
     if day >= 2:
         grown = b"- The seed order was placed with Holt.\n- Holt confirmed it by phone.\n"
@@ -55,9 +55,9 @@ def growing(path: Path, day: int) -> Path:
             b"- **Watering interval:** every 5 days (2026-02-10)",
         )
     if day >= 4:
-        files["memory/tools-and-sheds.md"] = files.pop("memory/tools.md")
-    if day >= 5:
         del files["memory/2026-02-01.md"]
+    if day >= 5:
+        files["memory/tools-and-sheds.md"] = files.pop("memory/tools.md")
     return write(path, files)
 
 
@@ -273,6 +273,8 @@ Title by underline
 
 - <b>Bold by tag:</b> the label printer needs <script>alert(1)</script> driver 7.
 - A table in a bullet | must | not | break | the view of the label printer.
+- An open comment <!-- must never hide what stands after it in the label printer's page.
+- The label \\<h1>printer\\</h1> must </blockquote><h1>never</h1> leave its quote.
 - [A link](javascript:alert(1)) and ![an image](http://example.invalid/x.png) of the printer.
 
 <div>
@@ -300,7 +302,7 @@ title: zqheader: a colon in a value
 title: never closed
 - The header above is never closed, so this line is text: the press weighs 80 kilograms.
 """,
-        "memory/header-list.md": b"---\n- zqheaderless list\n- second\n---\n- A list as header: the press has two handles that must be oiled.\n",
+        "memory/header-list.md": b"---\n- a header that is a list\n- second\n---\n- A list as header: the press has two handles that must be oiled.\n",
         "memory/header-bomb.md": b"""\
 ---
 a: &a [lol, lol, lol, lol, lol, lol, lol, lol, lol]
@@ -449,7 +451,7 @@ type: fact
         "memory/\U0001f41d bienen und Äpfel.md": _text("# Äpfel\n\n- Die Apfelbäume müssen vor dem ersten Frost immer gekalkt werden.\n"),
         "memory/养蜂.md": _text("# 养蜂\n\n- 蜂箱必须在三月之前搬到南坡,这是我们的决定。\n"),
         "memory/-dash.md": b"# Dash\n\n- A name that starts with a dash: the veil must be washed every month.\n",
-        "memory/new\nline.md": b"# Newline\n\n- A name with a line feed: the honey room must be locked at night.\n",
+        "memory/new\n# line.md": b"# Newline\n\n- A name with a line feed: the honey room must be locked at night.\n",
         "inbox/secret.md": _text(f"- My token is {INBOX_SECRET} and it must stay private.\n"),
     }  # fmt: skip
 

@@ -30,7 +30,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _rows(desk: Desk) -> list[dict[str, Any]]:
-    data = desk.store.work_bytes(desk.tree.layout.config)
+    data = desk.store.work.read(desk.tree.layout.config)
     text = (desk.tree.files[desk.tree.layout.config] if data is None else data).decode()
     rows = []
     for key in KEYS:

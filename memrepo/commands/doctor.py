@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memrepo.assets import asset
 from memrepo.commands.run import judge_of
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.status import waiting
+from memrepo.commands.waiting import all_waiting
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
 from memrepo.store import settings
@@ -162,7 +162,7 @@ def _hook(desk: Desk, fix: bool) -> Finding:
 
 def _waiting(desk: Desk, fix: bool) -> Finding:
     del fix
-    names = waiting(desk)
+    names = [w.branch for w in all_waiting(desk)]
     message = f"for review: {', '.join(names)}" if names else "nothing waits for review"
     return Finding(name="waiting", ok=not names, message=message)
 

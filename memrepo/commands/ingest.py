@@ -12,8 +12,9 @@ from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
+from memrepo.purify.sources import SourceRules
 from memrepo.store import settings
-from memrepo.store.workspace import Workspace, read_workspace
+from memrepo.store.workspace import Workspace, not_followed, read_workspace
 
 HELP = "snapshot the workspace's files into sources/"
 INBOX = "inbox/"
@@ -79,7 +80,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         lines.append(f"committed as {done.commit[:10]}")
     elif options.dry_run and done.summary:
         lines.append("dry run: nothing was written")
-    return Answer(data=done.as_json(), text="\n".join(lines), problems=done.problems)
+    problems = (*done.problems, *desk.store.notices)
+    return Answer(data=done.as_json(), text="\n".join(lines), problems=problems)
 
 
 def take_in(
@@ -103,7 +105,7 @@ def take_in(
         _refuse_loss(desk, before, gone, mirrored)
     fresh = {
         path: data for path, data in wanted.items()
-        if before.get(path) != desk.store.blob_id(data)
+        if before.get(path) != desk.store.work.blob_id(data)
     }  # fmt: skip
     if only:
         names = tuple(part.rstrip("/") for part in only)
@@ -127,20 +129,15 @@ def _below(name: str, tops: tuple[str, ...]) -> bool:
 def _desired(desk: Desk) -> tuple[Workspace, str]:
     """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any."""
     rules = desk.config.source_rules()
-    own = desk.store.root / desk.tree.layout.area("sources")
     root = settings.workspace(desk.store.repo)
     if root is None:
-        if not own.is_dir():
-            return Workspace(files={}, refused=frozenset(), problems=()), ""
-        return read_workspace(own, rules), ""
+        return _own(desk, rules), ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
     theirs = read_workspace(root, rules)
     if not theirs.files and not theirs.refused:
         raise SourcesGone(f"the workspace {root} holds no file that runs may read")
-    if not (own / INBOX).is_dir():
-        return theirs, root.name
-    inbox = read_workspace(own, rules, only=INBOX)
+    inbox = _own(desk, rules, only=INBOX)
     return (
         Workspace(
             files={**inbox.files, **theirs.files},
@@ -149,6 +146,17 @@ def _desired(desk: Desk) -> tuple[Workspace, str]:
         ),
         root.name,
     )
+
+
+def _own(desk: Desk, rules: SourceRules, *, only: str = "") -> Workspace:
+    """Read `sources/` itself, where it is a folder of the work tree and no link."""
+    area = desk.tree.layout.area("sources")
+    own = desk.store.root / area
+    if desk.store.work.linked(area.rstrip("/")):
+        return not_followed(area, only)
+    if not own.is_dir():
+        return Workspace(files={}, refused=frozenset(), problems=())
+    return read_workspace(own, rules, only=only)
 
 
 def _refuse_loss(desk: Desk, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:

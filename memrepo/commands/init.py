@@ -55,19 +55,21 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     workspace = workspace_of(session.where / options.workspace) if options.workspace else None
     if workspace is not None and not workspace.is_dir():
         raise NoWorkspace(workspace, "is not a folder")
-    adopted = workspace is None and _holds_markdown(where)
-    layout = Layout(ADOPTED_PREFIX if adopted and _taken(where) else "")
-    with born(where, layout) as (store, made):
+    with born(where, Layout()) as (store, made):
+        store.refuse_unfit()
+        with store.writing():
+            pass  # settles an init that was cut short
         known = find_layout(store.repo, store.head()) if store.head() else None
-        commit = ""
-        if known is None:
-            commit = _first_commit(store, session, options, bare=not adopted)
-        else:
-            store.layout = known
+        adopted = workspace is None and _holds_markdown(where)
+        store.layout = known or Layout(ADOPTED_PREFIX if adopted and _taken(where) else "")
+        # What lies outside the tree comes first: once there is a commit, init counts as done.
         if workspace is not None or (adopted and known is None):
             settings.set_workspace(store.repo, workspace or Path())
         warnings = _local_side(store, adopted=adopted)
-        (store.root / store.layout.area("sources") / "inbox").mkdir(parents=True, exist_ok=True)
+        commit = "" if known else _first_commit(store, session, options, bare=not adopted)
+        inbox = store.layout.area("sources") + "inbox"
+        if not store.work.linked(inbox):
+            (store.root / inbox).mkdir(parents=True, exist_ok=True)
         ingested = take_in(desk(store), session, reason="first snapshot of the workspace")
         if workspace is not None and (workspace / PURIFIER_CLAIMS).exists():
             warnings.append(f"{PURIFIER_CLAIMS} was found; this version does not import it")
@@ -78,7 +80,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     }  # fmt: skip
     return Answer(
         data=data, text=_text(where, known is not None, made, ingested, warnings),
-        problems=ingested.problems,
+        problems=(*ingested.problems, *store.notices),
     )  # fmt: skip
 
 
@@ -100,7 +102,6 @@ def _first_commit(
     store: Repository, session: Session, options: argparse.Namespace, *, bare: bool
 ) -> str:
     """Commit the templates; when adopting only the configuration, and no foreign file."""
-    store.refuse_unfit()
     step = Step(
         op="init", what="knowledge repository", reason="made by `memrepo init`",
         changes=tuple(

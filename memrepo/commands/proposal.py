@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memrepo import __version__
@@ -17,8 +17,10 @@ from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.interlock import interlock
 from memrepo.purify.holding import Parted, fingerprints, part
+from memrepo.purify.intake import SourceText
 from memrepo.purify.manifest import Consumed, Manifest, Recorded, read_manifests
-from memrepo.purify.pipeline import Purified, Setting, SourceText, purify
+from memrepo.purify.pipeline import Purified, Setting, purify
+from memrepo.purify.retire import with_run
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
@@ -34,8 +36,6 @@ class Proposal:
     plan: Plan
     counts: Mapping[str, int]
     wait: str = ""
-    held: str = ""
-    """Digest of the fingerprints of a chain that waits because parts of it were taken back."""
 
     @property
     def merge(self) -> Step:
@@ -69,14 +69,18 @@ def propose(desk: Desk, judge: Judge, now: datetime, max_change_pct: float) -> P
     purified = _purify(desk, state, manifests, judge, now)
     problems = (*state.problems, *damaged, *purified.problems)
     parted = part(purified.steps, refused(desk, manifests))
-    drafter = _Drafter(desk=desk, state=state, judge=judge, now=now)
+    drafter = _Drafter(
+        desk=desk, state=state, judge=judge, now=now, runs=tuple(m.run for m in manifests)
+    )
     main = drafter.draft(
         parted.kept, purified,
         consumed=_without(purified.consumed, _units(parted, purified)),
         files=tuple(purified.files),
     )  # fmt: skip
     if main is not None:
-        why = interlock(state, main.plan.changes, max_change_pct)
+        why = "; ".join(
+            filter(None, (interlock(state, main.plan.changes, max_change_pct), *purified.alarms))
+        )
         main = replace(main, wait=why)
     waiting = drafter.draft_held(parted, purified) if parted.held else None
     return Proposed(main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined)
@@ -100,7 +104,20 @@ def texts_at(desk: Desk, cursor: Mapping[str, Cursor]) -> list[SourceText]:
                     kind=kind, committed=when.date().isoformat() if when else "",
                 )
             )  # fmt: skip
-    return found
+    return found + _gone(desk, cursor, set(paths))
+
+
+def _gone(desk: Desk, cursor: Mapping[str, Cursor], present: set[str]) -> list[SourceText]:
+    """Return the sources that earlier runs consumed and that the tree no longer holds."""
+    layout, rules = desk.tree.layout, desk.config.source_rules()
+    return [
+        SourceText(
+            name=layout.source_name(path), resource=path, blob="", committed="",
+            kind=kind_of(layout.source_name(path), rules) or "claims",
+        )
+        for path in sorted(cursor)
+        if path not in present and cursor[path].last
+    ]  # fmt: skip
 
 
 def _purify(
@@ -127,10 +144,10 @@ def refused(desk: Desk, manifests: Sequence[Recorded]) -> frozenset[str]:
 def _units(parted: Parted, purified: Purified) -> frozenset[tuple[str, str]]:
     """Return the units that speak only for memories that wait."""
     held: set[tuple[str, str]] = set()
-    for id_ in parted.held_ids:
+    for id_ in parted.open_ids:
         held |= purified.behind.get(id_, frozenset())
     for id_, pairs in purified.behind.items():
-        if id_ not in parted.held_ids:
+        if id_ not in parted.open_ids:
             held -= pairs
     return frozenset(held)
 
@@ -158,6 +175,8 @@ class _Drafter:
     state: State
     judge: Judge
     now: datetime
+    runs: tuple[str, ...] = ()
+    """Ids of the runs in the tree, oldest first."""
 
     def draft(
         self,
@@ -173,7 +192,7 @@ class _Drafter:
         if not (steps or pages or consumed or files):
             return None
         base = self.desk.tree.commit
-        run = f"{self.now:%Y%m%dT%H%M%SZ}-{_plan_digest(base, steps)}"
+        run = f"{run_stamp(self.now, self.runs)}-{_plan_digest(base, steps)}"
         made = [_stamped(step, run) for step in steps]
         if pages:
             made.append(
@@ -209,11 +228,7 @@ class _Drafter:
         proposal = self.draft(parted.held, purified, consumed=consumed)
         if proposal is None:
             return None
-        prints = sorted(f for s in parted.held for f in fingerprints(s.op, s.memory_ids))
-        return replace(
-            proposal, held=digest(prints)[:16],
-            wait="the same changes were taken back before",
-        )  # fmt: skip
+        return replace(proposal, wait="the same changes were taken back before")
 
     def _manifest(
         self,
@@ -256,7 +271,21 @@ def _stamped(step: Step, run: str) -> Step:
                 changes.append(replace(change, fields={**change.fields, "run": run}))
             case _:
                 changes.append(change)
-    return replace(step, changes=tuple(changes))
+    return with_run(replace(step, changes=tuple(changes)), run)
+
+
+def run_stamp(now: datetime, runs: Sequence[str]) -> str:
+    """Return the time part of a new run's id: now, but always after every run in the tree.
+
+    Manifests are folded in the order of their ids; two runs in one second, or a clock that went
+    back, must not change what counts as consumed.
+    """
+    stamp = f"{now:%Y%m%dT%H%M%SZ}"
+    last = max((run[:16] for run in runs), default="")
+    if stamp > last:
+        return stamp
+    after = datetime.strptime(last, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
+    return f"{after:%Y%m%dT%H%M%SZ}"
 
 
 def _plan_digest(base: str, steps: Sequence[Step]) -> str:

@@ -73,7 +73,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     if target.is_run and not options.settle:
         text += "\nits input counts as new again; what it proposes anew will wait for review"
     data = {"commits": [commit], "conflicts": [], "reverts": target.commit}
-    return Answer(data=data, text=text)
+    return Answer(data=data, text=text, problems=tuple(desk.store.notices))
 
 
 def _target(desk: Desk, word: str) -> history.Entry:
@@ -108,7 +108,7 @@ def _named(desk: Desk, word: str) -> history.Entry:
 
 def _effect(desk: Desk, target: history.Entry, *, settle: bool) -> Effect:
     """Return what brings back the tree before the target; `settle` keeps its manifest."""
-    changed = desk.store.changed(target.parents[0], target.commit)
+    changed = desk.store.work.changed(target.parents[0], target.commit)
     kept = desk.tree.layout.manifest(target.run) if settle and target.run else ""
     before = desk.store.snapshot(target.parents[0]).files
     return Effect(files={path: before.get(path) for path in changed if path != kept})

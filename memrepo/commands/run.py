@@ -11,6 +11,7 @@ from memrepo.commands.ingest import Ingested, take_in
 from memrepo.commands.landing import Landing, prepare
 from memrepo.commands.proposal import Proposal, Proposed, propose
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
+from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away
 from memrepo.core.errors import Exit
 from memrepo.core.judging import Judge
 from memrepo.core.messages import Context
@@ -20,7 +21,6 @@ from memrepo.store.repo import BranchMoved
 
 HELP = "take in what is new, distil it into memories, commit the result"
 TRIES = 3
-WAITING = "run/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,8 @@ class Outcome:
     proposed: Proposed
     landed: Proposal | None = None
     branch: str = ""
+    why: str = ""
+    """Why it waits, for a run that is held."""
     commits: tuple[history.Entry, ...] = ()
 
     @property
@@ -80,13 +82,17 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             outcome = _run(first, session, options, float(limit))
             if outcome.landed:
                 first.store.maintain()
-    return _answer(outcome, options.report)
+    return _answer(outcome, options.report, tuple(first.store.notices))
 
 
 def _run(first: Desk, session: Session, options: argparse.Namespace, limit: float) -> Outcome:
     at = desk(first.store)
     base = at.tree.commit
     ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
+    at = desk(first.store)
+    if waits := [w for w in all_waiting(at) if w.base == at.tree.commit]:
+        # Nothing changed since that run was computed: a judge would only say the same again.
+        return _still_waiting(at, base, ingested, waits[-1])
     judge = judge_of(options.judge or first.config.get("run.judge"))
     for turn in range(1, TRIES + 1):
         at = desk(first.store)
@@ -112,6 +118,14 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, limit: floa
     raise AssertionError("unreachable")
 
 
+def _still_waiting(at: Desk, base: str, ingested: Ingested, waits: Waiting) -> Outcome:
+    return Outcome(
+        status="held", base=base, head=at.tree.commit, ingested=ingested, branch=waits.branch,
+        proposed=Proposed(main=None, waiting=None, problems=()),
+        why=waits.entry.trailer("Reason"),
+    )  # fmt: skip
+
+
 def _land(at: Desk, session: Session, main: Proposal | None, reason: str) -> Proposal | None:
     if main is None or main.wait:
         return None
@@ -122,14 +136,16 @@ def _land(at: Desk, session: Session, main: Proposal | None, reason: str) -> Pro
 def _settled(first: Desk, session: Session, outcome: Outcome) -> Outcome:
     """Leave on a branch what may not merge itself, and say what the run came to."""
     at, branch, proposed = desk(first.store), "", outcome.proposed
-    if proposed.main is not None and proposed.main.wait:
-        branch = _leave(at, session, proposed.main)
-    elif proposed.waiting is not None:
-        branch = _waiting_branch(at, proposed.waiting) or _leave(at, session, proposed.waiting)
+    waits = proposed.main if proposed.main is not None and proposed.main.wait else proposed.waiting
+    if waits is not None:
+        # A new waiting run replaces those that were computed on an older base.
+        for older in all_waiting(at):
+            put_away(at, older)
+        branch = _leave(at, session, waits)
     news = outcome.landed or outcome.ingested.commit
     head = at.tree.commit
     return replace(
-        outcome, head=head, branch=branch,
+        outcome, head=head, branch=branch, why=waits.wait if waits else "",
         status="held" if branch else "ok" if news else "skipped",
         commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}")),
     )  # fmt: skip
@@ -147,32 +163,26 @@ def judge_of(name: str) -> Judge:
 
 
 def _landing(at: Desk, session: Session, proposal: Proposal, reason: str = "") -> Landing:
-    extra = {"Held": proposal.held} if proposal.held else {}
     step = replace(proposal.merge, reason=reason) if reason else proposal.merge
     return prepare(
-        at.store, at.tree.state(), proposal.plan,
-        Context(actor=MACHINE, run=proposal.run, extra=extra), session.now, merge=step,
+        at.store, at.tree.state(), proposal.plan, Context(actor=MACHINE, run=proposal.run),
+        session.now, merge=step,
     )  # fmt: skip
 
 
 def _leave(at: Desk, session: Session, proposal: Proposal) -> str:
-    branch = WAITING + proposal.run
+    branch = PREFIX + proposal.run
     at.store.leave(_landing(at, session, proposal).chain, branch)
     return branch
 
 
-def _waiting_branch(at: Desk, proposal: Proposal) -> str:
-    """Return the branch on which the same changes wait already, or an empty string."""
-    return history.held_branch(at.store.repo, WAITING, proposal.held)
-
-
-def _answer(outcome: Outcome, report: str) -> Answer:
+def _answer(outcome: Outcome, report: str, notices: tuple[Problem, ...]) -> Answer:
     held = outcome.status == "held"
     return Answer(
         data=_json(outcome),
         text=_text(outcome, report),
         exit=Exit.DECIDE if held else Exit.DONE,
-        problems=outcome.problems,
+        problems=(*outcome.problems, *notices),
     )
 
 
@@ -182,10 +192,11 @@ def _shown(outcome: Outcome) -> Proposal | None:
 
 def _json(outcome: Outcome) -> Mapping[str, Any]:
     proposal = _shown(outcome)
+    run = proposal.run if proposal else outcome.branch.removeprefix(PREFIX)
     return {
-        "run": proposal.run if proposal and outcome.status != "skipped" else "",
+        "run": run if outcome.status != "skipped" else "",
         "mode": "incremental", "status": outcome.status,
-        "base": outcome.base, "head": outcome.head, "branch": outcome.branch,
+        "base": outcome.base, "head": outcome.head, "branch": outcome.branch, "why": outcome.why,
         "ingest": outcome.ingested.as_json(),
         "commits": [
             {"id": e.commit, "op": e.op, "subject": e.subject,
@@ -219,22 +230,14 @@ def _headline(outcome: Outcome) -> str:
         case "dry-run":
             return f"dry run: {_said(proposal)}; nothing was written"
         case "held":
-            why = _why(outcome)
             return (
-                f"held: {why}; the changes wait on {outcome.branch} "
-                f"(look: git log -p HEAD..{outcome.branch})"
+                f"held: {outcome.why}; the changes wait on {outcome.branch}"
+                " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
             )
         case _ if proposal is None:
             return f"sources taken in ({outcome.ingested.summary}), nothing to distil"
         case _:
             return f"run {proposal.run}: {_said(proposal)}"
-
-
-def _why(outcome: Outcome) -> str:
-    for proposal in (outcome.proposed.main, outcome.proposed.waiting):
-        if proposal is not None and proposal.wait:
-            return proposal.wait
-    return "a person must look first"
 
 
 def _said(proposal: Proposal | None) -> str:

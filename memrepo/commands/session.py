@@ -1,4 +1,8 @@
-"""What every command is given and what it answers; stdout belongs to `cli` alone."""
+"""What every command is given and what it answers; stdout belongs to `cli` alone.
+
+`--version`, `--help` and `check FILE` load this module too, so what opens a repository (store,
+configuration) is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memrepo import __version__
-from memrepo.config import Config, ConfigError, parse_config
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.messages import Context
-from memrepo.core.problems import Problem
 from memrepo.core.times import whole_seconds
-from memrepo.store.identity import person
-from memrepo.store.repo import Repository, open_repository
-from memrepo.store.tree import Snapshot
+
+if TYPE_CHECKING:
+    from memrepo.config import Config
+    from memrepo.core.messages import Context
+    from memrepo.core.problems import Problem
+    from memrepo.store.repo import Repository
+    from memrepo.store.tree import Snapshot
 
 MACHINE = f"memrepo/{__version__}"
 
@@ -78,6 +83,8 @@ class Desk:
 
     def actor(self, session: Session) -> str:
         """Return who acts: `human:<email>` only for a listed author, never under an agent."""
+        from memrepo.store.identity import person
+
         if session.actor:
             return session.actor
         email = person(self.store.repo)[1]
@@ -85,23 +92,29 @@ class Desk:
 
     def context(self, session: Session, **more: Any) -> Context:
         """Return what the commits of one command share."""
+        from memrepo.core.messages import Context
+
         return Context(actor=self.actor(session), **more)
 
 
 @contextmanager
 def opened(session: Session) -> Iterator[Desk]:
     """Open the repository that the session points at, with its configuration."""
+    from memrepo.store.repo import open_repository
+
     with open_repository(session.where) as store:
         yield desk(store)
 
 
 def desk(store: Repository) -> Desk:
     """Read configuration and tree of an open repository at HEAD."""
+    from memrepo.config import ConfigError, parse_config
+
     tree = store.snapshot(store.head())
     path = store.layout.config
     # A person who edits memrepo.toml means it at once, committed or not.
     try:
-        data = store.work_bytes(path)
+        data = store.work.read(path)
         text = (tree.files[path] if data is None else data).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(

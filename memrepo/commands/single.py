@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memrepo.commands.landing import prepare
@@ -79,7 +80,8 @@ def write(first: Desk, session: Session, options: argparse.Namespace, draft: Dra
             if turn == TRIES:
                 raise
             continue
-        return _answer(step, landing.state, commit)
+        done = _answer(step, landing.state, commit)
+        return replace(done, problems=tuple(at.store.notices))
     raise AssertionError("unreachable")
 
 

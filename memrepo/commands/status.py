@@ -8,6 +8,7 @@ from typing import Any
 
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.waiting import all_waiting
 from memrepo.core.ids import visible
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -52,26 +53,22 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
     claims = Counter(m.type for m in state.active if not m.is_note)
     tiers = Counter(m.text("tier") or "hot" for m in state.active if m.is_note)
     workspace = settings.workspace(desk.store.repo)
-    uncommitted = [p for p in desk.store.dirty() if desk.tree.layout.owns(p)]
+    uncommitted = [p for p in desk.store.work.dirty() if desk.tree.layout.owns(p)]
     entries = _first_parents(desk)
     last = next((e for e in entries if e.is_run), None)
     data = {
-        "path": str(desk.store.root), "branch": desk.store.branch.removeprefix("refs/heads/"),
+        "path": str(desk.store.root),
+        "branch": desk.store.branch_or_none.removeprefix("refs/heads/"),
         "commit": desk.tree.commit, "profile": desk.config.profile,
         "workspace": str(workspace) if workspace else "",
         "memories": dict(sorted(statuses.items())), "types": dict(sorted(claims.items())),
         "tiers": dict(sorted(tiers.items())), "sources": len(texts), "unread": open_,
-        "waiting": waiting(desk), "uncommitted": sorted(uncommitted), "runs": len(manifests),
+        "waiting": [w.branch for w in all_waiting(desk)],
+        "uncommitted": sorted(uncommitted), "runs": len(manifests),
         "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,
     }  # fmt: skip
     problems = (*state.problems, *damaged)
     return {**data, "problems": [p.as_json() for p in problems]}, problems
-
-
-def waiting(desk: Desk) -> list[str]:
-    """Return the branches of runs that wait for review."""
-    names = desk.store.repo.git.for_each_ref("--format=%(refname:short)", "refs/heads/run/")
-    return [name for name in str(names).split() if name]
 
 
 def _text(data: dict[str, Any], last: str) -> str:
@@ -90,7 +87,8 @@ def _text(data: dict[str, Any], last: str) -> str:
     lines.append(f"sources    {data['sources']} files, {len(data['unread'])} not yet taken in")
     lines.append(f"last run   {last or 'none yet: `memrepo run` makes one'}")
     lines += [
-        f"waiting    {branch} (look: git log -p HEAD..{branch})" for branch in data["waiting"]
+        f"waiting    {branch} (`memrepo diff`, then `accept` or `discard`)"
+        for branch in data["waiting"]
     ]
     if data["uncommitted"]:
         lines.append(f"uncommitted {', '.join(visible(p) for p in data['uncommitted'][:5])}")

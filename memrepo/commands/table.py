@@ -1,16 +1,20 @@
-"""The commands, and how one is parsed and run. A command's module is imported when it is named."""
+"""The commands, and how one is parsed and run.
+
+A command's module is imported when it is named, and what it works with when it runs.
+"""
 
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from memrepo import __version__
-from memrepo.commands.session import Answer, Session
 from memrepo.core.errors import Exit, MemrepoError
+
+if TYPE_CHECKING:
+    from memrepo.commands.session import Answer, Session
 
 COMMANDS: dict[str, str] = {
     "init": "make a knowledge repository, or adopt a folder",
@@ -21,6 +25,10 @@ COMMANDS: dict[str, str] = {
     "show": "show one memory and the source lines it rests on",
     "search": "find memories by words",
     "log": "history in memory terms",
+    "runs": "the runs in effect, and those that wait for review",
+    "diff": "what a run would change, or changed, told in memories",
+    "accept": "let a waiting run take effect",
+    "discard": "refuse a waiting run",
     "revert": "take the latest run back",
     "check": "validate memory files",
     "config": "effective configuration and where each value comes from",
@@ -67,8 +75,8 @@ def globals_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"memrepo {__version__}")
     add_globals(parser, defaults=True)
-    parser.add_argument("command", nargs="?", default="status", help=argparse.SUPPRESS)
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    # One positional for the whole command line: a second one would eat the `--` before a word.
+    parser.add_argument("line", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
 
 
@@ -94,6 +102,8 @@ def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
 def command_parser(name: str) -> Parser:
     """Return the parser of one command; raises UsageError with a suggestion for no command."""
     if name not in COMMANDS:
+        import difflib
+
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         raise UsageError(
             f"memrepo: {name!r} is not a command",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from memrepo.core import edits, refusals, yamlnodes
+from memrepo.core import edits, refusals
 from memrepo.core import header as headers
 from memrepo.core.entries import Entry
 from memrepo.core.errors import MemrepoError
@@ -223,6 +223,8 @@ def _mismatch(
     path: str, text: str, header: Header, field: Field, entry: Entry, bad: ValueMismatch
 ) -> Problem:
     """Locate a value that is not of its field's kind."""
+    from memrepo.core import yamlnodes
+
     steps = _steps(field.kind, entry.value, bad)
     inner = [line for line, _ in split_lines(text)[headers.FIRST_LINE - 1 : header.body_line - 2]]
     line, column = yamlnodes.locate(inner, headers.FIRST_LINE, entry.key, steps)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
-from memrepo.core import yamlnodes
 from memrepo.core.entries import Entry
 from memrepo.core.header import FIRST_LINE, Header
 from memrepo.core.lines import Line, dominant_end
@@ -83,6 +81,8 @@ def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent:
     span = head[entry.first - 1 : entry.last]
     if not any("#" in text for text, _ in span):
         return lines
+    from memrepo.core import yamlnodes
+
     inner = [text for text, _ in head[FIRST_LINE - 1 : -1]]
     above = []
     for number, comment in yamlnodes.comments(inner, FIRST_LINE, entry):
@@ -120,15 +120,18 @@ def _matched(core: Sequence[Line], texts: list[str], end: str) -> list[Line]:
     if old:
         old[-1] = old[-1].rstrip()
     new: list[Line] = [(text, end) for text in texts]
-    for a, b in _pairs(old, texts):
+    for a, b in pairs(old, texts):
         text, own = core[a]
         # Blanks after the body's last word are no text; further up they would become some.
         new[b] = (text if b == len(texts) - 1 else texts[b], own or end)
     return new
 
 
-def _pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Pair equal lines: those of the common head and tail first, for matching is quadratic."""
+def pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Pair equal lines by index, in no order; none crosses another.
+
+    Those of the common head and tail come first, for matching is quadratic.
+    """
     least = min(len(old), len(new))
     head = next((n for n in range(least) if old[n] != new[n]), least)
     room = least - head
@@ -136,6 +139,8 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield from ((n, n) for n in range(head))
     yield from ((len(old) - n, len(new) - n) for n in range(1, tail + 1))
     middle = old[head : len(old) - tail], new[head : len(new) - tail]
+    from difflib import SequenceMatcher
+
     matcher = SequenceMatcher(None, *middle, autojunk=len(middle[1]) > _MANY_LINES)
     for block in matcher.get_matching_blocks():
         for n in range(head, head + block.size):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memrepo.core import subset, yamlnodes
+from memrepo.core import subset
 from memrepo.core.entries import Entry, Reading
 from memrepo.core.lines import split_lines
 from memrepo.core.problems import Problem
@@ -119,6 +119,8 @@ def read_lines(lines: list[str], path: str) -> Reading:
     entries = subset.read(lines, FIRST_LINE)
     if entries is not None:
         return Reading(entries=entries)
+    from memrepo.core import yamlnodes
+
     return yamlnodes.read(lines, path, FIRST_LINE)
 
 

@@ -6,8 +6,6 @@ plurals or articles here (those belong to reuse keys only).
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -58,6 +56,9 @@ def normal_claim(text: str) -> str:
 
 def digest(parts: Iterable[object]) -> str:
     """Return the sha-256 hex of a JSON array of parts (compact, non-ASCII kept)."""
+    import hashlib
+    import json
+
     blob = json.dumps(list(parts), ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
 

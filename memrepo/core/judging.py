@@ -6,17 +6,102 @@ rejects provenance that the candidates do not hold (`purify.pass1`, `purify.pass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Source
 from memrepo.core.schema import Scores
 
 VerdictWord = Literal["reject", "defer", "compress", "merge", "promote"]
 VERDICTS: tuple[VerdictWord, ...] = ("reject", "defer", "compress", "merge", "promote")
 Profile = Literal["personal", "business"]
+TokenSource = Literal["exact", "approximate", "unavailable"]
+TOKEN_SOURCES: tuple[TokenSource, ...] = ("exact", "approximate", "unavailable")
+"""From the strongest to the weakest; a sum is as strong as its weakest part."""
+
+
+class JudgeFailed(MemrepoError):
+    """The judge gives no answer now: what was judged before lands, the rest waits.
+
+    `raw` is what the judge said, for the file that a person may look at.
+    """
+
+    exit_code = Exit.MODEL
+
+    def __init__(self, message: str, *, fix: str = "", raw: str = "") -> None:
+        super().__init__(message, fix=fix)
+        self.raw = raw
+
+
+class BadReply(JudgeFailed):
+    """One answer as a whole is of no use, or was refused; the next question may fare better."""
+
+
+class BudgetReached(MemrepoError):
+    """The next call could cost more than is left: it is not made."""
+
+    exit_code = Exit.MODEL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What judging has cost so far: tokens, US dollars (None: no price is known) and calls.
+
+    `prompt` counts every input token, those written to and read from a cache included.
+    """
+
+    prompt: int = 0
+    completion: int = 0
+    cache_write: int = 0
+    cache_read: int = 0
+    source: TokenSource = "unavailable"
+    cost_usd: float | None = 0.0
+    calls: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return all tokens, in and out."""
+        return self.prompt + self.completion
+
+    def __add__(self, other: Usage) -> Usage:
+        if not self.calls or not other.calls:
+            return self if self.calls else other
+        costs = (self.cost_usd, other.cost_usd)
+        return Usage(
+            prompt=self.prompt + other.prompt, completion=self.completion + other.completion,
+            cache_write=self.cache_write + other.cache_write,
+            cache_read=self.cache_read + other.cache_read,
+            source=max(self.source, other.source, key=TOKEN_SOURCES.index),
+            cost_usd=None if None in costs else round(sum(c or 0.0 for c in costs), 8),
+            calls=self.calls + other.calls,
+        )  # fmt: skip
+
+    def since(self, earlier: Usage) -> Usage:
+        """Return what was used after an earlier reading of the same meter."""
+        if self.calls == earlier.calls:
+            return Usage()
+        known = self.cost_usd is not None and earlier.cost_usd is not None
+        return Usage(
+            prompt=self.prompt - earlier.prompt, completion=self.completion - earlier.completion,
+            cache_write=self.cache_write - earlier.cache_write,
+            cache_read=self.cache_read - earlier.cache_read, source=self.source,
+            cost_usd=round((self.cost_usd or 0.0) - (earlier.cost_usd or 0.0), 8)
+            if known else None,
+            calls=self.calls - earlier.calls,
+        )  # fmt: skip
+
+    def tokens(self) -> dict[str, Any]:
+        """Return the token block of manifests and of the JSON answer."""
+        block: dict[str, Any] = {
+            "prompt": self.prompt, "completion": self.completion, "total": self.total,
+            "source": self.source,
+        }  # fmt: skip
+        if self.cache_write or self.cache_read:
+            block |= {"cache_write": self.cache_write, "cache_read": self.cache_read}
+        return block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +151,11 @@ class PromotionScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Pass 1's answer for one candidate; `merge_with` and `compress_into` name candidate ids."""
+    """Pass 1's answer for one candidate; `merge_with` and `compress_into` name candidate ids.
+
+    `fault` says what was wrong with the shape of an answer that was read from text; such an
+    answer is never accepted.
+    """
 
     candidate_id: str
     scores: PromotionScores
@@ -75,6 +164,7 @@ class Verdict:
     rationale: str = ""
     merge_with: tuple[str, ...] = ()
     compress_into: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +216,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanonicalClaim:
-    """Pass 2's answer for one cluster."""
+    """Pass 2's answer for one cluster; `fault` as in a verdict."""
 
     cluster_id: str
     type: str
@@ -141,27 +231,37 @@ class CanonicalClaim:
     confidence_posture: str = ""
     rationale: str = ""
     route_rationale: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionRequest:
-    """Pass 1's question: candidates of one batch, sorted by id."""
+    """Pass 1's question: candidates of one batch, sorted by id.
+
+    `faults` is empty at first; a second question holds only what was refused of the first answer,
+    and says by candidate id why.
+    """
 
     run: str
     profile: Profile
     now: datetime
     candidates: tuple[Candidate, ...]
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanonicalRequest:
-    """Pass 2's question: clusters of one batch and the prior claims they may touch."""
+    """Pass 2's question: clusters of one batch and the prior claims they may touch.
+
+    `faults` as in Pass 1, by cluster id.
+    """
 
     run: str
     profile: Profile
     now: datetime
     clusters: tuple[Cluster, ...]
     priors: tuple[PriorClaim, ...] = ()
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 class Judge(Protocol):
@@ -175,8 +275,16 @@ class Judge(Protocol):
     def batch(self) -> tuple[int, int]:
         """Return how many candidates and how many clusters one request may hold."""
 
+    @property
+    def usage(self) -> Usage:
+        """Return what its answers have cost since it was made."""
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return the hash of its prompts and schemas; empty where it has none."""
+
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Answer Pass 1: exactly one verdict a candidate."""
+        """Answer Pass 1: one verdict a candidate; raises JudgeFailed, BadReply, BudgetReached."""
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2: exactly one claim a cluster."""
+        """Answer Pass 2: one claim a cluster; raises as Pass 1 does."""

@@ -18,6 +18,7 @@ from memrepo.core.judging import (
     Profile,
     PromotionRequest,
     PromotionScores,
+    Usage,
     Verdict,
     VerdictWord,
     Wording,
@@ -53,6 +54,16 @@ class OfflineJudge:
     def batch(self) -> tuple[int, int]:
         """Return that any number fits in one request."""
         return BATCH, BATCH
+
+    @property
+    def usage(self) -> Usage:
+        """Return that rules cost nothing."""
+        return Usage()
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return that rules have no prompt."""
+        return ""
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1: one verdict a candidate, in the request's order.

@@ -7,7 +7,7 @@ superseded memory that is met again stays superseded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -48,15 +48,33 @@ class Decision:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Former:
+    """What candidates were before an edit: (resource, text hash) by candidate id.
+
+    `standing` gives the text hashes that a source holds now.
+    """
+
+    of: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    standing: Callable[[str], frozenset[str]] = lambda _: frozenset()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """Steps in the order of the chain, a decision a cluster, and what could not be stored."""
+    """Changes in the order of the chain, a decision a cluster, and what could not be stored."""
 
     creates: tuple[Memory, ...] = ()
+    rewords: tuple[Update, ...] = ()
     updates: tuple[Update, ...] = ()
     singles: tuple[Step, ...] = ()
     decisions: tuple[Decision, ...] = ()
     quarantined: tuple[Decision, ...] = ()
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """Return the ids of all memories that this run has something to say of."""
+        ids = {d.memory_id for d in self.decisions}
+        return frozenset(ids.union(*(step.memory_ids for step in self.singles)))
 
 
 @dataclass(slots=True)
@@ -64,6 +82,7 @@ class _Known:
     """Memories by everything by which a claim may be recognised; grows while a run assembles."""
 
     state: State
+    former: Former
     now: datetime
     fresh: dict[str, Memory] = field(default_factory=dict)
     grown: dict[str, tuple[Source, ...]] = field(default_factory=dict)
@@ -71,6 +90,9 @@ class _Known:
     index: matching.PriorIndex = field(default_factory=matching.PriorIndex)
     paths: set[str] = field(default_factory=set)
     edited: dict[str, Memory] = field(default_factory=dict)
+    reworded: dict[str, Update] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
+    by_evidence: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
@@ -83,6 +105,8 @@ class _Known:
         if len(memory.body) >= SHORT and not memory.text("object"):
             for text in texts:
                 self.by_text.setdefault(text, memory.id)
+        for source in memory.sources:
+            self.by_evidence.setdefault((source.resource, source.text_hash), memory.id)
         if memory.status == "active":
             self.index.add(prior_of(memory))
 
@@ -114,6 +138,22 @@ class _Known:
             if same and said.object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
+
+    def before_edit(self, cluster: Cluster) -> Memory | None:
+        """Return the active memory whose only evidence was edited into this cluster, if any."""
+        for candidate in cluster.candidates:
+            for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
+                memory = self.state.memories.get(self.by_evidence.get(pair, ""))
+                if memory is None or memory.status != "active" or memory.id in self.reworded:
+                    continue
+                if not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources):
+                    return memory
+        return None
+
+    def revived(self, id_: str) -> dict[str, Any]:
+        """Return what changes when a memory about to be retired is stated again."""
+        memory = self.state.memories[id_]
+        return {"standing": None} if memory.standing == "retire_candidate" else {}
 
     def add_evidence(self, id_: str, sources: Sequence[Source]) -> bool:
         """Unite evidence by resource and text; tell whether there was anything to add."""
@@ -147,10 +187,14 @@ def storable(memory: Memory) -> str:
 
 
 def assemble(
-    state: State, clusters: Sequence[Cluster], claims: Sequence[CanonicalClaim], now: datetime
+    state: State,
+    clusters: Sequence[Cluster],
+    claims: Sequence[CanonicalClaim],
+    former: Former,
+    now: datetime,
 ) -> Assembled:
-    """Decide for every claim whether it is known, a probable duplicate, or new."""
-    known = _Known(state=state, now=now)
+    """Decide for every claim whether it is known, reworded, a probable duplicate, or new."""
+    known = _Known(state=state, former=former, now=now)
     members = {cluster.cluster_id: cluster for cluster in clusters}
     decisions: list[Decision] = []
     quarantined: list[Decision] = []
@@ -160,8 +204,10 @@ def assemble(
     became = {d.cluster_id: d.memory_id for d in decisions}
     return Assembled(
         creates=tuple(known.fresh.values()),
+        rewords=tuple(known.reworded.values()),
         updates=tuple(
-            Update(id=id_, fields={"sources": sources}) for id_, sources in known.grown.items()
+            Update(id=id_, fields={"sources": sources, **known.revived(id_)})
+            for id_, sources in known.grown.items()
         ),
         singles=tuple(_singles(known, claims, became)),
         decisions=tuple(decisions),
@@ -183,6 +229,14 @@ def _settle(known: _Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         return Decision(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
+    if old := known.before_edit(cluster):
+        if not _other_value(old, claim):
+            known.reworded[old.id] = _reword(known, old, claim, sources)
+            return Decision(
+                cluster_id=cluster.cluster_id, memory_id=old.id, disposition="reworded",
+                reason="edited_in_place",
+            )  # fmt: skip
+        known.replaced[cluster.cluster_id] = old.id
     twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
     memory = _memory(known, claim, id_, sources, twin)
     if why := storable(memory):
@@ -197,6 +251,38 @@ def _settle(known: _Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     return Decision(
         cluster_id=cluster.cluster_id, memory_id=id_, disposition=disposition, reason=reason
     )
+
+
+def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
+    """Tell whether an edit changed the value of the same subject and key: a new statement."""
+    said, was = claim.wording, old.fields
+    same = matching.reuse_key(said.subject, said.predicate, claim.home)
+    keyed = same is not None and same == matching.reuse_key(
+        was.get("subject", ""), was.get("predicate", ""), was.get("home", "")
+    )
+    values = matching.normal_subject(said.object), matching.normal_subject(was.get("object", ""))
+    return keyed and all(values) and values[0] != values[1]
+
+
+def _reword(
+    known: _Known, old: Memory, claim: CanonicalClaim, sources: tuple[Source, ...]
+) -> Update:
+    """Reword a memory whose line was edited: the id stays, the old text's hash is an alias."""
+    said = claim.wording
+    gone = tuple(s.text_hash for s in old.sources if s.text_hash)
+    aliases = dict.fromkeys((*old.texts("aliases"), text_hash(old.body), *gone))
+    spoken = {"title": said.title, "subject": said.subject, "predicate": said.predicate,
+              "object": said.object}  # fmt: skip
+    known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
+    return Update(
+        id=old.id,
+        fields={
+            **{key: value or None for key, value in spoken.items()},
+            "aliases": tuple(aliases), "sources": sources, "scores": claim.scores,
+            "generated": Stamp(by=ACTOR, at=known.now),
+        },
+        body=said.text,
+    )  # fmt: skip
 
 
 def _sources(cluster: Cluster) -> tuple[Source, ...]:
@@ -260,11 +346,18 @@ def _singles(
     stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
     rest: list[tuple[str, str, str]] = []
     for new, claim in stated:
+        replaced = known.replaced.get(claim.cluster_id, "")
+        if replaced and known.current(replaced).status == "active":
+            yield _supersede(known, new, replaced, "the line that said it was edited")
         for old in claim.supersedes:
+            if old == replaced:
+                continue
             if why := _not_sure(known, new, old, claim):
                 rest.append((new, old, why))
             else:
-                yield _supersede(known, new, old, claim)
+                sure = claim.scores.supersession_confidence
+                why = f"a newer statement of the same matter ({claim.rationale}; {sure:.2f} sure)"
+                yield _supersede(known, new, old, why)
         rest += [(new, other.memory_id, other.reason) for other in claim.contradictions]
     for new, old, why in rest:
         if new != old and known.current(old).status == "active":
@@ -284,13 +377,12 @@ def _not_sure(known: _Known, new: str, old: str, claim: CanonicalClaim) -> str:
     return "" if known.current(old).status == "active" and old != new else "superseded already"
 
 
-def _supersede(known: _Known, new: str, old: str, claim: CanonicalClaim) -> Step:
+def _supersede(known: _Known, new: str, old: str, reason: str) -> Step:
     before, after = known.current(old), known.current(new)
     return Step(
         op="supersede",
         what=f"{before.slug} by {after.slug}",
-        reason=f"{claim.rationale or 'newer statement'}"
-        f" (confidence {claim.scores.supersession_confidence:.2f})",
+        reason=reason,
         changes=(
             known.edit(
                 old,

@@ -30,6 +30,8 @@ class Placed:
     blob: str
     committed: str
     """ISO date of the commit that brought it: the last resort for its capture date."""
+    former: str = ""
+    """Text hash of the unit that stood here before an edit, or empty."""
 
     def source(self) -> Source:
         """Return the unit's provenance."""
@@ -50,6 +52,8 @@ class Gathered:
     candidates: tuple[Candidate, ...]
     units: Mapping[str, tuple[tuple[str, str], ...]]
     """From candidate id to (resource, unit hash) pairs."""
+    former: Mapping[str, frozenset[tuple[str, str]]]
+    """From candidate id to (resource, former text hash) of the units that were edited into it."""
 
 
 def gather(placed: Iterable[Placed]) -> Gathered:
@@ -57,12 +61,15 @@ def gather(placed: Iterable[Placed]) -> Gathered:
     groups: dict[str, list[Placed]] = defaultdict(list)
     for one in placed:
         groups[_sameness(one.unit)].append(one)
-    candidates, units = [], {}
+    candidates, units, former = [], {}, {}
     for key, members in groups.items():
         candidate = _candidate(key, members)
         candidates.append(candidate)
         units[candidate.candidate_id] = tuple((m.resource, m.unit.hash) for m in members)
-    return Gathered(candidates=tuple(candidates), units=units)
+        edited = frozenset((m.resource, m.former) for m in members if m.former)
+        if edited:
+            former[candidate.candidate_id] = edited
+    return Gathered(candidates=tuple(candidates), units=units, former=former)
 
 
 def _sameness(unit: Unit) -> str:

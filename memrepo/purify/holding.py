@@ -22,6 +22,11 @@ class Parted:
     held: tuple[Step, ...]
     held_ids: frozenset[str]
 
+    @property
+    def open_ids(self) -> frozenset[str]:
+        """Return every memory that a waiting step concerns: what speaks for it stays open."""
+        return self.held_ids | {id_ for step in self.held for id_ in step.memory_ids}
+
 
 def fingerprints(op: str, memories: Iterable[str]) -> frozenset[str]:
     """Return the fingerprints of a commit: one a memory for bulk steps, else one for the whole."""

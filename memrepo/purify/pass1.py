@@ -70,6 +70,8 @@ def _count_fault(count: int) -> str:
 
 def _fault(verdict: Verdict, known: frozenset[str]) -> str:
     """Return why one verdict is invalid by itself, or an empty string."""
+    if verdict.fault:
+        return verdict.fault
     for name in _DIMENSIONS:
         if not in_unit_range(getattr(verdict.scores, name)):
             return f"score {name} is not a number from 0 to 1"

@@ -94,6 +94,8 @@ def posture(score: float, words: Sequence[str]) -> str:
 
 def _fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]) -> str:
     """Return why one claim is invalid, or an empty string."""
+    if claim.fault:
+        return claim.fault
     for f in fields(Scores):
         if not in_unit_range(getattr(claim.scores, f.name)):
             return f"score {f.name} is not a number from 0 to 1"

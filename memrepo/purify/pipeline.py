@@ -24,33 +24,18 @@ from memrepo.core.judging import (
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify.aside import set_aside
-from memrepo.purify.assemble import Assembled, Decision, assemble, prior_of
-from memrepo.purify.capture import Captured, PlacedNote, capture, note_hash
+from memrepo.purify.assemble import Assembled, Decision, Former, assemble, prior_of
+from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
-from memrepo.purify.gather import Gathered, Placed, gather
+from memrepo.purify.gather import Gathered, gather
+from memrepo.purify.intake import Intake, Reader, SourceText, take_in
 from memrepo.purify.manifest import Consumed
-from memrepo.purify.notes import NoteUnit, scan_notes
 from memrepo.purify.pass1 import check_verdicts
 from memrepo.purify.pass2 import check_claims
+from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
-from memrepo.purify.units import Unit, scan
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceText:
-    """One source file at the base commit.
-
-    `name` is its path in the workspace, `resource` in the repository, `committed` the ISO date
-    of the commit that brought this version.
-    """
-
-    name: str
-    resource: str
-    blob: str
-    kind: str
-    committed: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,122 +64,38 @@ class Purified:
     problems: tuple[Problem, ...] = ()
     routes: tuple[Mapping[str, str], ...] = ()
     """Claims whose home is not their type's own, as the manifest lists them."""
-
-
-@dataclass(slots=True)
-class _Scope:
-    """Units still to be taken in, over all sources."""
-
-    placed: list[Placed] = field(default_factory=list)
-    notes: list[PlacedNote] = field(default_factory=list)
-    standing: list[NoteUnit] = field(default_factory=list)
-    consumed: list[Consumed] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    seen: int = 0
+    alarms: tuple[str, ...] = ()
+    """Why a person must look first: a claim source is gone or lost much of what it held."""
 
 
 def purify(
     state: State, texts: Sequence[SourceText], cursor: Mapping[str, Cursor], setting: Setting
 ) -> Purified:
     """Take in what the cursor has not consumed; the same arguments give the same outcome."""
-    scope = _scope(texts, cursor, setting)
-    if not scope.consumed:
-        return Purified(problems=tuple(scope.problems))
-    gathered = gather(scope.placed)
+    reader = Reader(texts, setting.read)
+    intake = take_in(texts, cursor, reader)
+    if not intake.consumed:
+        return Purified(problems=tuple(intake.problems))
+    gathered = gather(intake.placed)
     verdicts, unjudged = _pass1(gathered.candidates, setting)
     groups = cluster(gathered.candidates, verdicts)
     claims, unclaimed, routes = _pass2(state, groups, setting)
-    made = assemble(state, groups, claims, setting.now)
-    noted = capture(state, scope.notes, scope.standing, setting.now)
-    files = set_aside(state, gathered.candidates, verdicts, setting.now)
+    made = assemble(state, groups, claims, Former(gathered.former, reader.standing), setting.now)
+    noted = capture(state, intake.notes, intake.standing, setting.now)
+    retired = retire(state, intake.gone, reader.standing, made.touched, setting.run)
     left_open = _left_open(gathered, groups, unjudged, unclaimed)
     return Purified(
-        steps=_steps(made, noted),
-        files=files,
-        consumed=tuple(_except(entry, left_open) for entry in scope.consumed),
-        behind=_behind(gathered, groups, made.decisions, noted, scope.notes),
-        counts=_counts(scope, gathered, verdicts, made, noted),
+        steps=(*_steps(made, noted), *retired),
+        files=set_aside(state, gathered.candidates, verdicts, setting.now),
+        consumed=tuple(_except(entry, left_open) for entry in intake.consumed),
+        behind=_behind(gathered, groups, made.decisions, noted, intake.notes),
+        counts=_counts(intake, gathered, verdicts, made, noted, retired),
         judgements=_judgements(verdicts, groups, claims, made.decisions),
         quarantined=_quarantined(unjudged, unclaimed, made.quarantined, noted),
-        problems=tuple(scope.problems),
+        problems=tuple(intake.problems),
         routes=tuple(routes),
+        alarms=tuple(intake.alarms),
     )
-
-
-# -- scope ---------------------------------------------------------------------------------------
-
-
-def _scope(texts: Sequence[SourceText], cursor: Mapping[str, Cursor], setting: Setting) -> _Scope:
-    scope = _Scope()
-    for text in texts:
-        at = cursor.get(text.resource, Cursor())
-        if at.is_at(text.blob):
-            continue
-        if text.kind == "notes":
-            _scope_notes(scope, text, at, setting)
-        else:
-            _scope_claims(scope, text, at, setting)
-    return scope
-
-
-def _scope_claims(scope: _Scope, text: SourceText, at: Cursor, setting: Setting) -> None:
-    found = scan(text.name, setting.read(text.blob))
-    old = {blob: frozenset(u.hash for u in scan(text.name, setting.read(blob)).units)
-           for blob in _blobs(at)}  # fmt: skip
-    open_ = _open(scope, text, at, old, frozenset(u.hash for u in found.units))
-    if open_ is None:
-        return
-    scope.problems += found.problems
-    units: list[Unit] = [u for u in found.units if u.hash in open_]
-    scope.seen += len(units)
-    scope.placed += [
-        Placed(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
-        for u in units
-    ]
-
-
-def _scope_notes(scope: _Scope, text: SourceText, at: Cursor, setting: Setting) -> None:
-    found, problems = scan_notes(text.name, setting.read(text.blob))
-    old = {
-        blob: frozenset(note_hash(u) for u in scan_notes(text.name, setting.read(blob))[0])
-        for blob in _blobs(at)
-    }
-    open_ = _open(scope, text, at, old, frozenset(note_hash(u) for u in found))
-    if open_ is None:
-        return
-    scope.problems += problems
-    scope.standing += found
-    scope.notes += [
-        PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
-        for u in found
-        if note_hash(u) in open_
-    ]
-
-
-def _blobs(at: Cursor) -> set[str]:
-    return {blob for span in at.spans for blob in (span.from_, span.to) if blob}
-
-
-def _open(
-    scope: _Scope,
-    text: SourceText,
-    at: Cursor,
-    old: Mapping[str, frozenset[str]],
-    new: frozenset[str],
-) -> frozenset[str] | None:
-    """Return the unit hashes to take in, and note the consumption; None when there is none."""
-    known = {**old, "": frozenset[str]()}
-    open_ = new - at.taken(known.__getitem__)
-    if not open_ and at.last == text.blob:
-        return None
-    before = known[at.last]
-    scope.consumed.append(
-        Consumed(
-            resource=text.resource, from_=at.last, to=text.blob,
-            also=tuple(sorted(open_ & before)),
-        )
-    )  # fmt: skip
-    return open_
 
 
 # -- the two passes ------------------------------------------------------------------------------
@@ -254,6 +155,7 @@ def _steps(made: Assembled, noted: Captured) -> tuple[Step, ...]:
         (len(noted.creates), "notes from daily logs", "create",
          tuple(Create(memory=m) for m in noted.creates)),
         (len(noted.rewords), "notes that grew", "reword", noted.rewords),
+        (len(made.rewords), "memories edited in their source", "reword", made.rewords),
         (len(made.updates), "memories met again in sources", "confirm", made.updates),
     ):  # fmt: skip
         if changes:
@@ -266,6 +168,7 @@ def _steps(made: Assembled, noted: Captured) -> tuple[Step, ...]:
 _WHY = {
     "memories from sources": "both passes of the purifier accepted them",
     "notes from daily logs": "daily logs are captured as notes, one a dated section",
+    "memories edited in their source": "the line they rest on was edited where it stood",
     "notes that grew": "the section of the daily log they come from was written on",
     "memories met again in sources": "the same text stands in another place: evidence is added",
 }
@@ -312,27 +215,31 @@ def _behind(
         }
         found[decision.memory_id] = found.get(decision.memory_id, frozenset()) | pairs
     by_text = {(n.resource, n.unit.text_hash): (n.resource, n.hash) for n in notes}
-    for memory in noted.creates:
-        source = memory.sources[0]
-        found[memory.id] = frozenset({by_text[source.resource, source.text_hash]})
+    told = [(memory.id, memory.sources[0]) for memory in noted.creates]
+    told += [(update.id, update.fields["sources"][0]) for update in noted.rewords]
+    for id_, source in told:
+        found[id_] = frozenset({by_text[source.resource, source.text_hash]})
     return found
 
 
 def _counts(
-    scope: _Scope,
+    intake: Intake,
     gathered: Gathered,
     verdicts: Sequence[Verdict],
     made: Assembled,
     noted: Captured,
+    retired: Sequence[Step],
 ) -> dict[str, int]:
     words = [v.verdict for v in verdicts]
     ops = [step.op for step in made.singles]
     return {
-        "sources": len(scope.consumed), "units": scope.seen,
+        "sources": len(intake.consumed), "units": len(intake.placed),
         "candidates": len(gathered.candidates), "rejected": words.count("reject"),
         "deferred": words.count("defer"), "compressed": words.count("compress"),
         "merged": words.count("merge"), "promoted": words.count("promote"),
         "memories_new": len(made.creates), "memories_met_again": len(made.updates),
+        "memories_reworded": len(made.rewords),
+        "memories_retired": sum(len(step.changes) for step in retired),
         "superseded": ops.count("supersede"), "contested": ops.count("flag"),
         "notes_new": len(noted.creates), "notes_grown": len(noted.rewords),
     }  # fmt: skip

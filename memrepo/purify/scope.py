@@ -52,6 +52,24 @@ def cursors(manifests: Iterable[Recorded]) -> dict[str, Cursor]:
     return found
 
 
+def advance(
+    cursor: Cursor, resource: str, blob: str, new: frozenset[str], hashes: UnitHashes
+) -> tuple[frozenset[str], Consumed] | None:
+    """Return the open units of a source's version and the entry that consumes them all.
+
+    None when there is nothing to take in and nothing to note. Units that were left open before
+    are named in `also`: they are in no difference between two versions, or only by returning.
+    """
+    open_ = new - cursor.taken(hashes)
+    if not open_ and cursor.last == blob:
+        return None
+    left = hashes(cursor.last).union(*(span.except_ for span in cursor.spans))
+    entry = Consumed(
+        resource=resource, from_=cursor.last, to=blob, also=tuple(sorted(open_ & left))
+    )
+    return open_, entry
+
+
 def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
     """Append a span, joined to the last where it goes on from it and nothing was left out."""
     last = cursor.spans[-1] if cursor.spans else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import isolate
+from memrepo.store.gitenv import git_failures, isolate
 from memrepo.store.repo import CannotWork, Repository
 
 if TYPE_CHECKING:
@@ -26,18 +26,32 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     from git import Repo
 
     isolate()
-    made = not (where / ".git").exists()
+    made = not _is_repository(where)
     if made:
+        # Also where a `git init` was cut short: to repeat it is safe.
         where.mkdir(parents=True, exist_ok=True)
-        repo = Repo.init(where, initial_branch=_first_branch())
+        with git_failures():
+            repo = Repo.init(where, initial_branch=_first_branch())
     else:
         repo = Repo(where)
     try:
         if repo.bare:
             raise CannotWork(f"{where}: found a bare repository, expected one with a work tree")
-        yield Repository(repo, layout), made
+        with git_failures():
+            yield Repository(repo, layout), made
     finally:
         repo.close()
+
+
+def _is_repository(where: Path) -> bool:
+    from git import Repo
+    from git.exc import InvalidGitRepositoryError, NoSuchPathError
+
+    try:
+        Repo(where).close()
+    except (InvalidGitRepositoryError, NoSuchPathError):
+        return False
+    return True
 
 
 def _first_branch() -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,13 @@ _LOCAL = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE",
     "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
     "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_INDEX_FILE",
+    "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+)  # fmt: skip
+
+# A person's settings that would start a program, sign, or believe a monitor that may be wrong.
+_SAFE = (
+    "core.hooksPath=/dev/null", "core.fsmonitor=false", "merge.verifySignatures=false",
+    "maintenance.auto=false", "gc.auto=0",
 )  # fmt: skip
 
 
@@ -31,6 +39,52 @@ class NotARepository(MemrepoError):
             f"{where}: {what}",
             fix="make one with `memrepo init`, or name its folder with -C",
         )
+
+
+class GitFailed(MemrepoError):
+    """Git refused or failed, for a reason that memrepo has no better words for."""
+
+    def __init__(self, error: Exception) -> None:
+        command = [str(word) for word in getattr(error, "command", ())]
+        verb = next((w for w in command[1:] if not w.startswith("-") and "=" not in w), "")
+        super().__init__(
+            f"git {verb} failed: {said(error)}", fix="`git status` and `git fsck` say more"
+        )
+
+
+def said(error: Exception) -> str:
+    """Return on one line what git printed when it failed."""
+    text = str(getattr(error, "stderr", "") or error)
+    return " ".join(text.replace("stderr:", "").strip(" '\n").split())
+
+
+def call(
+    repo: Repo,
+    *words: str,
+    stdin: int | None = None,
+    lines: Iterable[str] | None = None,
+    held: tuple[int, ...] = (),
+    forgive: bool = False,
+) -> str:
+    """Run git at the top of the work tree, deaf to hooks; return its output untouched.
+
+    `lines` go to its standard input (or what the descriptor `stdin` reads), so that no path is
+    ever an argument. `held` are descriptors
+    that the process keeps open: a lock among them stays held while git works, even when we die.
+    With `forgive` a failure is no exception. Raises GitCommandError.
+    """
+    settings = [word for setting in _SAFE for word in ("-c", setting)]
+    command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, "--literal-pathspecs", *settings, *words]
+    with tempfile.TemporaryFile() as stream:
+        if lines is not None:
+            stream.writelines(line.encode("utf-8", "surrogateescape") for line in lines)
+            stream.seek(0)
+        return str(
+            repo.git.execute(
+                command, istream=stdin or stream.fileno(), strip_newline_in_stdout=False,
+                with_exceptions=not forgive, pass_fds=held,
+            )
+        )  # fmt: skip
 
 
 def isolate(*, keep_index: bool = False) -> None:
@@ -45,7 +99,19 @@ def isolate(*, keep_index: bool = False) -> None:
     os.environ.setdefault("GIT_TERMINAL_PROMPT", "0")
     os.environ["GIT_EDITOR"] = "true"
     # Content is read by object id; a replacement or a lazy index refresh must not interfere.
+    os.environ["GIT_NO_REPLACE_OBJECTS"] = "1"
     os.environ["GIT_OPTIONAL_LOCKS"] = "0"
+
+
+@contextmanager
+def git_failures() -> Iterator[None]:
+    """Turn a failing git command that nobody expected into GitFailed."""
+    from git.exc import GitCommandError
+
+    try:
+        yield
+    except GitCommandError as error:
+        raise GitFailed(error) from error
 
 
 @contextmanager
@@ -62,7 +128,8 @@ def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
     try:
         if repo.bare or repo.working_tree_dir is None:
             raise NotARepository(where, "found a bare repository, expected one with a work tree")
-        yield repo
+        with git_failures():
+            yield repo
     finally:
         repo.close()
 

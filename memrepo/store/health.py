@@ -31,7 +31,7 @@ def object_problems(repo: Repo) -> list[str]:
 
 def interrupted(store: Repository) -> str:
     """Say what a crashed write left behind, or return an empty string."""
-    if journal.load(store.folder) is not None:
+    if journal.load(store.journals) is not None:
         return "a write was interrupted"
     if store.repo.git.for_each_ref("--count=1", TX):
         return "a transaction ref was left behind"

@@ -8,12 +8,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memrepo.core.messages import PREFIX
+from memrepo.store.gitenv import call
 
 if TYPE_CHECKING:
     from git import Repo
 
-_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Counts", "Held")
-_FIELD, _VALUE, _END = "\x1f", "\x1e", "\x1d"
+_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts")
+_VALUE = "\x1e"
+# What a person's settings would change about `git log`, and our trailers with it.
+_PLAIN = (
+    "-c", "log.showSignature=false", "-c", "log.showRoot=true", "-c", "trailer.separators=:",
+    "-c", "core.commentChar=#", "-c", "grep.patternType=basic",
+    "-c", "i18n.logOutputEncoding=UTF-8",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +66,15 @@ class Entry:
 
 def _format() -> str:
     trailers = [f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS]
-    return "%x1f".join(["%H", "%P", "%ct", "%an <%ae>", "%s", *trailers]) + "%x1d"
+    # Fields end in NUL, the one byte that no commit message can hold.
+    return "%x00".join(["%H", "%P", "%ct", "%an <%ae>", "%s", *trailers])
 
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
     """Yield the commits that `git log` lists for trusted arguments, newest first."""
-    raw = repo.git.log(f"--format={_format()}", *arguments, strip_newline_in_stdout=False)
-    for record in raw.split(_END):
-        parts = record.strip("\n").split(_FIELD)
-        if len(parts) < 5 + len(_KEYS):
-            continue
+    raw = call(repo, *_PLAIN, "log", "-z", f"--format={_format()}", *arguments)
+    flat = raw.split("\0")[:-1]
+    for parts in zip(*[iter(flat)] * (5 + len(_KEYS)), strict=True):
         commit, parents, when, author, subject = parts[:5]
         values = {
             key: tuple(v for v in part.split(_VALUE) if v)
@@ -91,13 +97,14 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     if not wanted:
         return found
     folder = _common_folder(wanted)
-    raw = repo.git.log(
-        "--first-parent", "-m", "--name-only", "-z", "--format=%x1d%ct", "--no-renames",
-        head, "--", folder or ".", strip_newline_in_stdout=False,
+    raw = call(
+        repo, *_PLAIN, "log", "--first-parent", "-m", "--name-only", "-z", "--no-renames",
+        "--format=%x00%ct", head, "--", folder or ".",
     )  # fmt: skip
-    for record in raw.split(_END)[1:]:
+    # A record is NUL, date, NUL, newline, and names that end in NUL each.
+    for record in raw.removeprefix("\0").split("\0\0"):
         when, _, names = record.partition("\0")
-        for name in names.replace("\n", "").split("\0"):
+        for name in names.removeprefix("\n").split("\0"):
             if name in wanted and name not in found:
                 found[name] = datetime.fromtimestamp(int(when), tz=UTC)
     return found
@@ -137,13 +144,3 @@ def chain_of(repo: Repo, commit: str) -> list[Entry]:
     if len(tip.parents) < 2:
         return [tip]
     return list(entries(repo, "--reverse", f"{tip.parents[0]}..{tip.parents[1]}"))
-
-
-def held_branch(repo: Repo, prefix: str, held: str) -> str:
-    """Return the branch below a prefix whose tip says it holds these changes, or nothing."""
-    names = str(repo.git.for_each_ref("--format=%(refname:short)", f"refs/heads/{prefix}")).split()
-    for name in names:
-        (tip,) = list(entries(repo, "-1", f"refs/heads/{name}"))
-        if tip.trailer("Held") == held:
-            return name
-    return ""

@@ -27,8 +27,11 @@ class Locked(MemrepoError):
 
 
 @contextmanager
-def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold the lock `name` in a folder; raises Locked when it is not free within `wait_s`."""
+def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
+    """Hold the lock `name` in a folder; raises Locked when it is not free within `wait_s`.
+
+    Yields its descriptor: a process that inherits it holds the lock too, until both are gone.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + wait_s
     with (folder / f"{name}.lock").open("a") as handle:
@@ -40,4 +43,4 @@ def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[None]:
                 if time.monotonic() >= deadline:
                     raise Locked(name, wait_s) from None
                 time.sleep(_PAUSE_S)
-        yield
+        yield handle.fileno()

@@ -5,50 +5,45 @@ The rules and why they are as they are: docs/git-model.md, "How a run writes".
 
 from __future__ import annotations
 
-import hashlib
-import os
+import signal
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
-from memrepo.store import journal
-from memrepo.store.gitenv import NotARepository, find_layout, opened
+from memrepo.core.problems import Problem
+from memrepo.store import journal, recovery
+from memrepo.store.gitenv import GitFailed, NotARepository, call, find_layout, opened, said
+from memrepo.store.journal import Journal
 from memrepo.store.lock import lock
+from memrepo.store.recovery import TX
 from memrepo.store.stream import Chain, write_stream
 from memrepo.store.tree import Snapshot, snapshot
+from memrepo.store.worktree import FilesInTheWay, WorkTree
 
 if TYPE_CHECKING:
     from git import Repo
 
-TX = "refs/memrepo/tx/"
+__all__ = (
+    "TX", "BranchMoved", "CannotWork", "FilesInTheWay", "Repository", "open_repository",
+)  # fmt: skip
+
 WRITE_WAIT_S = 10.0
 _MIDDLE_OF = {
     "MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
     "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisect",
+    "sequencer": "a sequence of picks",
 }  # fmt: skip
-_SAFE_MERGE = ("core.hooksPath=/dev/null", "merge.verifySignatures=false")
 
 
 class CannotWork(MemrepoError):
     """The repository is in a state in which nothing may be written."""
-
-
-class FilesInTheWay(MemrepoError):
-    """Uncommitted work lies on paths that are to be written; it is left as it is."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
-        super().__init__(
-            f"found uncommitted changes on paths to be written: {named}",
-            fix="commit them, or move them away, and run the command again",
-        )
-        self.paths = tuple(paths)
 
 
 class BranchMoved(MemrepoError):
@@ -64,32 +59,52 @@ class BranchMoved(MemrepoError):
 
 
 class Repository:
-    """A memory repository: its git repository, layout, and the only way to write to it."""
+    """A memory repository: its git repository, layout, and the only way to write to it.
+
+    `notices` are findings of the writer itself, such as a write that a crash had cut short.
+    """
 
     def __init__(self, repo: Repo, layout: Layout) -> None:
         self.repo = repo
         self.layout = layout
+        self.notices: list[Problem] = []
+        self._held: tuple[int, ...] = ()
+
+    @cached_property
+    def work(self) -> WorkTree:
+        """Return the index and work tree."""
+        return WorkTree(self.repo)
 
     @property
     def root(self) -> Path:
         """Return the work tree's folder."""
-        return Path(str(self.repo.working_tree_dir))
+        return self.work.root
 
     @cached_property
     def folder(self) -> Path:
-        """Return memrepo's own folder in the common git directory."""
+        """Return memrepo's own folder in the common git directory: locks and index."""
         return Path(self.repo.common_dir) / "memrepo"
 
     @cached_property
+    def journals(self) -> Path:
+        """Return the folder of this work tree's journal."""
+        return Path(self.repo.git_dir) / "memrepo"
+
+    @property
     def branch(self) -> str:
         """Return the full name of the branch HEAD names; raises CannotWork when detached."""
-        try:
-            return str(self.repo.git.symbolic_ref("-q", "HEAD"))
-        except self.git_error as error:
+        name = self.branch_or_none
+        if not name:
             raise CannotWork(
                 "HEAD is detached: a run needs a branch to land on",
                 fix="`git switch -c <name>` keeps these commits, `git switch main` leaves them",
-            ) from error
+            )
+        return name
+
+    @property
+    def branch_or_none(self) -> str:
+        """Return the full name of the branch HEAD names, or an empty string when detached."""
+        return call(self.repo, "symbolic-ref", "-q", "HEAD", forgive=True).strip()
 
     @property
     def git_error(self) -> type[Exception]:
@@ -100,10 +115,7 @@ class Repository:
 
     def head(self) -> str:
         """Return the id of the commit at HEAD, or an empty string on a branch not yet born."""
-        try:
-            return str(self.repo.git.rev_parse("--verify", "--quiet", "HEAD^{commit}"))
-        except self.git_error:
-            return ""
+        return self.resolve("HEAD")
 
     def resolve(self, revision: str) -> str:
         """Return the commit id a person's revision names, or an empty string."""
@@ -113,7 +125,9 @@ class Repository:
                     "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
                 )
             )
-        except self.git_error:
+        except self.git_error as error:
+            if "dubious ownership" in str(error):
+                raise GitFailed(error) from error
             return ""
 
     def snapshot(self, commit: str) -> Snapshot:
@@ -122,9 +136,8 @@ class Repository:
 
     def commit_time(self, commit: str) -> datetime:
         """Return a commit's committer date."""
-        return datetime.fromtimestamp(
-            int(self.repo.git.show("-s", "--format=%ct", commit, "--")), tz=UTC
-        )
+        shown = call(self.repo, "log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
+        return datetime.fromtimestamp(int(shown), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
         """Return the date a commit on `base` gets: never before its parent's (rulings, 5)."""
@@ -140,39 +153,39 @@ class Repository:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the write lock, after finishing or dropping what a crash left."""
-        with lock(self.folder, "write", wait_s=WRITE_WAIT_S):
-            self._recover()
-            yield
+        """Hold the write lock, after finishing or taking back what a crash left."""
+        with lock(self.folder, "write", wait_s=WRITE_WAIT_S) as descriptor:
+            self._held = (descriptor,)
+            try:
+                self._recover()
+                yield
+            finally:
+                self._held = ()
 
     def _recover(self) -> None:
-        left = journal.load(self.folder)
-        if left is None:
-            return
-        if left.tip and left.branch == self.branch:
-            self._drop_index_lock()
-            if self.head() == left.base:
-                self._make_way(left.base, left.tip)
-                self._forward(left.tip)
-            elif self.head() != left.tip:
-                self._clear_leftovers(left.base, left.tip)
-        self._delete_ref(left.ref)
-        journal.clear(self.folder)
+        left = journal.load(self.journals)
+        if left is not None:
+            self.refuse_unfit()
+            recovery.drop_locks(self.repo, left, journal.written_at(self.journals))
+            if left.tip and not recovery.is_landed(self.repo, left, self.head()):
+                self._finish(left)
+        recovery.sweep(self.repo, self.journals)
+        journal.clear(self.journals)
 
-    def _drop_index_lock(self) -> None:
-        # Only our own interrupted fast-forward can have left it: the journal says one was under
-        # way, and no memrepo process lives (we hold its lock).
-        Path(self.repo.git_dir, "index.lock").unlink(missing_ok=True)
-
-    def _clear_leftovers(self, base: str, tip: str) -> None:
-        """Take back new files that a dropped write had put into the work tree already."""
-        tracked = set(self._listed("ls-files", "-z"))
-        for path, blob in self.changed(base, tip).items():
-            if blob and path not in tracked and self._work_blob(path) == blob:
-                (self.root / path).unlink()
-
-    def _delete_ref(self, ref: str) -> None:
-        self.repo.git.update_ref("-d", ref)
+    def _finish(self, left: Journal) -> None:
+        """Bring an interrupted write to its end, or to its beginning where it cannot end."""
+        if self.head() == left.base and self.branch_or_none == left.branch:
+            changed = self.work.changed(left.base, left.tip)
+            recovery.mend_halves(self.work, left, changed)
+            try:
+                self.work.adopt(self.work.clear_way(changed).adopted, changed)
+                self._forward(left.base, left.tip)
+            except MemrepoError:
+                pass  # a person works on its paths by now: it is taken back below
+            else:
+                return
+        theirs = recovery.take_back(self.work, left, self.head())
+        self.notices.append(recovery.dropped(left, theirs))
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -185,7 +198,7 @@ class Repository:
                     f"the repository is in the middle of {what}",
                     fix="finish or abort it (`git status` says how), then run the command again",
                 )
-        if self.repo.git.ls_files("--unmerged"):
+        if call(self.repo, "ls-files", "--unmerged"):
             raise CannotWork(
                 "the index holds unmerged paths",
                 fix="resolve them (`git status` names them) and commit, then run again",
@@ -195,16 +208,33 @@ class Repository:
                 "this is a shallow clone: history that runs rely on is not here",
                 fix="`git fetch --unshallow` brings it",
             )
-        _ = self.branch
+        self._refuse_second_checkout(self.branch)
+
+    def _refuse_second_checkout(self, branch: str) -> None:
+        """Refuse a branch that another work tree has too: its index would undo what lands."""
+        if not (Path(self.repo.common_dir) / "worktrees").exists():
+            return
+        listed = call(self.repo, "worktree", "list", "--porcelain", "-z").split("\0")
+        if listed.count(f"branch {branch}") > 1:
+            raise CannotWork(
+                f"{branch} is checked out in two work trees",
+                fix="switch one of them to a branch of its own (`git worktree list`)",
+            )
 
     def build(self, chain: Chain, name: str) -> str:
         """Stream a chain into a transaction ref and return its tip; the branch is untouched."""
         ref = TX + name
-        with tempfile.TemporaryFile() as stream:
-            write_stream(stream, chain, ref)
-            stream.seek(0)
-            self.repo.git.fast_import("--quiet", "--done", istream=stream)
-        return str(self.repo.git.rev_parse("--verify", ref))
+        before = set(Path(self.repo.git_dir).glob("fast_import_crash_*"))
+        try:
+            with tempfile.TemporaryFile() as stream:
+                write_stream(stream, chain, ref)
+                stream.seek(0)
+                words = ("fast-import", "--quiet", "--done")
+                call(self.repo, *words, stdin=stream.fileno(), held=self._held)
+        finally:
+            for report in set(Path(self.repo.git_dir).glob("fast_import_crash_*")) - before:
+                report.unlink(missing_ok=True)
+        return call(self.repo, "rev-parse", "--verify", ref).strip()
 
     def land(self, chain: Chain, name: str) -> str:
         """Write a chain and fast-forward the branch to it; return the new commit.
@@ -216,153 +246,95 @@ class Repository:
             self.refuse_unfit()
             if self.head() != chain.base:
                 raise BranchMoved(self.branch)
-            paths = {path for commit in chain.commits for path in commit.effect.files}
-            self._refuse_filters(paths)
-            note = journal.Journal(branch=self.branch, base=chain.base, ref=TX + name)
-            journal.save(self.folder, note)
+            self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
+            note = Journal(branch=self.branch, base=chain.base, ref=TX + name)
+            journal.save(self.journals, note)
             try:
                 tip = self.build(chain, name)
-                self._make_way(chain.base, tip)
-                journal.save(
-                    self.folder,
-                    journal.Journal(branch=note.branch, base=note.base, ref=note.ref, tip=tip),
-                )
-                self._forward(tip)
-            finally:
-                self._delete_ref(note.ref)
-                journal.clear(self.folder)
+                changed = self.work.changed(chain.base, tip)
+                way = self.work.clear_way(changed)
+                note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
+                with uninterrupted():
+                    journal.save(self.journals, note)
+                    self.work.adopt(way.adopted, changed)
+                    self._forward(chain.base, tip)
+            except BaseException:
+                self._drop(note)
+                raise
+            self._drop(note)
         return tip
+
+    def _drop(self, note: Journal) -> None:
+        """Close a write: what did not land is taken back, and nothing of it stays behind."""
+        if note.tip and not recovery.is_landed(self.repo, note, self.head()):
+            recovery.take_back(self.work, note, self.head())
+        call(self.repo, "update-ref", "-d", note.ref)
+        journal.clear(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
         """Write a chain and leave it on a branch of its own for review; return its tip."""
+        name = branch.replace("/", "-")
         with self.writing():
             self.refuse_unfit()
-            tip = self.build(chain, branch.replace("/", "-"))
-            self.repo.git.update_ref(f"refs/heads/{branch}", tip)
-            self._delete_ref(TX + branch.replace("/", "-"))
+            note = Journal(branch=f"refs/heads/{branch}", base=chain.base, ref=TX + name)
+            journal.save(self.journals, note)
+            try:
+                tip = self.build(chain, name)
+                there = self.resolve(note.branch)
+                if there not in ("", tip):
+                    raise CannotWork(
+                        f"{branch} exists already and holds something else",
+                        fix="rename or delete that branch, then run the command again",
+                    )
+                call(self.repo, "update-ref", note.branch, tip)
+            finally:
+                self._drop(note)
         return tip
 
     def maintain(self) -> None:
         """Let git pack what many small runs left loose, when it thinks it is due."""
         with self.writing():
-            self.repo.git.maintenance("run", "--auto", "--quiet")
+            settings = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
+            self.repo.git.execute(
+                ["git", *settings, "maintenance", "run", "--auto", "--quiet"],
+                with_exceptions=False, pass_fds=self._held,
+            )  # fmt: skip
 
-    def _forward(self, tip: str) -> None:
+    def _forward(self, base: str, tip: str) -> None:
         """Fast-forward: git checks dirty and untracked files, writes the tree, then the ref."""
-        self.repo.git.update_index("-q", "--refresh", with_exceptions=False)
+        call(self.repo, "update-index", "-q", "--refresh", forgive=True)
+        branch = self.branch_or_none.removeprefix("refs/heads/")
+        options = f"branch.{branch}.mergeOptions="
         try:
-            self.repo.git(c=_SAFE_MERGE).merge(
-                "--ff-only", "--quiet", "--no-autostash", "--no-overwrite-ignore", tip
-            )
+            call(
+                self.repo, *(() if "=" in branch else ("-c", options)),
+                "merge", "--ff-only", "--quiet", "--no-squash", "--commit", "--no-autostash",
+                "--no-overwrite-ignore", tip, held=self._held,
+            )  # fmt: skip
         except self.git_error as error:
+            if self.head() != base:
+                raise BranchMoved(branch) from error
             raise CannotWork(
-                f"git refused to fast-forward: {_stderr(error)}",
+                f"git refused to fast-forward: {said(error)}",
                 fix="move the files it names out of the way and run the command again",
             ) from error
 
-    def changed(self, base: str, tip: str) -> dict[str, str]:
-        """Return what differs between two commits: blob id by path, empty where a file goes."""
-        old = base or self.repo.git.hash_object("-t", "tree", "/dev/null")
-        raw = self.repo.git.diff_tree(
-            "-r", "-z", "--no-renames", old, tip, strip_newline_in_stdout=False
-        )
-        parts = raw.split("\0")
-        found = {}
-        for head, path in zip(parts[0::2], parts[1::2], strict=False):
-            blob = head.split(" ")[3]
-            found[path] = "" if set(blob) == {"0"} else blob
-        return found
-
-    def _make_way(self, base: str, tip: str) -> None:
-        """Raise FilesInTheWay, or put into the index what the work tree already holds.
-
-        A fast-forward refuses even identical untracked files; with the index at the target it
-        keeps them. A path whose staged side differs too is somebody's work and is left alone.
-        """
-        changed = self.changed(base, tip)
-        held, blocked = [], []
-        for path, state in self.dirty(changed).items():
-            if path not in changed or self._staged_as(path, state, changed[path]):
-                continue
-            if state != "!!" and state[0] in " ?" and self._work_blob(path) == changed[path]:
-                if changed[path]:
-                    held.append(f"100644 {changed[path]}\t{path}\0")
-            else:
-                blocked.append(path)
-        if blocked:
-            raise FilesInTheWay(sorted(blocked))
-        if held:
-            self._feed("update_index", "-z", "--index-info", lines=held)
-
-    def _staged_as(self, path: str, state: str, blob: str) -> bool:
-        return state[0] in "MAD" and state[1] == " " and self._work_blob(path) == blob
-
-    def _feed(self, command: str, *arguments: str, lines: Iterable[str]) -> str:
-        """Run a git command with lines on its standard input; no path ever is an argument."""
-        with tempfile.TemporaryFile() as stream:
-            stream.writelines(line.encode("utf-8", "surrogateescape") for line in lines)
-            stream.seek(0)
-            run = getattr(self.repo.git, command)
-            return str(run(*arguments, istream=stream, strip_newline_in_stdout=False))
-
-    def dirty(self, paths: Iterable[str] = ()) -> Mapping[str, str]:
-        """Return uncommitted work: two-letter status by path (`??` untracked, `!!` ignored).
-
-        With `paths`, only below the top folders that they name.
-        """
-        tops = sorted({path.split("/", 1)[0] for path in paths})
-        raw = self.repo.git(literal_pathspecs=True).status(
-            "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames",
-            "--", *tops, strip_newline_in_stdout=False,
-        )  # fmt: skip
-        return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
-
     def _refuse_filters(self, paths: Iterable[str]) -> None:
-        raw = self._feed(
-            "check_attr", "-z", "--stdin", "filter", lines=(f"{path}\0" for path in paths)
-        )
-        parts = raw.split("\0")
-        for path, value in zip(parts[0::3], parts[2::3], strict=False):
-            if value not in ("unspecified", "unset"):
-                raise CannotWork(
-                    f"{path}: found the git filter {value!r}, which memrepo would bypass",
-                    fix="exclude memrepo's folders from the filter in .gitattributes",
-                )
-
-    def _listed(self, *command: Any) -> list[str]:
-        name, *rest = command
-        run = getattr(self.repo.git, str(name).replace("-", "_"))
-        return [p for p in run(*rest, strip_newline_in_stdout=False).split("\0") if p]
-
-    def work_bytes(self, path: str) -> bytes | None:
-        """Return a work tree file's bytes, or None where there is no file; no link is followed."""
-        try:
-            descriptor = os.open(self.root / path, os.O_RDONLY | os.O_NOFOLLOW)
-            with os.fdopen(descriptor, "rb") as handle:
-                return handle.read()
-        except OSError:
-            return None
-
-    def _work_blob(self, path: str) -> str:
-        data = self.work_bytes(path)
-        return "" if data is None else self.blob_id(data)
-
-    def blob_id(self, data: bytes) -> str:
-        """Return the id git gives to a blob of these bytes in this repository."""
-        return str(_hash(self._object_format)(b"blob %d\0" % len(data) + data).hexdigest())
-
-    @cached_property
-    def _object_format(self) -> str:
-        return str(self.repo.git.rev_parse("--show-object-format"))
+        for path, name in self.work.filtered(dict.fromkeys(paths)):
+            raise CannotWork(
+                f"{path}: found the git filter {name!r}, which memrepo would bypass",
+                fix="exclude memrepo's folders from the filter in .gitattributes",
+            )
 
 
-def _hash(name: str) -> Any:
-    return {"sha1": hashlib.sha1, "sha256": hashlib.sha256}[name]
-
-
-def _stderr(error: Exception) -> str:
-    text = str(getattr(error, "stderr", "") or error)
-    return " ".join(text.replace("stderr:", "").strip(" '\n").split())
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM, here and in the git process, while files are written."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -88,13 +88,28 @@ def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
         mode, _, blob = head.split(" ")
         if not layout.owns(path):
             continue
-        if mode in _FILE_MODES:
+        if mode in _FILE_MODES and not _is_text(path):
+            problems.append(_bad_name(path))
+        elif mode in _FILE_MODES:
             blobs[path] = blob
         else:
             problems.append(not_a_file(path, mode))
     return Snapshot(
         commit=commit, layout=layout, files=BlobFiles(repo, blobs), problems=tuple(problems)
     )
+
+
+def _is_text(path: str) -> bool:
+    """Tell whether a name is UTF-8: git's names are bytes, and others come as surrogates."""
+    return not any("\ud800" <= ch <= "\udfff" for ch in path)
+
+
+def _bad_name(path: str) -> Problem:
+    return Problem(
+        path=ascii(path)[1:-1], rule="tree-name-not-utf8",
+        message="found a file name that is not UTF-8: the file is left alone",
+        fix="rename the file",
+    )  # fmt: skip
 
 
 def not_a_file(path: str, mode: str) -> Problem:

@@ -18,8 +18,8 @@ MAX_BYTES = 4 * 1024 * 1024
 class Workspace:
     """The files of a workspace that runs may read, by name, and what was refused.
 
-    `refused` names files that exist but were not read (a folder ends in a slash): their last
-    snapshot is kept.
+    `refused` names files that exist but were not read (a folder ends in a slash, an empty name is
+    everything): their last snapshot is kept.
     """
 
     files: dict[str, bytes]
@@ -29,8 +29,17 @@ class Workspace:
     def keeps(self, name: str) -> bool:
         """Tell whether a file's last snapshot stays because the file could not be read."""
         return name in self.refused or any(
-            name.startswith(folder) for folder in self.refused if folder.endswith("/")
+            name.startswith(folder) for folder in self.refused if not folder or folder[-1] == "/"
         )
+
+
+def not_followed(folder: str, only: str = "") -> Workspace:
+    """Refuse a whole folder that is reached through a symlink; every last snapshot is kept."""
+    problem = _refusal(
+        folder, "source-not-a-file", "found a symlink, expected a folder: it is never followed",
+        "replace it by the folder it stands for",
+    )  # fmt: skip
+    return Workspace(files={}, refused=frozenset({only}), problems=(problem,))
 
 
 def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspace:
@@ -42,12 +51,8 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
     for name, entry in _walk(root, "", depth):
         if only and not name.startswith(only):
             continue
-        try:
-            known = kind_of(name + "any.md" if name.endswith("/") else name, rules)
-            name.encode("utf-8")
-        except UnicodeEncodeError:
-            known, name = None, name.encode("utf-8", "backslashreplace").decode()
-        if known is None:
+        folder = not name or name.endswith("/")
+        if kind_of(name + "any.md" if folder else name, rules) is None:
             continue
         data, problem = _read(name, entry)
         if data is not None:
@@ -61,12 +66,17 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
     return Workspace(files=files, refused=frozenset(refused), problems=tuple(problems))
 
 
-def _walk(root: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    with os.scandir(root) as listing:
-        entries = sorted(listing, key=lambda entry: entry.name)
+def _walk(root: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
+    """Yield files, and folders that cannot be listed with the reason, in name order."""
+    try:
+        with os.scandir(root) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except OSError as error:
+        yield prefix, error
+        return
     for entry in entries:
         name = prefix + entry.name
-        if entry.name.startswith(".git"):
+        if entry.name == ".git":
             continue
         if not entry.is_dir(follow_symlinks=False):
             # A link to a folder is named as the folder it pretends to be, and refused there.
@@ -79,7 +89,21 @@ def _refusal(name: str, rule: str, message: str, fix: str) -> Problem:
     return Problem(path=name, rule=rule, message=message, fix=fix)
 
 
-def _read(name: str, entry: os.DirEntry[str]) -> tuple[bytes | None, Problem | None]:
+def _unreadable(name: str, error: OSError) -> Problem:
+    return _refusal(
+        name, "source-unreadable", f"could not be read: {error.strerror}",
+        "make it readable for the user that memrepo runs as",
+    )  # fmt: skip
+
+
+def _read(name: str, entry: os.DirEntry[str] | OSError) -> tuple[bytes | None, Problem | None]:
+    if isinstance(entry, OSError):
+        return None, _unreadable(name, entry)
+    if not name.isprintable():
+        return None, _refusal(
+            ascii(name)[1:-1], "source-name", "found a name that is not plain UTF-8 text",
+            "rename the file: no control characters, no broken encoding",
+        )  # fmt: skip
     if not entry.is_file(follow_symlinks=False):
         what = "a symlink" if entry.is_symlink() else "something that is not a file"
         return None, _refusal(
@@ -87,14 +111,11 @@ def _read(name: str, entry: os.DirEntry[str]) -> tuple[bytes | None, Problem | N
             "replace it by a copy of the file",
         )  # fmt: skip
     try:
-        descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as handle:
             data = handle.read(MAX_BYTES + 1)
     except OSError as error:
-        return None, _refusal(
-            name, "source-unreadable", f"could not be read: {error.strerror}",
-            "make the file readable for the user that memrepo runs as",
-        )  # fmt: skip
+        return None, _unreadable(name, error)
     return _text_only(name, data)
 
 

@@ -6,6 +6,7 @@ and names its id, and no active claim is invisible: what fits no section stands 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,9 @@ LIMIT = 500
 """Claims in one view file; above, the view is split by first tag."""
 _TEXT = 500
 _LINE = 78
+_MARKUP = re.compile(r"(\\*)([<`\[\]])")
+_TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
+_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
@@ -104,9 +108,10 @@ VIEWS: tuple[View, ...] = (
 def render_views(state: State, *, personal: bool) -> list[Change]:
     """Return the writes and deletions that make the views agree with the memories.
 
-    A view whose bytes are the same is not written; one that is no longer due is deleted.
+    A view whose bytes are the same is not written; one that is no longer due is deleted. Where
+    there are no memories there are no views: a run that found nothing has nothing to show.
     """
-    wanted = dict(_pages(state, personal=personal))
+    wanted = dict(_pages(state, personal=personal)) if state.memories else {}
     area = state.layout.area("views")
     changes: list[Change] = [
         Write(path=path, data=data)
@@ -213,7 +218,8 @@ def _block(state: State, memory: Memory) -> Mapping[str, Any]:
         "confidence": _confidence(memory), "captured": memory.captured[:10],
         "tags": [_one_line(tag) for tag in memory.texts("tags")],
         "sources": [
-            {"resource": s.resource.removeprefix(prefix), "lines": s.lines}
+            {"resource": s.resource.removeprefix(prefix), "lines": s.lines,
+             "label": _plain(" ".join(visible(s.resource.removeprefix(prefix)).split()))}
             for s in memory.sources
         ],
         "contested_by": [
@@ -243,8 +249,12 @@ def _heading(memory: Memory) -> str:
 def _one_line(text: str) -> str:
     """Put text on one bounded line in which nothing is markup of the page."""
     line = " ".join(visible(text).split())
-    line = line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…"
-    return line.replace("<", "\\<").replace("`", "\\`").replace("[", "\\[")
+    return _plain(line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…")
+
+
+def _plain(line: str) -> str:
+    """Escape what would start HTML, code or a link, whatever backslashes stand before it."""
+    return _MARKUP.sub(r"\1\1\\\2", line)
 
 
 def _cut(text: str) -> str:
@@ -252,8 +262,27 @@ def _cut(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote a memory's text: whatever it holds, it cannot become a heading of the page."""
-    return "\n".join(f"> {line}".rstrip() for line in visible(text).split("\n"))
+    """Quote a memory's text: whatever it holds, it cannot become a heading of the page.
+
+    HTML is escaped, or an open comment would hide the rest of the page; not so in fenced code,
+    which people copy, where the fence stands at the margin and is closed.
+    """
+    lines = visible(text).split("\n")
+    fenced = _fenced(lines)
+    shown = (x if n in fenced else _TAG.sub(r"\1\1\\<", x) for n, x in enumerate(lines))
+    return "\n".join(f"> {line}".rstrip() for line in shown)
+
+
+def _fenced(lines: Sequence[str]) -> set[int]:
+    found: set[int] = set()
+    first, mark = 0, ""
+    for n, line in enumerate(lines):
+        if not mark and (opening := _FENCE.fullmatch(line)):
+            first, mark = n, opening[1]
+        elif mark and set(line.rstrip()) == {mark[0]} and len(line.rstrip()) >= len(mark):
+            found.update(range(first, n + 1))
+            mark = ""
+    return found
 
 
 @cache

@@ -1,0 +1,173 @@
+"""What a run takes in: units that no accepted run consumed, and what became of earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memrepo.core.problems import Problem
+from memrepo.purify.capture import PlacedNote, note_hash
+from memrepo.purify.gather import Placed
+from memrepo.purify.manifest import Consumed
+from memrepo.purify.notes import NoteUnit, scan_notes
+from memrepo.purify.revisions import Revision, revise
+from memrepo.purify.scope import Cursor, advance
+from memrepo.purify.units import Scan, Unit, scan
+
+Read = Callable[[str], bytes]
+"""From a blob id to its bytes."""
+
+MAX_LOST_PCT = 30
+FREE_LOSSES = 5
+"""A source may always lose this many units: short files are edited too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText:
+    """One source file at the base commit.
+
+    `name` is its path in the workspace, `resource` in the repository, `committed` the ISO date
+    of the commit that brought this version. An empty `blob` means that the file is gone.
+    """
+
+    name: str
+    resource: str
+    blob: str
+    kind: str
+    committed: str
+
+
+@dataclass(slots=True)
+class Intake:
+    """Units still to be taken in over all sources, and what became of earlier ones."""
+
+    placed: list[Placed] = field(default_factory=list)
+    notes: list[PlacedNote] = field(default_factory=list)
+    standing: list[NoteUnit] = field(default_factory=list)
+    consumed: list[Consumed] = field(default_factory=list)
+    revisions: dict[str, Revision] = field(default_factory=dict)
+    alarms: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def gone(self) -> dict[str, frozenset[str]]:
+        """Return, by source, the text hashes that left it."""
+        return {resource: revision.gone for resource, revision in self.revisions.items()}
+
+
+class Reader:
+    """Scans versions of sources, each once."""
+
+    def __init__(self, texts: Iterable[SourceText], read: Read) -> None:
+        self._read = read
+        self._current = {text.resource: text for text in texts}
+        self._claims: dict[tuple[str, str], Scan] = {}
+        self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
+
+    def claims(self, name: str, blob: str) -> Scan:
+        """Return the claim units of one version of a source."""
+        key = (name, blob)
+        if key not in self._claims:
+            self._claims[key] = scan(name, self._read(blob) if blob else b"")
+        return self._claims[key]
+
+    def notes(self, name: str, blob: str) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
+        """Return the note units of one version of a daily log."""
+        key = (name, blob)
+        if key not in self._notes:
+            self._notes[key] = scan_notes(name, self._read(blob) if blob else b"")
+        return self._notes[key]
+
+    def standing(self, resource: str) -> frozenset[str]:
+        """Return the text hashes of the units that a source holds now."""
+        text = self._current.get(resource)
+        if text is None or not text.blob or text.kind != "claims":
+            return frozenset()
+        return frozenset(u.text_hash for u in self.claims(text.name, text.blob).units)
+
+
+def take_in(texts: Sequence[SourceText], cursor: Mapping[str, Cursor], reader: Reader) -> Intake:
+    """Compare every source with what the cursor consumed of it."""
+    intake = Intake()
+    for text in texts:
+        at = cursor.get(text.resource, Cursor())
+        if at.is_at(text.blob) or at.last == text.blob == "":
+            continue
+        if text.kind == "notes":
+            _notes(intake, text, at, reader)
+        else:
+            _claims(intake, text, at, reader)
+    intake.alarms += _alarms(intake, texts)
+    return intake
+
+
+def _claims(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> None:
+    found = reader.claims(text.name, text.blob)
+    old = {
+        blob: frozenset(u.hash for u in reader.claims(text.name, blob).units) for blob in _blobs(at)
+    }
+    open_ = _open(intake, text, at, old, frozenset(u.hash for u in found.units))
+    if open_ is None:
+        return
+    revision = Revision()
+    if at.last and at.last != text.blob:
+        revision = revise(reader.claims(text.name, at.last).units, found.units)
+        intake.revisions[text.resource] = revision
+    intake.problems += found.problems
+    intake.placed += [_placed(unit, text, revision) for unit in found.units if unit.hash in open_]
+
+
+def _placed(unit: Unit, text: SourceText, revision: Revision) -> Placed:
+    return Placed(
+        unit=unit, resource=text.resource, blob=text.blob, committed=text.committed,
+        former=revision.edited.get(unit.hash, ""),
+    )  # fmt: skip
+
+
+def _alarms(intake: Intake, texts: Iterable[SourceText]) -> Iterator[str]:
+    """Say why a person must look first; what only moved to another source is not lost."""
+    arrived = {p.unit.text_hash for p in intake.placed}
+    for text in texts:
+        found = intake.revisions.get(text.resource, Revision())
+        lost = len(found.gone - arrived - set(found.edited.values()))
+        if lost and not text.blob:
+            yield f"the source {text.name} is gone, and {lost} of its units with it"
+        elif lost > FREE_LOSSES and lost * 100 > MAX_LOST_PCT * found.before:
+            yield f"{text.name} lost {lost} of its {found.before} units"
+
+
+def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> None:
+    found, problems = reader.notes(text.name, text.blob)
+    old = {
+        blob: frozenset(note_hash(u) for u in reader.notes(text.name, blob)[0])
+        for blob in _blobs(at)
+    }
+    open_ = _open(intake, text, at, old, frozenset(note_hash(u) for u in found))
+    if open_ is None:
+        return
+    intake.problems += problems
+    intake.standing += found
+    intake.notes += [
+        PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
+        for u in found
+        if note_hash(u) in open_
+    ]
+
+
+def _blobs(at: Cursor) -> set[str]:
+    return {blob for span in at.spans for blob in (span.from_, span.to) if blob}
+
+
+def _open(
+    intake: Intake,
+    text: SourceText,
+    at: Cursor,
+    old: Mapping[str, frozenset[str]],
+    new: frozenset[str],
+) -> frozenset[str] | None:
+    """Return the unit hashes to take in, and note the consumption; None when there is none."""
+    step = advance(at, text.resource, text.blob, new, {**old, "": frozenset[str]()}.__getitem__)
+    if step is None:
+        return None
+    intake.consumed.append(step[1])
+    return step[0]

@@ -1,0 +1,256 @@
+"""From a model's text to typed answers: one ladder for every judge that answers in text.
+
+The schemas that models are given and the reader both derive from the dataclasses of
+`core.judging`. Nothing here raises on what a model wrote: an element of a wrong shape becomes an
+answer with a `fault`, which the checks of both passes refuse by name.
+
+Lineage: memory-purifier's parse ladder (direct, fence, brace scan); truncated and doubled
+objects, which it gave up on, are read here too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from memrepo.core.judging import CanonicalClaim, Verdict
+from memrepo.core.memory import CLAIM_TYPES, HOMES
+from memrepo.purify.pass2 import JUDGED_STANDINGS
+
+VERDICTS_KEY, CLAIMS_KEY = "verdicts", "claims"
+How = Literal["direct", "fence", "scan", "cut"]
+T = TypeVar("T")
+
+_ID_LIMIT = 120
+_TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a million parses
+_FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+# Found or set by code: a model is neither told of these nor believed.
+_OURS = frozenset({"fault", "freshness_posture", "confidence_posture"})
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "type": CLAIM_TYPES, "standing": JUDGED_STANDINGS, "home": HOMES,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Generic[T]):
+    """Answers in the order of the text, how they were found, and whether the text was cut off."""
+
+    answers: tuple[T, ...]
+    how: How
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """Why a text holds no answer, and what was tried."""
+
+    reason: str
+    tried: tuple[How, ...] = ()
+
+
+@cache
+def verdicts_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a Pass 1 reply."""
+    return _reply_schema(VERDICTS_KEY, Verdict)
+
+
+@cache
+def claims_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a Pass 2 reply."""
+    return _reply_schema(CLAIMS_KEY, CanonicalClaim)
+
+
+def read_verdicts(text: str) -> Answered[Verdict] | Unreadable:
+    """Read a Pass 1 reply."""
+    return _read(text, VERDICTS_KEY, Verdict)
+
+
+def read_claims(text: str) -> Answered[CanonicalClaim] | Unreadable:
+    """Read a Pass 2 reply."""
+    return _read(text, CLAIMS_KEY, CanonicalClaim)
+
+
+def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:
+    found = elements(text, key)
+    if isinstance(found, Unreadable):
+        return found
+    return Answered(
+        answers=tuple(_build(cls, element) for element in found.answers),
+        how=found.how, cut=found.cut,
+    )  # fmt: skip
+
+
+# -- the ladder ----------------------------------------------------------------------------------
+
+
+def elements(text: str, key: str) -> Answered[Any] | Unreadable:
+    """Return the elements of the list under a key of the last object in a text that has it.
+
+    Tries the whole text, then each fenced block, then every object that starts at a brace, then
+    the complete elements of a list that was cut off (or that no parser takes).
+    """
+    text = text.strip().removeprefix("\ufeff")
+    if not text:
+        return Unreadable(reason="the answer is empty")
+    ladder: tuple[tuple[How, Iterator[Any]], ...] = (
+        ("direct", _parsed([text])),
+        ("fence", _parsed(_FENCE.findall(text))),
+        ("scan", _objects(text)),
+    )
+    for how, objects in ladder:
+        holding = [o for o in objects if isinstance(o, dict) and isinstance(o.get(key), list)]
+        if holding:
+            return Answered(answers=tuple(holding[-1][key]), how=how)
+    found, whole = _cut_off(text, key)
+    if found:
+        return Answered(answers=tuple(found), how="cut", cut=not whole)
+    return Unreadable(
+        reason=f"the answer holds no JSON object with a list of {key}",
+        tried=("direct", "fence", "scan", "cut"),
+    )
+
+
+def _parsed(texts: list[str]) -> Iterator[Any]:
+    for text in texts:
+        try:
+            yield json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+
+
+def _objects(text: str) -> Iterator[Any]:
+    """Yield every object that parses from a brace on, from left to right, none inside another."""
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    for _ in range(_TRIES):
+        if at < 0:
+            return
+        try:
+            found, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield found
+        at = text.find("{", end)
+
+
+def _cut_off(text: str, key: str) -> tuple[list[Any], bool]:
+    """Return the complete elements of the last such list, and whether its end stands in the text.
+
+    A list with a comma too many ends as well: only what cannot be read is lost.
+    """
+    decoder = json.JSONDecoder()
+    for match in reversed(list(re.finditer(rf'"{key}"\s*:\s*\[', text))):
+        found: list[Any] = []
+        at = match.end()
+        while True:
+            blank = re.compile(r"[\s,]*").match(text, at)
+            at = blank.end() if blank else at
+            if text[at : at + 1] == "]":
+                return found, True
+            try:
+                element, at = decoder.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                break
+            found.append(element)
+        if found:
+            return found, False
+    return [], False
+
+
+# -- the schema and the reader of one element ----------------------------------------------------
+
+
+def _reply_schema(key: str, cls: type) -> dict[str, Any]:
+    return _object({key: {"type": "array", "items": _schema(cls, "")}})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object", "properties": properties, "required": list(properties),
+        "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _schema(hint: Any, name: str) -> dict[str, Any]:
+    if is_dataclass(hint):
+        hints = _hints(hint)
+        return _object({name: _schema(part, name) for name, part in hints.items()})
+    if hint is float:
+        return {"type": "number"}
+    if get_origin(hint) is Literal:
+        return {"type": "string", "enum": list(get_args(hint))}
+    if get_origin(hint) is tuple:
+        return {"type": "array", "items": _schema(get_args(hint)[0], "")}
+    return {"type": "string", **({"enum": list(_WORDS[name])} if name in _WORDS else {})}
+
+
+@cache
+def _hints(cls: Any) -> dict[str, Any]:
+    return {name: h for name, h in get_type_hints(cls).items() if name not in _OURS}
+
+
+def _build(cls: type[T], element: Any) -> T:
+    """Build an answer; what is wrong with it, the first of it, stands in its `fault`."""
+    faults: list[str] = []
+    values = _values(cls, element, "", faults)
+    # An answer for an id that is not one text names no candidate; the checks list it as unknown.
+    id_name = next(iter(_hints(cls)))
+    values[id_name] = values[id_name][:_ID_LIMIT]
+    return cls(**values, fault=faults[0] if faults else "")
+
+
+def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, Any]:
+    """Return keyword arguments for a dataclass, every one of its declared type."""
+    if not isinstance(value, dict):
+        faults.append(f"{place or 'the answer'} is not an object")
+        value = {}
+    found: dict[str, Any] = {}
+    for name, hint in _hints(cls).items():
+        where = f"{place}.{name}" if place else name
+        given = value.get(name)
+        optional = next(f for f in fields(cls) if f.name == name).default is not MISSING
+        if given is None and optional and hint is not float:
+            continue
+        found[name] = _value(hint, given, where, faults)
+    return found
+
+
+def _value(hint: Any, given: Any, where: str, faults: list[str]) -> Any:
+    if is_dataclass(hint) and isinstance(hint, type):
+        return hint(**_values(hint, given, where, faults))
+    if hint is float:
+        return _number(given, where, faults)
+    if get_origin(hint) is tuple:
+        if not isinstance(given, list):
+            faults.append(f"{where} is not a list")
+            return ()
+        part = get_args(hint)[0]
+        return tuple(_value(part, one, f"{where}[{n}]", faults) for n, one in enumerate(given))
+    return _text(given, where, faults)
+
+
+def _number(given: Any, where: str, faults: list[str]) -> float:
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        try:
+            return float(given)
+        except OverflowError:
+            return math.inf
+    faults.append(f"{where} is missing" if given is None else f"{where} is not a number")
+    return math.nan
+
+
+def _text(given: Any, where: str, faults: list[str]) -> str:
+    if not isinstance(given, str):
+        faults.append(f"{where} is missing" if given is None else f"{where} is not a text")
+        return ""
+    # JSON can spell half of a surrogate pair, which no file can hold.
+    text = given.encode("utf-8", "replace").decode("utf-8")
+    if "\0" in text:
+        faults.append(f"{where} holds a null character")
+    return text

@@ -1,0 +1,82 @@
+"""Memories whose evidence is gone from every source stop being believed, with the reason.
+
+Lineage: memory-purifier, stale sweep; deliberate differences: a deleted paragraph counts as well as
+a deleted file, and evidence that still stands anywhere keeps the memory.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from memrepo.core.changes import Step, Update
+from memrepo.core.memory import Memory, Retired, Source
+from memrepo.core.state import State
+
+STANDING = "retire_candidate"
+TextHashes = Callable[[str], frozenset[str]]
+"""From a source's path to the text hashes of its current units; empty where it is gone."""
+
+
+def retire(
+    state: State,
+    gone: Mapping[str, frozenset[str]],
+    standing: TextHashes,
+    spared: Iterable[str],
+    run: str,
+) -> tuple[Step, ...]:
+    """Return one step a source for the memories that rested on what is gone from it.
+
+    `gone` maps a source's path to text hashes that left it; `spared` are memories that this run
+    met again or reworded.
+    """
+    kept = set(spared)
+    found: dict[str, list[Memory]] = defaultdict(list)
+    for memory in state.active:
+        if memory.is_note or memory.id in kept or memory.standing == STANDING:
+            continue
+        lost = [s for s in memory.sources if s.text_hash in gone.get(s.resource, frozenset())]
+        if lost and not any(_stands(source, standing) for source in memory.sources):
+            found[lost[0].resource].append(memory)
+    return tuple(_step(path, members, standing, run) for path, members in sorted(found.items()))
+
+
+def _stands(source: Source, standing: TextHashes) -> bool:
+    return source.text_hash in standing(source.resource)
+
+
+def _step(path: str, members: list[Memory], standing: TextHashes, run: str) -> Step:
+    reason = "text_removed" if standing(path) else "source_removed"
+    return Step(
+        op="retire",
+        what=f"{len(members)} {'memory' if len(members) == 1 else 'memories'} without evidence",
+        reason=f"{reason}: {path} no longer holds what they rested on",
+        changes=tuple(
+            Update(
+                id=memory.id,
+                fields={
+                    "standing": STANDING,
+                    "retired": (
+                        *memory.fields.get("retired", ()),
+                        Retired(run=run, reason=f"{reason}: {path}"),
+                    ),
+                },
+            )
+            for memory in members
+        ),
+    )
+
+
+def with_run(step: Step, run: str) -> Step:
+    """Write the run's id, known only once the plan is, into the reasons of a retirement."""
+    if step.op != "retire":
+        return step
+    changes = []
+    for change in step.changes:
+        if isinstance(change, Update) and change.fields.get("retired"):
+            *rest, last = change.fields["retired"]
+            fields = {**change.fields, "retired": (*rest, replace(last, run=run))}
+            change = replace(change, fields=fields)
+        changes.append(change)
+    return replace(step, changes=tuple(changes))

@@ -1,0 +1,254 @@
+"""Index and work tree: what differs, what lies in the way, what may be taken as it lies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from memrepo.core.errors import MemrepoError
+from memrepo.store.gitenv import call
+from memrepo.store.tree import read_blob
+
+if TYPE_CHECKING:
+    from git import Repo
+
+ABSENT = ""
+
+
+class FilesInTheWay(MemrepoError):
+    """Uncommitted work lies on paths that are to be written; it is left as it is."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+        super().__init__(
+            f"found uncommitted changes on paths to be written: {named}",
+            fix="commit them, or move them away, and run the command again",
+        )
+        self.paths = tuple(paths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """A path before and after: blob ids, empty where there is no file, and the mode before."""
+
+    old: str
+    new: str
+    mode: str = "100644"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """One index entry; `hidden` says that git was told not to look at the file itself."""
+
+    mode: str
+    blob: str
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Paths whose file is at its target already: taken into the index, or staged before us."""
+
+    adopted: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+class WorkTree:
+    """The work tree and index of one repository; no link is ever followed."""
+
+    def __init__(self, repo: Repo) -> None:
+        self.repo = repo
+        self.root = Path(str(repo.working_tree_dir))
+
+    def changed(self, base: str, tip: str) -> dict[str, Sides]:
+        """Return what differs between two commits, by path; an empty one stands for no files."""
+        empty = self.repo.git.hash_object("-t", "tree", "/dev/null")
+        raw = call(
+            self.repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", base or empty, tip or empty
+        )
+        parts = raw.split("\0")
+        found = {}
+        for head, path in zip(parts[0::2], parts[1::2], strict=False):
+            mode, _, *blobs, _ = head.removeprefix(":").split(" ")
+            old, new = (ABSENT if set(blob) == {"0"} else blob for blob in blobs)
+            found[path] = Sides(old=old, new=new, mode=mode)
+        return found
+
+    def dirty(self, paths: Iterable[str] = ()) -> Mapping[str, str]:
+        """Return uncommitted work: two-letter status by path (`??` untracked, `!!` ignored).
+
+        With `paths`, only below the top folders that they name; ignored files only then. An
+        untracked repository inside this one is a path that ends in a slash.
+        """
+        tops = sorted({path.split("/", 1)[0] for path in paths})
+        raw = call(
+            self.repo, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
+            f"--ignored={'traditional' if tops else 'no'}", "--ignore-submodules=none",
+            "--", *tops,
+        )  # fmt: skip
+        return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
+
+    def staged(self) -> dict[str, Staged]:
+        """Return the index by path."""
+        found = {}
+        for entry in call(self.repo, "ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
+            head, path = entry.split("\t", 1)
+            tag, mode, blob, _ = head.split(" ")
+            found[path] = Staged(mode=mode, blob=blob, hidden=tag.islower() or tag == "S")
+        return found
+
+    def clear_way(self, changed: Mapping[str, Sides]) -> Way:
+        """Say which files are at their target already; raises FilesInTheWay for other work.
+
+        A fast-forward refuses even identical untracked files; with the index at the target it
+        keeps them. A path whose staged side differs too is somebody's work and is left alone.
+        """
+        dirty = self.dirty(changed)
+        blocked = set(self._obstacles(changed, dirty))
+        adopted, kept = [], []
+        hidden = {path for path, entry in self.staged().items() if entry.hidden}
+        for path, sides in changed.items():
+            state = dirty.get(path, "  ")
+            if state == "  " and (path not in hidden or self.is_at(path, sides.old)):
+                continue
+            if state == "  " and not self._stat(path):
+                continue  # left out by a sparse checkout
+            if not self.is_at(path, sides.new):
+                blocked.add(path)
+            elif state[0] in " ?!":
+                adopted.append(path)
+            elif state[0] in "MAD" and state[1] == " ":
+                kept.append(path)
+            else:
+                blocked.add(path)
+        if blocked:
+            raise FilesInTheWay(sorted(blocked))
+        return Way(adopted=tuple(adopted), kept=tuple(kept))
+
+    def _obstacles(self, changed: Mapping[str, Sides], dirty: Mapping[str, str]) -> Iterator[str]:
+        """Yield links and files where folders are needed, and work inside what becomes a file."""
+        for folder in {folder for path in changed for folder in _folders(path)}:
+            found = self._stat(folder)
+            if found and not stat.S_ISDIR(found.st_mode) and folder not in changed:
+                yield folder
+        for path in dirty:
+            inside = path.endswith("/") and any(p.startswith(path) for p in changed)
+            if inside or any(f in changed and changed[f].new for f in _folders(path)):
+                yield path
+
+    def adopt(self, paths: Iterable[str], changed: Mapping[str, Sides]) -> None:
+        """Put into the index what the work tree holds already."""
+        self.stage({path: changed[path].new for path in paths if changed[path].new})
+
+    def stage(self, blobs: Mapping[str, str], modes: Mapping[str, str] | None = None) -> None:
+        """Set index entries to blobs; an empty one takes the path out of the index."""
+        modes = modes or {}
+        none = "0" * len(self.blob_id(b""))
+        lines = [
+            f"{modes.get(path, '100644')} {blob}\t{path}\0" if blob else f"0 {none}\t{path}\0"
+            for path, blob in blobs.items()
+        ]
+        if lines:
+            call(self.repo, "update-index", "-z", "--index-info", lines=lines)
+
+    def restore(self, paths: Iterable[str]) -> None:
+        """Write files as the index has them."""
+        lines = [f"{path}\0" for path in paths]
+        if lines:
+            call(self.repo, "checkout-index", "--force", "-q", "-u", "-z", "--stdin", lines=lines)
+
+    def remove(self, path: str) -> None:
+        """Delete a file, and the folders that empties."""
+        (self.root / path).unlink(missing_ok=True)
+        for folder in _folders(path):
+            try:
+                (self.root / folder).rmdir()
+            except OSError:
+                return
+
+    def filtered(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield the paths that have a git filter, each with its name."""
+        raw = call(
+            self.repo, "check-attr", "-z", "--stdin", "filter", lines=(f"{p}\0" for p in paths)
+        )
+        parts = raw.split("\0")
+        for path, value in zip(parts[0::3], parts[2::3], strict=False):
+            if value not in ("unspecified", "unset"):
+                yield path, value
+
+    # -- files -------------------------------------------------------------------------------
+
+    def _stat(self, path: str) -> os.stat_result | None:
+        try:
+            return (self.root / path).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def linked(self, path: str) -> bool:
+        """Tell whether a path goes through a symlink, or is one."""
+        return any((self.root / part).is_symlink() for part in (path, *_folders(path)))
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's bytes, or None where there is no file; no link is followed."""
+        if self.linked(path):
+            return None
+        try:
+            # O_NONBLOCK: opening a pipe that somebody put there must not wait for its writer.
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            with os.fdopen(os.open(self.root / path, flags), "rb") as handle:
+                regular = stat.S_ISREG(os.fstat(handle.fileno()).st_mode)
+                return handle.read() if regular else None
+        except OSError:
+            return None
+
+    def is_at(self, path: str, blob: str) -> bool:
+        """Tell whether the work tree's file has this content; empty: whether there is nothing."""
+        if not blob:
+            return self._stat(path) is None
+        data = self.read(path)
+        if data is None:
+            return False
+        return self.blob_id(data) == blob or self._clean_id(path) == blob
+
+    def _clean_id(self, path: str) -> str:
+        """Return the id that `git add` would give: line ends may be translated (core.autocrlf)."""
+        if "\n" in path:
+            return ""
+        said = call(self.repo, "hash-object", "--stdin-paths", lines=[f"{path}\n"], forgive=True)
+        return said.strip()
+
+    def cut_short(self, path: str, blob: str) -> bool:
+        """Tell whether the file is gone or the beginning of a blob, as a killed checkout leaves it.
+
+        It then holds nothing that is not in the blob too.
+        """
+        if self._stat(path) is None:
+            return True
+        data = self.read(path)
+        if data is None:
+            return False
+        whole = read_blob(self.repo, blob)
+        return whole.startswith((data, data.replace(b"\r", b"")))
+
+    def blob_id(self, data: bytes) -> str:
+        """Return the id git gives to a blob of these bytes in this repository."""
+        return str(_hash(self._object_format)(b"blob %d\0" % len(data) + data).hexdigest())
+
+    @cached_property
+    def _object_format(self) -> str:
+        return str(self.repo.git.rev_parse("--show-object-format"))
+
+
+def _hash(name: str) -> Any:
+    return {"sha1": hashlib.sha1, "sha256": hashlib.sha256}[name]
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Yield the folders that hold a path, innermost first."""
+    yield from (str(part) for part in list(PurePosixPath(path).parents)[:-1])

@@ -1,0 +1,50 @@
+"""Prepared repositories: made once a session, copied for each test that changes one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import begin, done, git
+
+
+@pytest.fixture(scope="session")
+def ugly_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository of the ugly workspace after init and one run; read only."""
+    base = tmp_path_factory.mktemp("ugly")
+    return begin(base, workspaces.ugly(base / "workspace"))
+
+
+@pytest.fixture(scope="session")
+def _small_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("small")
+    begin(base, workspaces.growing(base / "workspace", 0))
+    return base
+
+
+def _copy(base: Path, to: Path) -> Path:
+    for name in ("workspace", "repo"):
+        shutil.copytree(base / name, to / name, symlinks=True)
+    git(to / "repo", "config", "memrepo.workspace", str(to / "workspace"))
+    return to / "repo"
+
+
+@pytest.fixture
+def small_repo(_small_base: Path, tmp_path: Path) -> Path:
+    """Return a repository of the small workspace after one run; yours to change."""
+    return _copy(_small_base, tmp_path)
+
+
+@pytest.fixture
+def ugly_copy(ugly_repo: Path, tmp_path: Path) -> Path:
+    """Return a copy of the ugly repository that a test may change."""
+    return _copy(ugly_repo.parent, tmp_path)
+
+
+@pytest.fixture
+def fresh_repo(tmp_path: Path) -> Path:
+    """Return a repository of the small workspace that has not run yet."""
+    done(tmp_path, "init", "repo", "--from", workspaces.growing(tmp_path / "workspace", 0))
+    return tmp_path / "repo"

@@ -1,0 +1,110 @@
+"""Checking files, what is staged and what is committed; the hook stops a broken memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from driving import done, git, memories, memrepo
+
+BROKEN = "---\nid: mem-12\ntype: facct\n---\n\nA broken one.\n"
+
+
+@pytest.fixture
+def repo(small_repo: Path) -> Path:
+    """Return a repository whose hook calls this checkout's program."""
+    wrapper = small_repo.parent / "memrepo wrapper"
+    root = Path(__file__).resolve().parents[2]
+    wrapper.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m memrepo "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    git(small_repo, "config", "memrepo.program", str(wrapper))
+    return small_repo
+
+
+def broken(repo: Path) -> str:
+    name = "memories/knowledge/2026-01/broken-123456.md"
+    (repo / name).parent.mkdir(parents=True, exist_ok=True)
+    (repo / name).write_text(BROKEN)
+    return name
+
+
+def commit(repo: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["git", "commit", "-q", "-m", "mine", *argv], cwd=repo, capture_output=True, text=True,
+        check=False, env={**os.environ, "PATH": os.environ["PATH"]},
+    )  # fmt: skip
+
+
+def test_all_memories_of_a_run_pass(ugly_repo: Path) -> None:
+    answer = memrepo(ugly_repo, "check", "--all")
+    assert (answer.exit, answer.data["problems"]) == (0, [])
+    assert answer.data["files"] == len(memories(ugly_repo))
+
+
+def test_a_named_file_is_judged_with_place_rule_and_remedy(repo: Path) -> None:
+    name = broken(repo)
+    answer = memrepo(repo, "check", name)
+    assert answer.exit == 1
+    rules = {(p["path"], p["line"], p["key"]) for p in answer.data["problems"]}
+    assert {(name, 2, "id"), (name, 3, "type")} <= rules
+    assert all(p["fix"] for p in answer.data["problems"])
+    plain = memrepo(repo, "check", name, as_json=False)
+    assert f"{name}:3:" in plain.out
+    assert "(fix: " in plain.out
+
+
+def test_a_missing_file_and_a_link_are_problems(repo: Path) -> None:
+    (repo / "link.md").symlink_to(repo / "memrepo.toml")
+    answer = memrepo(repo, "check", "none.md", "link.md")
+    assert answer.exit == 1
+    assert {p["rule"] for p in answer.data["problems"]} == {"file-unreadable"}
+
+
+def test_what_is_not_staged_is_not_judged(repo: Path) -> None:
+    name = broken(repo)
+    assert memrepo(repo, "check", "--staged").data["problems"] == []
+    git(repo, "add", name)
+    (repo / name).write_text("---\ntype: fact\n---\n\nMended on disk only.\n")
+    assert memrepo(repo, "check", "--staged").exit == 1
+
+
+def test_the_hook_stops_a_commit_with_a_broken_memory(repo: Path) -> None:
+    head = git(repo, "rev-parse", "HEAD")
+    name = broken(repo)
+    git(repo, "add", name)
+    stopped = commit(repo)
+    assert stopped.returncode == 1
+    assert f"{name}:3:" in stopped.stdout + stopped.stderr
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
+def test_the_hook_lets_a_valid_edit_pass_also_with_commit_dash_a(repo: Path) -> None:
+    memory = next(iter(memories(repo).values()))
+    path = repo / memory.path
+    path.write_text(path.read_text().rstrip("\n") + " And more.\n")
+    passed = commit(repo, "-a")
+    assert passed.returncode == 0, passed.stderr
+    assert done(repo, "show", memory.id)["memory"]["text"].endswith("And more.")
+
+
+def test_the_hook_stops_a_broken_edit_with_commit_dash_a(repo: Path) -> None:
+    memory = next(iter(memories(repo).values()))
+    path = repo / memory.path
+    path.write_text(path.read_text().replace("type: ", "type: x"))
+    assert commit(repo, "-a").returncode == 1
+    assert memrepo(repo, "check", "--all").exit == 0
+
+
+def test_a_broken_memory_that_no_hook_saw_is_named_and_stops_nothing(repo: Path) -> None:
+    name = broken(repo)
+    git(repo, "add", name)
+    assert commit(repo, "--no-verify").returncode == 0
+    assert memrepo(repo, "check", "--all").exit == 1
+    assert name in {p["path"] for p in done(repo, "status")["problems"]}
+    answer = done(repo, "run")
+    assert name in {p["path"] for p in answer["warnings"]}

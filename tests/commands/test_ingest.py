@@ -1,0 +1,122 @@
+"""Taking in: a mirror of what may be read, and nothing beyond the workspace."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import assert_sound, begin, done, files, memories, memrepo, standing
+
+
+def workspace_of(repo: Path) -> Path:
+    return repo.parent / "workspace"
+
+
+def test_snapshots_are_the_bytes_of_the_workspace(ugly_repo: Path) -> None:
+    taken = {
+        name.removeprefix("sources/"): data
+        for name, data in files(ugly_repo).items()
+        if name.startswith("sources/")
+    }
+    given = files(workspace_of(ugly_repo))
+    redacted = {"memory/keys.md", "memory/2026-01-15.md"}
+    assert {n: d for n, d in taken.items() if n not in redacted} == {
+        name: given[name] for name in taken.keys() - redacted
+    }
+    assert redacted < taken.keys()
+    assert {"memory/new\n# line.md", "memory/-dash.md", "memory/empty.md"} < taken.keys()
+
+
+@pytest.mark.parametrize("folder", ["memory", "episodes"])
+def test_a_symlinked_folder_is_named_and_its_last_snapshot_stays(
+    small_repo: Path, folder: str, tmp_path: Path
+) -> None:
+    workspace, outside = workspace_of(small_repo), tmp_path / "outside"
+    if (workspace / folder).exists():
+        shutil.rmtree(workspace / folder)
+    outside.mkdir()
+    (outside / "x.md").write_text("- zqlinked must never be followed.\n")
+    (workspace / folder).symlink_to(outside)
+    before = files(small_repo)
+    answer = done(small_repo, "run")
+    assert [p["path"] for p in answer["ingest"]["refused"]] == [f"{folder}/"]
+    assert answer["status"] == "skipped"
+    assert files(small_repo) == before
+
+
+def test_a_file_that_became_unreadable_keeps_its_last_snapshot(small_repo: Path) -> None:
+    before = (small_repo / "sources/RTMEMORY.md").read_bytes()
+    (workspace_of(small_repo) / "RTMEMORY.md").write_bytes(b"\xff\xfe broken")
+    answer = done(small_repo, "ingest")
+    assert [(p["path"], p["rule"]) for p in answer["refused"]] == [("RTMEMORY.md", "source-not-utf8")]
+    assert answer["removed"] == []
+    assert (small_repo / "sources/RTMEMORY.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["ingest", "run"])
+@pytest.mark.parametrize("how", ["gone", "empty", "third"])
+def test_a_workspace_that_lost_much_waits_for_a_person(
+    small_repo: Path, command: str, how: str
+) -> None:
+    workspace = workspace_of(small_repo)
+    if how == "third":
+        for name in ("memory/2026-02-01.md", "memory/2026-02-02.md"):
+            (workspace / name).unlink()
+    else:
+        shutil.rmtree(workspace)
+        if how == "empty":
+            workspace.mkdir()
+    before = standing(small_repo)
+    answer = memrepo(small_repo, command)
+    assert answer.exit == 3
+    assert answer.error["message"]
+    assert standing(small_repo) == before
+
+
+def test_with_force_the_loss_is_taken_in_and_memories_stay(small_repo: Path) -> None:
+    for name in ("memory/2026-02-01.md", "memory/2026-02-02.md"):
+        (workspace_of(small_repo) / name).unlink()
+    count = len(memories(small_repo))
+    assert done(small_repo, "run", "--force")["ingest"]["removed"]
+    assert len(memories(small_repo)) == count
+    assert_sound(small_repo)
+
+
+def test_only_the_named_paths_are_taken_in(small_repo: Path) -> None:
+    workspaces.growing(workspace_of(small_repo), 1)
+    answer = done(small_repo, "ingest", "memory/2026-02-03.md")
+    assert (answer["added"], answer["changed"]) == (["sources/memory/2026-02-03.md"], [])
+    assert done(small_repo, "ingest")["changed"] == ["sources/MEMORY.md"]
+
+
+def test_a_dry_run_writes_nothing(small_repo: Path) -> None:
+    workspaces.growing(workspace_of(small_repo), 3)
+    before = standing(small_repo)
+    answer = done(small_repo, "ingest", "--dry-run")
+    assert (answer["commit"], answer["changed"]) == ("", ["sources/MEMORY.md", "sources/memory/2026-02-01.md"])
+    assert standing(small_repo) == before
+
+
+def test_an_inbox_file_in_the_repository_is_taken_in_beside_the_mirror(small_repo: Path) -> None:
+    inbox = small_repo / "sources" / "inbox"
+    inbox.mkdir(exist_ok=True)
+    (inbox / "call.md").write_text("- Holt must always be called before noon.\n")
+    answer = done(small_repo, "run")
+    assert answer["ingest"]["added"] == ["sources/inbox/call.md"]
+    assert answer["counts"]["memories_new"] == 1
+    assert done(small_repo, "ingest")["removed"] == []
+    assert_sound(small_repo)
+
+
+def test_the_business_profile_leaves_personal_files_out(tmp_path: Path) -> None:
+    workspace = workspaces.write(
+        tmp_path / "workspace",
+        {**workspaces.SMALL, "DREAMS.md": b"- I hope to sail around Skye one day.\n",
+         "CHRONICLES.md": b"- 2025-05-01: Vera moved into the mill.\n"},
+    )  # fmt: skip
+    repo = begin(tmp_path, workspace, "--profile", "business")
+    assert not {"sources/DREAMS.md", "sources/CHRONICLES.md"} & files(repo).keys()
+    assert not {"views/HISTORY.md", "views/WISHES.md"} & files(repo).keys()
+    assert {"views/LTMEMORY.md", "views/PLAYBOOKS.md"} < files(repo).keys()

@@ -1,0 +1,108 @@
+"""Making a repository, and moving into a folder without touching what lies there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import assert_sound, done, files, git, memories, memrepo, standing, subjects
+
+
+def test_a_missing_workspace_is_a_usage_error_and_nothing_is_made(tmp_path: Path) -> None:
+    answer = memrepo(tmp_path, "init", "repo", "--from", "nowhere")
+    assert answer.exit == 2
+    assert "nowhere" in answer.error["message"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_as_workspace_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert memrepo(tmp_path, "init", "repo", "--from", "file").exit == 2
+    assert not (tmp_path / "repo").exists()
+
+
+def test_init_twice_changes_nothing(fresh_repo: Path) -> None:
+    before = standing(fresh_repo)
+    workspace = fresh_repo.parent / "workspace"
+    answer = done(fresh_repo.parent, "init", "repo", "--from", workspace)
+    assert answer["ingest"]["commit"] == ""
+    assert standing(fresh_repo) == before
+    assert done(fresh_repo, "init")["warnings"] == answer["warnings"]
+    assert standing(fresh_repo) == before
+
+
+def test_a_new_repository_has_the_templates_and_a_hook(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo", "--tz", "Europe/Berlin")
+    repo = tmp_path / "repo"
+    names = git(repo, "ls-files").split()
+    assert names == [
+        ".gitattributes", ".gitignore", ".pre-commit-config.yaml", "memrepo.toml",
+        "templates/daily-log.md",
+    ]  # fmt: skip
+    assert (repo / ".git/hooks/pre-commit").stat().st_mode & 0o111
+    assert 'timezone = "Europe/Berlin"' in (repo / "memrepo.toml").read_text()
+    assert subjects(repo) == ["init: knowledge repository"]
+    assert_sound(repo)
+
+
+def test_a_repository_of_other_files_keeps_them_and_their_history(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "trunk", "code")
+    code = tmp_path / "code"
+    (code / "main.py").write_text("print(1)\n")
+    git(code, "add", ".")
+    git(code, "commit", "-q", "-m", "first")
+    (code / "main.py").write_text("print(2)\n")
+    (code / "new.py").write_text("x\n")
+    workspace = workspaces.growing(tmp_path / "workspace", 0)
+    done(tmp_path, "init", "code", "--from", workspace)
+    assert done(code, "run")["status"] == "ok"
+    assert git(code, "status", "--porcelain").splitlines() == [" M main.py", "?? new.py"]
+    ops = [s.partition(":")[0] for s in subjects(code, "--first-parent")]
+    assert ops == ["run", "ingest", "init", "first"]
+    assert git(code, "branch", "--show-current").strip() == "trunk"
+
+
+@pytest.mark.parametrize("taken", [False, True], ids=["free names", "names taken"])
+@pytest.mark.parametrize("versioned", [False, True], ids=["plain folder", "git repository"])
+def test_adopting_a_workspace_in_place_touches_no_foreign_file(
+    tmp_path: Path, taken: bool, versioned: bool
+) -> None:
+    given = dict(workspaces.SMALL)
+    given["sub/other.txt"] = b"mine\n"
+    if taken:
+        given["views/mine.md"] = b"# Mine\n"
+    workspace = workspaces.write(tmp_path / "agent", given)
+    if versioned:
+        git(workspace, "init", "-q")
+        git(workspace, "add", "MEMORY.md")
+        git(workspace, "commit", "-q", "-m", "theirs")
+    answer = done(workspace, "init")
+    assert done(workspace, "run")["status"] == "ok"
+    prefix = "memrepo/" if taken else ""
+    after = files(workspace)
+    assert {name: after[name] for name in given} == given
+    new = after.keys() - given.keys()
+    areas = tuple(f"{prefix}{a}" for a in ("memories/", "sources/", "views/", "runs/", "candidates/"))
+    assert all(name.startswith(areas) or name == f"{prefix}memrepo.toml" for name in new)
+    tracked = set(git(workspace, "ls-files").split())
+    assert tracked == new | ({"MEMORY.md"} if versioned else set())
+    assert answer["ingest"]["added"]
+    if not taken:
+        assert len(memories(workspace)) == 9
+    before = standing(workspace)
+    assert done(workspace, "run", now="2026-03-05T09:00:00Z")["status"] == "skipped"
+    assert done(workspace, "init")["ingest"]["commit"] == ""
+    assert standing(workspace) == before
+
+
+def test_an_adopted_workspace_goes_on_growing(tmp_path: Path) -> None:
+    workspace = workspaces.write(tmp_path / "agent", dict(workspaces.SMALL))
+    done(workspace, "init")
+    done(workspace, "run")
+    with (workspace / "MEMORY.md").open("a") as memory:
+        memory.write("- Vera decided to sell the old tractor in May.\n")
+    assert done(workspace, "run", now="2026-03-05T09:00:00Z")["counts"]["memories_new"] == 1
+    done(workspace, "revert")
+    assert "old tractor" in (workspace / "MEMORY.md").read_text()
+    assert "MEMORY.md" not in git(workspace, "ls-files").split()

@@ -1,0 +1,208 @@
+"""Commands that only read: search, show, log, config, status; and the form of every answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import LATER, done, git, memories, memrepo, standing
+
+
+# -- search --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        (["用户", "喜欢"], "用户喜欢"),
+        (["夜の通知"], "ユーザーは朝"),
+        (["커밋", "테스트"], "사용자는"),
+        (["журналы", "ульев"], "Мы решили"),
+        (["ЖУРНАЛЫ"], "Мы решили"),
+        (["cafe", "sucre"], "préfère le café"),
+        (["inigo"], "Íñigo"),
+        (["Apfelbaume"], "Apfelbäume"),
+        (["propolis"], "Maren"),
+        (["zero", "width"], "Zero\u200b width"),
+    ],
+)
+def test_search_finds_words_of_every_script_and_without_accents(
+    ugly_repo: Path, query: list[str], part: str
+) -> None:
+    hits = done(ugly_repo, "search", *query, "-k", "3")["hits"]
+    assert any(part in hit["text"] for hit in hits), [hit["text"] for hit in hits]
+
+
+@pytest.mark.parametrize("query", ['"', "(", "*", "AND", "NEAR(a b)", "a:b", "^", "-x", "' OR 1=1", "🐝"])
+def test_no_query_is_a_syntax_error(ugly_repo: Path, query: str) -> None:
+    assert memrepo(ugly_repo, "search", "--", query).exit == 0
+
+
+def test_the_terminal_never_gets_control_characters_of_a_memory(ugly_repo: Path) -> None:
+    answer = memrepo(ugly_repo, "search", "escape", "terminal", as_json=False)
+    assert "must not reach the terminal" in answer.out
+    assert not any(ord(ch) < 32 and ch != "\n" for ch in answer.out)
+    assert "\u202e" not in memrepo(ugly_repo, "search", "right", "left", as_json=False).out
+
+
+def test_superseded_memories_are_found_only_when_asked_for(small_repo: Path) -> None:
+    workspaces.growing(small_repo.parent / "workspace", 3)
+    done(small_repo, "run", now=LATER)
+    (hit,) = done(small_repo, "search", "watering", "interval")["hits"]
+    assert "5 days" in hit["text"]
+    (old,) = done(small_repo, "search", "watering", "--status", "superseded")["hits"]
+    assert "3 days" in old["text"]
+
+
+def test_search_stays_within_its_bounds_and_filters(ugly_repo: Path) -> None:
+    answer = done(ugly_repo, "search", "broker", "scale", "-k", "50", "--max-tokens", "60")
+    assert 0 < answer["tokens"] <= 60
+    hits = done(ugly_repo, "search", "Ilse", "--type", "preference")["hits"]
+    assert {hit["type"] for hit in hits} == {"preference"}
+
+
+# -- show ----------------------------------------------------------------------------------------
+
+
+def test_show_takes_id_prefix_slug_path_and_layered_key(small_repo: Path) -> None:
+    memory = next(m for m in memories(small_repo).values() if "rotary hoe" in m.body)
+    words = (
+        memory.id, memory.id[:12], memory.id[4:12], memory.slug, memory.slug[:-7], memory.path,
+        f"{memory.layer}:{memory.slug[:-7]}",
+    )  # fmt: skip
+    for word in words:
+        assert done(small_repo, "show", word)["memory"]["id"] == memory.id
+
+
+def test_an_ambiguous_prefix_asks_and_names_the_candidates(ugly_repo: Path) -> None:
+    answer = memrepo(ugly_repo, "show", "mem-0")
+    assert answer.exit == 3
+    assert answer.error["message"].count("mem-0") >= 3
+
+
+def test_an_unknown_id_gets_a_suggestion(small_repo: Path) -> None:
+    memory = next(iter(memories(small_repo).values()))
+    wrong = memory.id[:-1] + ("0" if memory.id[-1] != "0" else "1")
+    answer = memrepo(small_repo, "show", wrong)
+    assert answer.exit == 2
+    assert memory.id in answer.error["fix"]
+
+
+@pytest.mark.parametrize("word", ["", "mem-", "../memrepo.toml", "%", "--at"])
+def test_words_that_name_nothing_are_no_bug(small_repo: Path, word: str) -> None:
+    assert memrepo(small_repo, "show", "--", word).exit in (2, 3)
+
+
+# -- log -----------------------------------------------------------------------------------------
+
+
+def test_log_filters_by_run_operation_memory_time_and_number(small_repo: Path) -> None:
+    workspaces.growing(small_repo.parent / "workspace", 3)
+    run = done(small_repo, "run", now=LATER)["run"]
+
+    def ops(*flags: str) -> list[str]:
+        return [entry["op"] for entry in done(small_repo, "log", *flags)["entries"]]
+
+    assert ops() == ["run", "ingest", "run", "ingest", "init"]
+    assert ops("-n", "2") == ["run", "ingest"]
+    assert ops("--run", run) == ["create", "create", "reword", "supersede", "view", "run"]
+    assert ops("--run", run[:10]) == ops("--run", run)
+    assert set(ops("--op", "create")) == {"create"}
+    assert ops("--since", "2026-03-02T00:00:00Z") == ["run", "ingest"]
+    old = next(m for m in memories(small_repo).values() if "3 days" in m.body)
+    assert ops("--memory", old.id) == ["supersede", "create"]
+
+
+@pytest.mark.parametrize("flags", [("--run", "none"), ("--since", "yesterday"), ("--memory", "mem-x")])
+def test_log_of_something_unknown_is_a_usage_error(small_repo: Path, flags: tuple[str, ...]) -> None:
+    assert memrepo(small_repo, "log", *flags).exit == 2
+
+
+# -- config --------------------------------------------------------------------------------------
+
+
+def test_config_tells_where_each_value_comes_from(small_repo: Path) -> None:
+    rows = {row["key"]: row for row in done(small_repo, "config", "show")["keys"]}
+    assert rows["profile"]["from"].startswith("memrepo.toml:")
+    assert rows["sources.claims"]["from"] == "default"
+    assert rows["memrepo.workspace"]["value"] == str(small_repo.parent / "workspace")
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "said"),
+    [
+        ("profil = 'personal'", 1, "profile"),
+        ("profile = 'persona'", 1, "personal, business"),
+        ("timezone = 'Mars/Base'", 1, "tz database"),
+        ("human_authors = 'x'", 1, "list of texts"),
+        ("[run]\nmax_change_prc = 5", 2, "run.max_change_pct"),
+        ("[run]\nmax_change_pct = 500", 2, "0 to 100"),
+        ("[run]\njudge = true", 2, "offline"),
+        ("profile = ", 1, "TOML"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_with_line_and_remedy(
+    small_repo: Path, line: str, place: int, said: str
+) -> None:
+    (small_repo / "memrepo.toml").write_text(f"{line}\n")
+    before = standing(small_repo)
+    for command in (["config", "show"], ["run"], ["search", "x"]):
+        answer = memrepo(small_repo, *command)
+        assert answer.exit == 2
+        assert f"memrepo.toml:{place}" in answer.error["message"]
+        assert said in answer.error["message"] + answer.error["fix"]
+    assert standing(small_repo) == before
+
+
+def test_a_newer_format_is_read_and_never_written(small_repo: Path) -> None:
+    text = (small_repo / "memrepo.toml").read_text()
+    (small_repo / "memrepo.toml").write_text(text.replace("format = 1", "format = 2"))
+    assert done(small_repo, "search", "hoe")["hits"]
+    for command in (["run"], ["ingest"], ["revert"]):
+        assert memrepo(small_repo, *command).exit == 3
+
+
+# -- every answer --------------------------------------------------------------------------------
+
+
+def test_every_command_answers_in_json_and_changes_nothing_by_reading(small_repo: Path) -> None:
+    id_ = next(iter(memories(small_repo)))
+    before = standing(small_repo)
+    for argv in (
+        ["status"], [], ["search", "pump"], ["show", id_], ["log"], ["check"], ["check", "--staged"],
+        ["config", "show"], ["run", "--dry-run"], ["ingest", "--dry-run"], ["revert", "--dry-run"],
+        ["run"], ["ingest"],
+    ):  # fmt: skip
+        assert done(small_repo, *argv)["schema_version"] == 1
+    assert standing(small_repo) == before
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "fix"),
+    [
+        (["serach", "x"], 2, "search"), (["run", "--jugde", "x"], 2, ""), (["run", "--judge", "gpt"], 2, ""),
+        (["search"], 2, ""), (["run", "--max-change-pct", "x"], 2, ""), (["search", "x", "-k", "0"], 2, ""),
+        (["log", "--since", "31.12."], 2, ""), (["show", "nothing-like-it"], 2, "search"),
+    ],
+)  # fmt: skip
+def test_errors_are_json_on_stderr_with_their_exit_code(
+    small_repo: Path, argv: list[str], code: int, fix: str
+) -> None:
+    answer = memrepo(small_repo, *argv)
+    assert answer.exit == code
+    assert fix in answer.error["fix"]
+
+
+@pytest.mark.parametrize("argv", [["status"], ["run"], ["search", "x"], ["log"], ["revert"], ["check"]])
+def test_outside_of_a_repository_the_answer_is_five(tmp_path: Path, argv: list[str]) -> None:
+    answer = memrepo(tmp_path, *argv)
+    assert answer.exit == 5
+    assert "memrepo init" in answer.error["fix"]
+    git(tmp_path, "init", "-q", "plain")
+    assert memrepo(tmp_path / "plain", *argv).exit == 5
+
+
+def test_a_wrong_time_or_folder_is_a_usage_error(small_repo: Path) -> None:
+    assert memrepo(small_repo, "status", now="yesterday").exit == 2
+    assert memrepo(small_repo / "nowhere", "status").exit == 2

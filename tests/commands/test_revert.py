@@ -1,0 +1,165 @@
+"""Taking back: what was, comes back; what is proposed again waits; nothing is decided twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+
+
+def branches(repo: Path) -> list[str]:
+    return git(repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/run/").split()
+
+
+def test_a_revert_brings_back_the_tree_before_the_run_in_one_commit(small_repo: Path) -> None:
+    before, base = tree(small_repo, "HEAD^1"), git(small_repo, "rev-parse", "HEAD").strip()
+    answer = done(small_repo, "revert", "--reason", "it was a\nMemrepo-Op: purge\ntry")
+    assert tree(small_repo) == before
+    assert answer["reverts"] == base
+    assert git(small_repo, "rev-parse", "HEAD^1").strip() == base
+    said = git(small_repo, "log", "-1", "--format=%(trailers:key=Memrepo-Op,valueonly,separator=%x2c)")
+    assert said.strip() == "revert"
+    assert_sound(small_repo)
+
+
+def test_what_a_reverted_run_proposes_again_waits_on_one_branch(small_repo: Path) -> None:
+    done(small_repo, "revert")
+    first = memrepo(small_repo, "run", now=LATER)
+    assert first.exit == 3
+    assert first.data["status"] == "held"
+    assert branches(small_repo) == [first.data["branch"]]
+    assert not (small_repo / "memories").exists() or not memories(small_repo)
+    settled = standing(small_repo)
+    second = memrepo(small_repo, "run", now="2026-03-03T09:00:00Z")
+    assert second.exit == 3
+    assert second.data["branch"] == first.data["branch"]
+    assert standing(small_repo) == settled
+    assert done(small_repo, "status")["waiting"] == branches(small_repo)
+    assert_sound(small_repo)
+
+
+def test_what_is_new_lands_while_what_was_taken_back_waits(small_repo: Path) -> None:
+    done(small_repo, "revert")
+    workspaces.growing(small_repo.parent / "workspace", 1)
+    answer = memrepo(small_repo, "run", now=LATER)
+    assert answer.exit == 3
+    bodies = [m.body for m in memories(small_repo).values()]
+    assert len(bodies) == 2
+    assert any("14 degrees" in body for body in bodies)
+    assert any("new pump" in body for body in bodies)
+    assert len(branches(small_repo)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "op"),
+    [
+        ("memory/tools.md", "- Never prune the roses before the last frost in April.\n", "confirm"),
+        ("memory/2026-02-02.md", "\nThe heap was covered.\n", "reword"),
+        ("RTMEMORY.md", "- **Watering interval:** every 9 days (2026-02-20)\n", "create"),
+    ],
+)
+def test_whatever_kind_of_decision_was_taken_back_waits_and_is_not_lost(
+    small_repo: Path, name: str, text: str, op: str
+) -> None:
+    with (small_repo.parent / "workspace" / name).open("a") as file:
+        file.write(text)
+    commits = done(small_repo, "run", now=LATER)["commits"]
+    assert op in {commit["op"] for commit in commits}
+    before = tree(small_repo, "HEAD^1")
+    done(small_repo, "revert", now=LATER)
+    assert tree(small_repo) == before
+    for now in ("2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"):
+        answer = memrepo(small_repo, "run", now=now)
+        assert (answer.exit, answer.data["status"]) == (3, "held")
+        (branch,) = branches(small_repo)
+        assert f"{op}: " in "".join(subjects(small_repo, f"HEAD..{branch}"))
+        assert git(small_repo, "diff", "HEAD", before, "--", "memories") == ""
+
+
+def test_a_settled_revert_is_never_proposed_again(small_repo: Path) -> None:
+    done(small_repo, "revert", "--settle")
+    before = standing(small_repo)
+    answer = done(small_repo, "run", now=LATER)
+    assert (answer["status"], branches(small_repo)) == ("skipped", [])
+    assert standing(small_repo) == before
+
+
+def test_after_a_settled_revert_new_input_lands_alone(small_repo: Path) -> None:
+    done(small_repo, "revert", "--settle")
+    workspaces.growing(small_repo.parent / "workspace", 1)
+    assert done(small_repo, "run", now=LATER)["status"] == "ok"
+    assert len(memories(small_repo)) == 2
+    assert branches(small_repo) == []
+
+
+def test_reverting_the_revert_restores_the_run(small_repo: Path) -> None:
+    full = tree(small_repo)
+    taken_back = done(small_repo, "revert")["commits"][0]
+    done(small_repo, "revert", taken_back, now=LATER)
+    assert tree(small_repo) == full
+    assert done(small_repo, "run", now="2026-03-03T09:00:00Z")["status"] == "skipped"
+    assert branches(small_repo) == []
+    assert_sound(small_repo)
+
+
+def test_with_something_later_the_answer_is_a_list_and_nothing_changes(small_repo: Path) -> None:
+    first = done(small_repo, "log")["entries"][0]["run"]
+    workspaces.growing(small_repo.parent / "workspace", 1)
+    done(small_repo, "run", now=LATER)
+    before = standing(small_repo)
+    answer = memrepo(small_repo, "revert", first)
+    assert answer.exit == 3
+    for subject in subjects(small_repo, "--first-parent")[:2]:
+        assert subject in answer.error["message"]
+    assert standing(small_repo) == before
+
+
+def test_the_last_operation_is_always_the_latest_run_unless_one_is_named(small_repo: Path) -> None:
+    before = tree(small_repo)
+    workspaces.growing(small_repo.parent / "workspace", 1)
+    done(small_repo, "ingest", now=LATER)
+    assert memrepo(small_repo, "revert").exit == 3  # the ingest came after the run
+    done(small_repo, "revert", "HEAD")
+    assert tree(small_repo) == before
+
+
+def test_an_ingest_can_be_reverted_and_is_taken_in_again(fresh_repo: Path) -> None:
+    before = tree(fresh_repo, "HEAD^")
+    done(fresh_repo, "revert", "HEAD")
+    assert tree(fresh_repo) == before
+    assert done(fresh_repo, "ingest")["added"]
+    assert_sound(fresh_repo)
+
+
+def test_a_dry_run_of_a_revert_writes_nothing(small_repo: Path) -> None:
+    before = standing(small_repo)
+    answer = done(small_repo, "revert", "--dry-run")
+    assert answer["commits"] == []
+    assert standing(small_repo) == before
+
+
+@pytest.mark.parametrize(
+    ("word", "code"), [("20200101T000000Z-00000000", 2), ("no-such-branch", 2), ("--upload-pack=x", 2)]
+)  # fmt: skip
+def test_an_unknown_target_is_a_usage_error(small_repo: Path, word: str, code: int) -> None:
+    assert memrepo(small_repo, "revert", "--", word).exit == code
+
+
+def test_a_commit_that_memrepo_did_not_write_is_left_to_git(small_repo: Path) -> None:
+    git(small_repo, "commit", "-q", "--allow-empty", "-m", "mine", "--no-verify")
+    answer = memrepo(small_repo, "revert", "HEAD")
+    assert answer.exit == 2
+    assert "git revert" in answer.error["fix"] + answer.error["message"]
+
+
+def test_uncommitted_work_on_a_touched_path_stops_the_revert_and_stays(small_repo: Path) -> None:
+    path = small_repo / next(iter(memories(small_repo).values())).path
+    path.write_text("my own words\n")
+    head = git(small_repo, "rev-parse", "HEAD")
+    answer = memrepo(small_repo, "revert")
+    assert answer.exit == 5
+    assert path.name in answer.error["message"]
+    assert path.read_text() == "my own words\n"
+    assert git(small_repo, "rev-parse", "HEAD") == head

@@ -1,0 +1,346 @@
+"""Runs end to end: what lands, what does not, and what a second run must leave alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import workspaces
+import yaml
+from driving import (
+    LATER,
+    MEMORY_ID,
+    NOW,
+    assert_sound,
+    begin,
+    done,
+    files,
+    git,
+    memories,
+    memrepo,
+    standing,
+    subjects,
+    tree,
+)
+
+from memrepo.core.memory import Memory
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_WORD = re.compile(r"[^\W_]+")
+
+
+def words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+# -- what a run of an ugly workspace leaves ------------------------------------------------------
+
+
+def test_what_is_not_read_is_named_and_the_rest_lands(ugly_repo: Path) -> None:
+    (path,) = (ugly_repo / "runs").rglob("*.json")
+    manifest = json.loads(path.read_text())
+    named = {(w["path"], w["rule"]) for w in manifest["warnings"]}
+    assert {
+        ("memory/code.md", "source-unclosed"),
+        ("memory/deep.md", "source-too-deep"),
+        ("memory/dreaming.md", "source-managed-block"),
+        ("memory/long.md", "unit-cut"),
+    } <= named
+    refused = memrepo(ugly_repo, "ingest", "--dry-run").data["refused"]
+    assert {(p["path"], p["rule"]) for p in refused} == {
+        ("episodes/2026-01-09.md", "source-not-a-file"),
+        ("inbox/secret.md", "source-secret"),
+        ("memory/2026-01-15.md", "source-secret-redacted"),
+        ("memory/keys.md", "source-secret-redacted"),
+        ("memory/latin1.md", "source-not-utf8"),
+        ("memory/linked.md", "source-not-a-file"),
+        ("memory/nul.md", "source-binary"),
+    }
+    assert len(memories(ugly_repo)) > 2500
+
+
+@pytest.mark.parametrize("now", [NOW, LATER])
+def test_a_second_run_changes_nothing_at_the_same_time_and_later(ugly_repo: Path, now: str) -> None:
+    before = standing(ugly_repo)
+    answer = done(ugly_repo, "run", now=now)
+    assert (answer["status"], answer["commits"], answer["run"]) == ("skipped", [], "")
+    assert standing(ugly_repo) == before
+
+
+def test_history_reads_as_one_line_an_operation_and_git_finds_it_sound(ugly_repo: Path) -> None:
+    ops = [subject.partition(":")[0] for subject in subjects(ugly_repo, "--first-parent")]
+    assert ops == ["run", "ingest", "init"]
+    assert_sound(ugly_repo)
+
+
+def test_every_memory_is_valid_okf(ugly_repo: Path) -> None:
+    for memory in memories(ugly_repo).values():
+        assert memory.path.rsplit("/", 1)[-1] not in ("index.md", "log.md")
+        text = (ugly_repo / memory.path).read_text(encoding="utf-8")
+        _, header, _ = text.split("---\n", 2)
+        record = yaml.load(header, _LOADER)
+        assert isinstance(record, dict)
+        assert isinstance(record["type"], str)
+        assert record["type"]
+        assert record["id"] == memory.id
+
+
+def test_every_source_resolves_to_lines_that_hold_the_words(ugly_repo: Path) -> None:
+    listed = git(ugly_repo, "ls-tree", "-r", "-z", "HEAD", "sources/").split("\0")
+    blobs = {path: head.split()[2] for head, _, path in (e.partition("\t") for e in listed if e)}
+    lines = {
+        path: (ugly_repo / path).read_bytes().decode().replace("\r\n", "\n").split("\n")
+        for path in blobs
+    }
+    for memory in memories(ugly_repo).values():
+        assert memory.sources
+        for source in memory.sources:
+            assert blobs[source.resource] == source.blob
+            first, last = source.lines
+            assert 1 <= first <= last <= len(lines[source.resource])
+            quote = "\n".join(lines[source.resource][first - 1 : last])
+            row = quote.lstrip().startswith("|")
+            body = memory.body[:19_990]  # a unit is cut after 20,000 characters, even in a word
+            small, large = (quote, body) if row else (body, quote)
+            assert words(small) <= words(large) or source.kind == "merged", (source, memory)
+
+
+def test_nothing_is_distilled_from_fences_headers_or_other_programs(ugly_repo: Path) -> None:
+    pattern = "|".join(workspaces.NEVER_DISTILLED)
+    where = ("memories", "candidates", "views", "runs")
+    assert git(ugly_repo, "grep", "-lE", pattern, "HEAD", "--", *where, check=False) == ""
+
+
+def test_nothing_forbidden_and_no_secret_is_in_any_object_of_the_history(ugly_repo: Path) -> None:
+    listed = git(ugly_repo, "cat-file", "--batch-check", "--batch-all-objects").splitlines()
+    assert len(listed) > 3000
+    dump = git(ugly_repo, "cat-file", "--batch", "--batch-all-objects", "--unordered")
+    for word in (*workspaces.SECRETS, workspaces.INBOX_SECRET, *workspaces.NEVER_TAKEN):
+        assert word not in dump
+    assert "120000" not in git(ugly_repo, "ls-tree", "-r", "HEAD")
+
+
+def test_subjects_are_bounded_and_trailers_cannot_be_forged(ugly_repo: Path) -> None:
+    log = git(ugly_repo, "log", "-z", "--format=%s%x01%B%x01%(trailers:key=Memrepo-Run,valueonly)")
+    known = memories(ugly_repo)
+    slugs = {memory.slug for memory in known.values()}
+    for record in filter(None, log.split("\0")):
+        subject, body, runs = record.split("\x01")
+        assert len(subject) <= 72
+        assert subject.isprintable()
+        plain = re.fullmatch(r"[a-z]+: (?:[\w ,:-]+)", subject)
+        assert plain or any(slug[:30] in subject for slug in slugs)
+        assert "deadbeef" not in body
+        assert len(runs.split()) <= 1
+        assert set(MEMORY_ID.findall(body)) <= known.keys()
+    assert "mem-0000000000000000" not in log
+
+
+# -- views -------------------------------------------------------------------------------------
+
+
+def test_views_print_every_active_claim_exactly_once(ugly_repo: Path) -> None:
+    printed = [
+        id_
+        for path in (ugly_repo / "views").glob("*.md")
+        for id_ in re.findall(r"^\[(mem-[0-9a-f]{16})\]", path.read_text(), re.MULTILINE)
+    ]
+    claims = [m.id for m in memories(ugly_repo).values() if not m.is_note and m.status == "active"]
+    assert sorted(printed) == sorted(claims)
+
+
+def kinds_below(blocks: list[dict[str, object]]) -> set[object]:
+    """Return the kinds of tokens in a parsed page, at any depth."""
+    found: set[object] = set()
+    for block in blocks:
+        found |= {block["type"], *kinds_below(block.get("children", []))}  # type: ignore[arg-type]
+    return found
+
+
+def test_no_line_of_a_memory_or_source_name_becomes_markup_of_a_view(ugly_repo: Path) -> None:
+    import mistune
+
+    read = mistune.create_markdown(renderer="ast")
+    for path in (ugly_repo / "views").glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        claims = len(re.findall(r"^\[mem-[0-9a-f]{16}\]", text, re.MULTILINE))
+        blocks = read(text)
+        kinds = {b["type"] for b in blocks}
+        assert kinds <= {"heading", "paragraph", "block_quote", "blank_line", "list"}
+        assert not kinds_below(blocks) & {"block_html", "inline_html"}
+        levels = [b["attrs"]["level"] for b in blocks if b["type"] == "heading"]
+        assert levels.count(1) == 1
+        assert levels.count(3) == claims
+        assert len(levels) - levels.count(2) == claims + 1
+        assert len([b for b in blocks if b["type"] == "paragraph"]) <= 2 + 2 * claims
+        assert not any(ord(ch) < 32 and ch not in "\n\t" for ch in text)
+
+
+def test_equal_input_and_time_give_equal_commits_in_two_clones(tmp_path: Path) -> None:
+    heads = []
+    for name in ("a", "b"):
+        base = tmp_path / name
+        base.mkdir()
+        repo = begin(base, workspaces.growing(base / "workspace", 3))
+        workspaces.growing(base / "workspace", 4)
+        done(repo, "run", now=LATER)
+        heads.append(git(repo, "rev-parse", "HEAD"))
+    assert heads[0] == heads[1]
+
+
+def test_views_follow_from_the_tree_alone(ugly_repo: Path, tmp_path: Path) -> None:
+    from memrepo.commands.session import Session, opened
+    from memrepo.core.state import State
+    from memrepo.core.times import parse_time
+    from memrepo.views.pages import render_views
+
+    with opened(Session(where=ugly_repo, now=parse_time(NOW))) as desk:
+        state = desk.tree.state()
+        assert render_views(state, personal=True) == []
+        reordered = State(
+            layout=state.layout, files=state.files.edited(
+                {p: None for p in state.files if p.startswith("views/")}
+            ),
+            memories=dict(sorted(state.memories.items(), reverse=True)),
+        )  # fmt: skip
+        again = {change.path: change.data for change in render_views(reordered, personal=True)}
+    assert again == {n: d for n, d in files(ugly_repo).items() if n.startswith("views/")}
+
+
+# -- growth ------------------------------------------------------------------------------------
+
+
+def grow(repo: Path, day: int) -> dict[str, object]:
+    """Let the workspace be as it is on a day, and run."""
+    workspaces.growing(repo.parent / "workspace", day)
+    return done(repo, "run", now=f"2026-03-{day + 1:02d}T09:00:00Z")
+
+
+def written(repo: Path, revisions: str = "HEAD^1..HEAD") -> dict[str, str]:
+    """Return what differs between two commits under memories/: status letter by path."""
+    raw = git(repo, "diff", "--no-renames", "--name-status", revisions, "--", "memories")
+    return {path: letter for letter, path in (line.split("\t") for line in raw.splitlines())}
+
+
+def by_text(repo: Path, part: str) -> Memory:
+    (found,) = [m for m in memories(repo).values() if part in m.body]
+    return found
+
+
+def test_an_appended_bullet_is_one_new_memory_and_a_new_log_one_new_note(small_repo: Path) -> None:
+    answer = grow(small_repo, 1)
+    assert answer["counts"]["memories_new"] == 1
+    assert answer["counts"]["notes_new"] == 1
+    new = {by_text(small_repo, "14 degrees").path, by_text(small_repo, "new pump").path}
+    assert written(small_repo) == dict.fromkeys(new, "A")
+
+
+def test_a_log_section_that_was_written_on_rewords_its_note_and_keeps_the_id(
+    small_repo: Path,
+) -> None:
+    old = by_text(small_repo, "seed order")
+    grow(small_repo, 1)
+    grow(small_repo, 2)
+    new = by_text(small_repo, "Holt confirmed it")
+    assert (new.id, new.path) == (old.id, old.path)
+    assert old.sources[0].text_hash in new.texts("aliases")
+    assert written(small_repo) == {old.path: "M"}
+
+
+def test_a_newer_value_supersedes_the_old_one_in_one_commit_of_both_files(small_repo: Path) -> None:
+    old = by_text(small_repo, "every 3 days")
+    grow(small_repo, 3)
+    new = by_text(small_repo, "every 5 days")
+    was = memories(small_repo)[old.id]
+    assert (was.status, was.texts("superseded_by"), was.body) == ("superseded", (new.id,), old.body)
+    assert new.texts("supersedes") == (old.id,)
+    (commit,) = done(small_repo, "log", "--op", "supersede")["entries"]
+    assert set(commit["memories"]) == {old.id, new.id}
+    assert written(small_repo, f"{commit['commit']}^..{commit['commit']}") == {
+        old.path: "M", new.path: "M",
+    }  # fmt: skip
+    assert old.id not in (small_repo / "views/LTMEMORY.md").read_text()
+
+
+def test_a_deleted_log_leaves_sources_and_its_notes_stay(small_repo: Path) -> None:
+    grow(small_repo, 3)
+    answer = grow(small_repo, 4)
+    assert answer["ingest"]["removed"] == ["sources/memory/2026-02-01.md"]
+    assert not (small_repo / "sources/memory/2026-02-01.md").exists()
+    evidence = done(small_repo, "show", by_text(small_repo, "Hail broke").id)["evidence"]
+    assert [(e["resolved"], "Hail broke" in e["quote"]) for e in evidence] == [("recorded", True)]
+    assert_sound(small_repo)
+
+
+def test_a_renamed_claim_source_waits_and_would_only_add_evidence(small_repo: Path) -> None:
+    grow(small_repo, 4)
+    hoe = by_text(small_repo, "rotary hoe")
+    workspaces.growing(small_repo.parent / "workspace", 5)
+    answer = memrepo(small_repo, "run", now=LATER)
+    assert answer.exit == 3
+    assert answer.data["ingest"]["added"] == ["sources/memory/tools-and-sheds.md"]
+    assert answer.data["ingest"]["removed"] == ["sources/memory/tools.md"]
+    assert written(small_repo, f"HEAD..{answer.data['branch']}") == {hoe.path: "M"}
+    assert memories(small_repo)[hoe.id] == hoe
+    assert_sound(small_repo)
+
+
+def test_growing_day_by_day_is_one_line_a_run_and_sound_each_day(small_repo: Path) -> None:
+    for day in range(1, 5):
+        grow(small_repo, day)
+        assert_sound(small_repo)
+    assert done(small_repo, "run", now="2026-04-01T09:00:00Z")["status"] == "skipped"
+    ops = [subject.partition(":")[0] for subject in subjects(small_repo, "--first-parent")]
+    # A log that is gone is an ingest and, with nothing to distil, not a run.
+    assert ops == ["ingest", *["run", "ingest"] * 4, "init"]
+
+
+# -- dry run, no workspace ---------------------------------------------------------------------
+
+
+def test_a_dry_run_tells_the_counts_and_writes_nothing(small_repo: Path) -> None:
+    workspaces.growing(small_repo.parent / "workspace", 3)
+    before = standing(small_repo)
+    answer = done(small_repo, "run", "--dry-run")
+    assert answer["status"] == "dry-run"
+    assert answer["ingest"]["changed"]
+    assert standing(small_repo) == before
+
+
+def test_a_dry_run_of_the_first_run_counts_what_the_run_then_lands(fresh_repo: Path) -> None:
+    before = standing(fresh_repo)
+    said = done(fresh_repo, "run", "--dry-run")["counts"]
+    assert standing(fresh_repo) == before
+    landed = done(fresh_repo, "run")
+    assert landed["counts"] == said
+    assert landed["status"] == "ok"
+
+
+def test_without_a_workspace_the_sources_folder_is_the_input(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    assert done(repo, "run")["status"] in ("ok", "skipped")
+    (repo / "sources" / "inbox" / "note.md").write_text("- The shed must always be locked at six.\n")
+    assert done(repo, "run")["counts"]["memories_new"] == 1
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"), [((), "new memories"), (("--report", "summary"), "run 2026"), (("--report", "silent"), "")]
+)  # fmt: skip
+def test_the_report_is_as_long_as_asked_for(
+    fresh_repo: Path, flags: tuple[str, ...], said: str
+) -> None:
+    answer = memrepo(fresh_repo, "run", *flags, as_json=False)
+    assert answer.exit == 0
+    assert said in answer.out
+    assert len(answer.out.splitlines()) == {"": 0, "run 2026": 1}.get(said, len(answer.out.splitlines()))
+
+
+def test_reverting_an_ugly_run_brings_the_tree_back(ugly_copy: Path) -> None:
+    before = tree(ugly_copy, "HEAD^1")
+    done(ugly_copy, "revert")
+    assert tree(ugly_copy) == before
+    assert_sound(ugly_copy)

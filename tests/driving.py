@@ -1,0 +1,137 @@
+"""Driving the program as a person does: argv in, exit code and output out, real git, real disk."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memrepo import cli
+from memrepo.core import codec
+from memrepo.core.memory import Memory
+
+NOW = "2026-03-01T09:00:00Z"
+LATER = "2026-03-02T09:00:00Z"
+MEMORY_ID = re.compile(r"mem-[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """One call of the program: exit code and what it printed."""
+
+    exit: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Return the one JSON object on stdout."""
+        (line,) = self.out.splitlines()
+        found = json.loads(line)
+        assert found["schema_version"] == 1
+        return found
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """Return the one JSON error on stderr; nothing stands on stdout beside it."""
+        assert not self.out
+        (line,) = self.err.splitlines()
+        found = json.loads(line)
+        assert found["schema_version"] == 1
+        assert found["error"]["exit"] == self.exit
+        return found["error"]
+
+
+def memrepo(where: Path, *argv: str | Path, now: str = NOW, as_json: bool = True) -> Done:
+    """Run one command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    head = ["-C", str(where), "--now", now, *(["--json"] if as_json else [])]
+    with redirect_stdout(out), redirect_stderr(err):
+        code = cli.main([*head, *map(str, argv)])
+    return Done(exit=code, out=out.getvalue(), err=err.getvalue())
+
+
+def done(where: Path, *argv: str | Path, now: str = NOW) -> dict[str, Any]:
+    """Run a command that must succeed and return its JSON."""
+    answer = memrepo(where, *argv, now=now)
+    assert answer.exit == 0, answer
+    return answer.data
+
+
+def git(where: Path, *argv: str, check: bool = True) -> str:
+    """Run git and return what it printed."""
+    ran = subprocess.run(
+        ["git", "-C", str(where), *argv], capture_output=True, check=check, stdin=subprocess.DEVNULL
+    )
+    return ran.stdout.decode("utf-8", "surrogateescape")
+
+
+def begin(base: Path, workspace: Path, *options: str) -> Path:
+    """Make a repository beside a workspace and run once; return its folder."""
+    repo = base / "repo"
+    done(base, "init", repo, "--from", workspace, *options)
+    done(repo, "run")
+    return repo
+
+
+def files(root: Path, *, git_too: bool = False) -> dict[str, bytes]:
+    """Return every file below a folder; links as their target."""
+    found = {}
+    for path in root.rglob("*"):
+        name = path.relative_to(root).as_posix()
+        if name.split("/")[0] == ".git" and not git_too:
+            continue
+        if path.is_symlink():
+            found[name] = str(path.readlink()).encode()
+        elif path.is_file():
+            found[name] = path.read_bytes()
+    return found
+
+
+def memories(repo: Path) -> dict[str, Memory]:
+    """Return the memories in the work tree by id; each must decode without a finding."""
+    found = {}
+    for path in sorted((repo / "memories").rglob("*.md")):
+        memory, problems = codec.decode(path.relative_to(repo).as_posix(), path.read_bytes())
+        assert memory is not None, path
+        assert not problems
+        assert memory.id not in found
+        found[memory.id] = memory
+    return found
+
+
+def standing(repo: Path) -> tuple[str, str, str, dict[str, bytes]]:
+    """Return everything a command could change: refs, HEAD, index and work tree."""
+    refs = git(repo, "for-each-ref", "--format=%(refname) %(objectname)")
+    return (
+        refs, git(repo, "symbolic-ref", "HEAD"), git(repo, "ls-files", "-z", "--stage"),
+        files(repo),
+    )  # fmt: skip
+
+
+def subjects(repo: Path, *argv: str) -> list[str]:
+    """Return commit subjects, newest first."""
+    return git(repo, "log", "--format=%s", *argv).splitlines()
+
+
+def tree(repo: Path, revision: str = "HEAD") -> str:
+    """Return the tree id of a revision."""
+    return git(repo, "rev-parse", f"{revision}^{{tree}}").strip()
+
+
+def assert_sound(repo: Path) -> None:
+    """Assert that git finds nothing wrong and the work tree is what HEAD says."""
+    fsck = subprocess.run(
+        ["git", "-C", str(repo), "fsck", "--strict", "--full"], capture_output=True, text=True, check=False
+    )
+    assert fsck.returncode == 0, fsck.stderr
+    noise = ("dangling", "notice:", "Checking")
+    said = [line for line in (fsck.stdout + fsck.stderr).splitlines() if not line.startswith(noise)]
+    assert said == []
+    assert git(repo, "status", "--porcelain", "-z") == ""
+    assert git(repo, "for-each-ref", "refs/memrepo/tx") == ""

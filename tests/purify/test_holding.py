@@ -1,0 +1,65 @@
+"""What a person took back waits; what does not depend on it goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from memrepo.core.changes import Create, Step, Update
+from memrepo.core.memory import Memory
+from memrepo.purify.holding import fingerprints, part
+
+A, B, C = (f"mem-{c * 16}" for c in "abc")
+
+
+def create(*ids: str) -> Step:
+    return Step(
+        op="create", what=f"{len(ids)} memories from sources",
+        changes=tuple(
+            Create(memory=Memory(path=f"memories/knowledge/{i}.md", fields={"id": i}))
+            for i in ids
+        ),
+    )  # fmt: skip
+
+
+def supersede(old: str, new: str) -> Step:
+    return Step(op="supersede", what="x by y", changes=(Update(id=old), Update(id=new)))
+
+
+def test_nothing_refused_holds_nothing() -> None:
+    steps = (create(A, B), supersede(C, A))
+    parted = part(steps, frozenset())
+    assert parted.kept == steps
+    assert not parted.held
+
+
+def test_one_of_a_bulk_step_waits_and_the_others_go_on() -> None:
+    parted = part((create(A, B, C),), fingerprints("create", [B]))
+    (kept,), (held,) = parted.kept, parted.held
+    assert kept.memory_ids == (A, C)
+    assert kept.what == "2 memories from sources"
+    assert held.memory_ids == (B,)
+    assert parted.held_ids == {B}
+
+
+def test_a_decision_that_needs_a_held_memory_waits_with_it() -> None:
+    parted = part((create(A, B), supersede(C, B)), fingerprints("create", [B]))
+    assert [s.op for s in parted.held] == ["create", "supersede"]
+    assert [s.memory_ids for s in parted.kept] == [(A,)]
+
+
+def test_a_single_decision_waits_when_it_was_refused_itself() -> None:
+    parted = part((create(A), supersede(C, A)), fingerprints("supersede", [A, C]))
+    assert [s.op for s in parted.kept] == ["create"]
+    assert [s.op for s in parted.held] == ["supersede"]
+
+
+@pytest.mark.parametrize(
+    ("op", "memories", "expected"),
+    [
+        ("create", [A, B], {f"create:{A}", f"create:{B}"}),
+        ("supersede", [B, A], {f"supersede:{A}+{B}"}),
+        ("supersede", [A, B], {f"supersede:{A}+{B}"}),
+    ],
+)
+def test_fingerprints_know_no_order(op: str, memories: list[str], expected: set[str]) -> None:
+    assert fingerprints(op, memories) == expected

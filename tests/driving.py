@@ -127,7 +127,10 @@ def tree(repo: Path, revision: str = "HEAD") -> str:
 def assert_sound(repo: Path) -> None:
     """Assert that git finds nothing wrong and the work tree is what HEAD says."""
     fsck = subprocess.run(
-        ["git", "-C", str(repo), "fsck", "--strict", "--full"], capture_output=True, text=True, check=False
+        ["git", "-C", str(repo), "fsck", "--strict", "--full"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert fsck.returncode == 0, fsck.stderr
     noise = ("dangling", "notice:", "Checking")

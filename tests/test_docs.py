@@ -1,62 +1,152 @@
-"""The generated parts of the documentation are fresh; `make docs` runs this file to refresh them.
-
-It also follows every relative link of the documentation.
-"""
+"""The documentation names everything there is, promises nothing else, and its links hold."""
 
 from __future__ import annotations
 
+import ast
 import re
+import typing
+from functools import cache
 from pathlib import Path
 
+import docs_parts
 import pytest
+from docs_parts import ROOT
 
-from memrepo.core.fields import Kind
-from memrepo.core.schema import FIELDS
+from memrepo.commands.table import COMMANDS, Parser, add_globals, command_parser
+from memrepo.config import KEYS
+from memrepo.core.changes import Op
+from memrepo.core.codec import RULES
+from memrepo.core.errors import Exit
 
-ROOT = Path(__file__).resolve().parents[1]
-FILES_PAGE = ROOT / "docs" / "files.md"
-START, END = "<!-- fields:start -->", "<!-- fields:end -->"
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-
-
-def cell(text: object) -> str:
-    """Escape what would end a table cell."""
-    return str(text).replace("|", "\\|")
+PAGES = docs_parts.pages()
+GENERATED = [p for p in PAGES if docs_parts.PART.search(p.read_text(encoding="utf-8"))]
+OPS = typing.get_args(Op)
 
 
-def value(kind: Kind, default: object) -> str:
-    """Describe a value and what is understood when it is absent."""
-    shown = "" if default in (None, (), "") else f"; absent means {str(default).lower()}"
-    return cell(kind.describe() + shown)
+@cache
+def text(name: str) -> str:
+    """Return a page's text."""
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
-def field_table() -> str:
-    """Render the frontmatter fields as a markdown table, in the order of a file."""
-    rows = [
-        f"| `{f.name}` | {value(f.kind, f.default)} | {f.writer} | {cell(f.doc)} |" for f in FIELDS
+def section(page: str, heading: str) -> str:
+    """Return what stands under a heading, up to the next of the same or a higher level."""
+    level = len(heading) - len(heading.lstrip("#"))
+    found = re.search(
+        rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{level}}} |\Z)", page, re.MULTILINE | re.DOTALL
+    )  # fmt: skip
+    assert found is not None, f"no section {heading}"
+    return found[1]
+
+
+def cells(part: str) -> dict[str, str]:
+    """Return the tables of a section: what follows by the code in the first cell."""
+    return dict(re.findall(r"^\| *`?([^|`]+?)`? *\|(.*)\|$", part, re.MULTILINE))
+
+
+@cache
+def calls() -> tuple[ast.Call, ...]:
+    """Return every call in memrepo's source."""
+    trees = [
+        ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "memrepo").rglob("*.py")
     ]
-    head = ["| field | value | written by | meaning |", "| --- | --- | --- | --- |"]
-    return "\n".join([*head, *rows])
+    return tuple(n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Call))
 
 
-def refreshed(page: str) -> str:
-    """Return the page with a fresh table between its markers."""
-    before, rest = page.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n{field_table()}\n{END}{after}"
+def given(keyword: str) -> set[str]:
+    """Return the texts that are passed by this keyword anywhere in memrepo."""
+    return {
+        node.value
+        for call in calls()
+        for k in call.keywords
+        if k.arg == keyword
+        for node in ast.walk(k.value)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
-def test_the_field_table_says_what_the_schema_says() -> None:
-    page = FILES_PAGE.read_text(encoding="utf-8")
-    assert page == refreshed(page), "docs/files.md is stale; refresh it with: make docs"
+def rules() -> set[str]:
+    """Return the rule of every problem that memrepo can find."""
+    refusals = ("refusal", "_refusal", "_refused")
+    handed = {
+        word.value
+        for call in calls()
+        if isinstance(call.func, ast.Name) and call.func.id in refusals
+        for word in call.args
+        if isinstance(word, ast.Constant) and re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", str(word.value))
+    }
+    return {*RULES, *given("rule"), *handed}
+
+
+@pytest.mark.parametrize("page", GENERATED, ids=lambda page: page.name)
+def test_the_generated_parts_are_fresh(page: Path) -> None:
+    found = page.read_text(encoding="utf-8")
+    assert found == docs_parts.refreshed(found), "refresh it with: make docs"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_relative_links_lead_to_a_file(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    targets = [t for t in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in t]
-    assert [t for t in targets if not (page.parent / t).exists()] == []
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    broken = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert broken == []
 
 
-if __name__ == "__main__":
-    FILES_PAGE.write_text(refreshed(FILES_PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_a_section_with_every_option(command: str) -> None:
+    found = section(text("docs/cli.md"), f"### `memrepo {command}`")
+    actions = docs_parts.own_actions(command_parser(command))
+    words = [word for action in actions for word in action.option_strings or [action.metavar]]
+    assert [w for w in words if isinstance(w, str) and w not in found] == []
+    rest = docs_parts.PART.sub("", found)
+    assert len(rest.split()) > 8, "say in words what the table cannot say"
+
+
+def test_no_section_is_about_a_command_that_is_not_there() -> None:
+    headed = re.findall(r"^### `memrepo (\S+)`$", text("docs/cli.md"), re.MULTILINE)
+    assert headed == list(COMMANDS)
+
+
+def test_every_global_option_is_listed() -> None:
+    parser = Parser(add_help=False)
+    add_globals(parser, defaults=True)
+    listed = section(text("docs/cli.md"), "## Global options")
+    words = [word for action in parser._actions for word in action.option_strings]
+    assert words
+    assert [w for w in [*words, "--version", "--help"] if w not in listed] == []
+
+
+def test_every_exit_code_is_explained_and_no_other() -> None:
+    listed = cells(section(text("docs/cli.md"), "## Exit codes"))
+    assert {k for k in listed if k.isdigit()} == {str(int(code)) for code in Exit}
+
+
+def test_every_configuration_key_is_listed() -> None:
+    listed = cells(section(text("docs/configuration.md"), "## Keys of `memrepo.toml`"))
+    assert {key.name for key in KEYS} <= set(listed)
+
+
+def test_every_setting_of_a_clone_is_listed() -> None:
+    source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "memrepo").rglob("*.py"))
+    keys = set(re.findall(r'^[A-Z_]+ = "(memrepo\.[a-z]+)"$', source, re.MULTILINE))
+    assert "memrepo.workspace" in keys
+    listed = cells(section(text("docs/configuration.md"), "## Settings of one clone"))
+    assert {k for k in listed if k.startswith("memrepo.")} == keys
+
+
+def test_every_rule_of_a_problem_is_explained_and_no_other() -> None:
+    listed = {k for k in cells(text("docs/problems.md")) if re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", k)}
+    assert listed == rules()
+
+
+def test_every_operation_is_in_the_git_model_and_marked_when_nothing_uses_it_yet() -> None:
+    listed = cells(section(text("docs/git-model.md"), "## Operations"))
+    used = given("op") & set(OPS)
+    assert {op: "not yet" in listed.get(op, "missing") for op in OPS} == {
+        op: op not in used for op in OPS
+    }
+
+
+def test_the_rules_are_found_however_they_are_handed_over() -> None:
+    assert {"frontmatter-tab", "memory-same-id", "source-symlink", "unit-cut"} - rules() == {
+        "source-symlink"
+    }

@@ -10,7 +10,7 @@ import workspaces
 from driving import begin, done, git, memrepo
 
 RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}")
-DIGITS = re.compile(r"-[0-9a-f]{6}\.md$")
+DIGITS = re.compile(r"-[0-9a-f]{6}(?=\.md$| by )")
 FOLDED = re.compile(r"undated/[0-9a-f]{2}/")
 
 
@@ -30,7 +30,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain(text: str) -> str:
     """Drop what hangs on hashes: the tail of run ids, of file names and of folders of undated."""
     text = FOLDED.sub("undated/", RUN.sub(r"\1", text))
-    return DIGITS.sub(".md", text)
+    return DIGITS.sub("", text)
 
 
 def history(repo: Path, *argv: str) -> list[tuple[str, ...]]:
@@ -51,7 +51,9 @@ def test_the_full_log_is_word_for_word(repo: Path) -> None:
 
 
 def test_the_first_parent_log_is_one_line_an_operation(repo: Path) -> None:
-    assert [plain(s) for s in git(repo, "log", "--first-parent", "--format=%s").splitlines()] == LINES
+    assert [
+        plain(s) for s in git(repo, "log", "--first-parent", "--format=%s").splitlines()
+    ] == LINES
 
 
 def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
@@ -64,5 +66,132 @@ def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
     }  # fmt: skip
 
 
-FULL: list[tuple[str, ...]] = []
-LINES: list[str] = []
+FULL: list[tuple[str, ...]] = [
+    (
+        "init: knowledge repository",
+        "A .gitattributes",
+        "A .gitignore",
+        "A .pre-commit-config.yaml",
+        "A memrepo.toml",
+        "A templates/daily-log.md",
+    ),
+    (
+        "ingest: sources, 6 added",
+        "A sources/MEMORY.md",
+        "A sources/PROCEDURES.md",
+        "A sources/RTMEMORY.md",
+        "A sources/memory/2026-02-01.md",
+        "A sources/memory/2026-02-02.md",
+        "A sources/memory/tools.md",
+    ),
+    (
+        "create: 6 memories from sources",
+        "A memories/decisions/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
+        "A memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
+        "A memories/knowledge/undated/never-prune-the-roses-before-the-last-frost-in-april.md",
+        "A memories/knowledge/undated/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
+        "A memories/preferences/undated/vera-prefers-raised-beds-over-open-rows-because-her-back.md",
+        "A memories/skills/undated/start-the-pump.md",
+    ),
+    (
+        "create: 3 notes from daily logs",
+        "A memories/notes/2026-02/01/09-00-orders.md",
+        "A memories/notes/2026-02/01/15-30-weather.md",
+        "A memories/notes/2026-02/02/2026-02-02.md",
+    ),
+    (
+        "view: 5 pages",
+        "A views/EPISODES.md",
+        "A views/HISTORY.md",
+        "A views/LTMEMORY.md",
+        "A views/PLAYBOOKS.md",
+        "A views/WISHES.md",
+    ),
+    (
+        "run: manifest and candidates",
+        "A runs/2026-03/20260301T090000Z.json",
+    ),
+    ("run: 20260301T090000Z: 6 new, 3 notes",),
+    (
+        "ingest: sources, 1 added, 1 changed",
+        "M sources/MEMORY.md",
+        "A sources/memory/2026-02-03.md",
+    ),
+    (
+        "create: 1 memories from sources",
+        "A memories/decisions/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
+    ),
+    (
+        "create: 1 notes from daily logs",
+        "A memories/notes/2026-02/03/08-10.md",
+    ),
+    (
+        "view: 1 pages",
+        "M views/LTMEMORY.md",
+    ),
+    (
+        "run: manifest and candidates",
+        "A runs/2026-03/20260302T090000Z.json",
+    ),
+    ("run: 20260302T090000Z: 1 new, 1 notes",),
+    (
+        "ingest: sources, 1 changed",
+        "M sources/memory/2026-02-01.md",
+    ),
+    (
+        "reword: 1 notes that grew",
+        "M memories/notes/2026-02/01/09-00-orders.md",
+    ),
+    (
+        "run: manifest and candidates",
+        "A runs/2026-03/20260303T090000Z.json",
+    ),
+    ("run: 20260303T090000Z: 1 grown",),
+    (
+        "ingest: sources, 1 changed",
+        "M sources/MEMORY.md",
+    ),
+    (
+        "create: 1 memories from sources",
+        "A memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
+    ),
+    (
+        "supersede: watering-interval-every-3-days-2026-01-05 by watering…",
+        "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
+        "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
+    ),
+    (
+        "view: 1 pages",
+        "M views/LTMEMORY.md",
+    ),
+    (
+        "run: manifest and candidates",
+        "A runs/2026-03/20260304T090000Z.json",
+    ),
+    ("run: 20260304T090000Z: 1 new, 1 superseded",),
+    (
+        "revert: run 20260304T090000Z",
+        "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
+        "D memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
+        "D runs/2026-03/20260304T090000Z.json",
+        "M views/LTMEMORY.md",
+    ),
+    (
+        "run: manifest and candidates",
+        "A runs/2026-03/20260306T090000Z.json",
+    ),
+    ("run: 20260306T090000Z: no new memory",),
+]
+LINES: list[str] = [
+    "run: 20260306T090000Z: no new memory",
+    "revert: run 20260304T090000Z",
+    "run: 20260304T090000Z: 1 new, 1 superseded",
+    "ingest: sources, 1 changed",
+    "run: 20260303T090000Z: 1 grown",
+    "ingest: sources, 1 changed",
+    "run: 20260302T090000Z: 1 new, 1 notes",
+    "ingest: sources, 1 added, 1 changed",
+    "run: 20260301T090000Z: 6 new, 3 notes",
+    "ingest: sources, 6 added",
+    "init: knowledge repository",
+]

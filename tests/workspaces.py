@@ -104,7 +104,9 @@ Hail broke two panes of the greenhouse.
 
 def ugly(path: Path) -> Path:
     """Write a workspace with everything that real ones have been seen to hold, and worse."""
-    write(path, {**_languages(), **_markdown(), **_programs(), **_hostile(), **_bytes(), **_large()})
+    write(
+        path, {**_languages(), **_markdown(), **_programs(), **_hostile(), **_bytes(), **_large()}
+    )
     outside = path.parent / f"{path.name}-outside"
     outside.mkdir(exist_ok=True)
     (outside / "diary.md").write_text("- zqlinked is what lies behind a link.\n", encoding="utf-8")
@@ -451,7 +453,8 @@ type: fact
         "memory/\U0001f41d bienen und Äpfel.md": _text("# Äpfel\n\n- Die Apfelbäume müssen vor dem ersten Frost immer gekalkt werden.\n"),
         "memory/养蜂.md": _text("# 养蜂\n\n- 蜂箱必须在三月之前搬到南坡,这是我们的决定。\n"),
         "memory/-dash.md": b"# Dash\n\n- A name that starts with a dash: the veil must be washed every month.\n",
-        "memory/new\n# line.md": b"# Newline\n\n- A name with a line feed: the honey room must be locked at night.\n",
+        "memory/a](b) <b>[c.md": b"# Brackets\n\n- A name full of brackets: the wax room must be aired daily.\n",
+        "memory/new\n# line.md": b"# Newline\n\n- zqbroken: a name with a line feed must be refused and named.\n",
         "inbox/secret.md": _text(f"- My token is {INBOX_SECRET} and it must stay private.\n"),
     }  # fmt: skip
 
@@ -466,7 +469,9 @@ def _bytes() -> dict[str, bytes]:
     }  # fmt: skip
 
 
-_SUBJECTS = "Hive Scale Broker Gateway Extractor Freezer Ledger Van Press Panel Stand Feeder".split()
+_SUBJECTS = (
+    "Hive Scale Broker Gateway Extractor Freezer Ledger Van Press Panel Stand Feeder".split()
+)
 _VERBS = (
     "must be checked by", "was moved next to", "is always kept away from", "depends on",
     "was repaired with", "needs a new part of", "was compared with", "is never shipped without",

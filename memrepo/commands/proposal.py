@@ -19,7 +19,7 @@ from memrepo.policies.interlock import interlock
 from memrepo.purify.holding import Parted, fingerprints, part
 from memrepo.purify.intake import SourceText
 from memrepo.purify.manifest import Consumed, Manifest, Recorded, read_manifests
-from memrepo.purify.pipeline import Purified, Setting, purify
+from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.purify.retire import with_run
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
@@ -53,6 +53,18 @@ _SAID = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a run is asked to do.
+
+    `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
+    """
+
+    mode: Mode = "incremental"
+    max_change_pct: float = 20.0
+    manifest: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
     """The chain that may land, the chain that waits, and findings on the way."""
 
@@ -62,15 +74,22 @@ class Proposed:
     quarantined: tuple[Mapping[str, str], ...] = ()
 
 
-def propose(desk: Desk, judge: Judge, now: datetime, max_change_pct: float) -> Proposed:
+def propose(desk: Desk, judge: Judge, now: datetime, wish: Wish) -> Proposed:
     """Compute what a run on the desk's commit would do."""
     state = desk.tree.state()
     manifests, damaged = read_manifests(state.files, desk.tree.layout)
-    purified = _purify(desk, state, manifests, judge, now)
+    purified = _purify(desk, state, manifests, judge, now, wish.mode)
     problems = (*state.problems, *damaged, *purified.problems)
-    parted = part(purified.steps, refused(desk, manifests))
+    never: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
+    parted = part(purified.steps, taken_back(desk), never)
     drafter = _Drafter(
-        desk=desk, state=state, judge=judge, now=now, runs=tuple(m.run for m in manifests)
+        desk=desk,
+        state=state,
+        judge=judge,
+        now=now,
+        mode=wish.mode,
+        manifest=wish.manifest,
+        runs=tuple(m.run for m in manifests),
     )
     main = drafter.draft(
         parted.kept, purified,
@@ -78,12 +97,18 @@ def propose(desk: Desk, judge: Judge, now: datetime, max_change_pct: float) -> P
         files=tuple(purified.files),
     )  # fmt: skip
     if main is not None:
-        why = "; ".join(
-            filter(None, (interlock(state, main.plan.changes, max_change_pct), *purified.alarms))
-        )
-        main = replace(main, wait=why)
+        main = replace(main, wait=_why_wait(state, main, purified, wish))
     waiting = drafter.draft_held(parted, purified) if parted.held else None
     return Proposed(main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined)
+
+
+def _why_wait(state: State, main: Proposal, purified: Purified, wish: Wish) -> str:
+    """Say why a chain must not merge itself, or return an empty string."""
+    reasons = [interlock(state, main.plan.changes, wish.max_change_pct), *purified.alarms]
+    decides = any(step.op not in ("view", "run") for step in main.plan.steps)
+    if wish.mode == "reconciliation" and decides:
+        reasons.append("a reconciliation is reviewed before it takes effect")
+    return "; ".join(filter(None, reasons))
 
 
 def texts_at(desk: Desk, cursor: Mapping[str, Cursor]) -> list[SourceText]:
@@ -121,19 +146,24 @@ def _gone(desk: Desk, cursor: Mapping[str, Cursor], present: set[str]) -> list[S
 
 
 def _purify(
-    desk: Desk, state: State, manifests: Sequence[Recorded], judge: Judge, now: datetime
+    desk: Desk,
+    state: State,
+    manifests: Sequence[Recorded],
+    judge: Judge,
+    now: datetime,
+    mode: Mode,
 ) -> Purified:
     cursor = cursors(manifests)
     setting = Setting(
-        now=now, judge=judge, profile=desk.config.profile,
+        now=now, judge=judge, profile=desk.config.profile, mode=mode,
         read=lambda blob: read_blob(desk.store.repo, blob),
     )  # fmt: skip
     return purify(state, texts_at(desk, cursor), cursor, setting)
 
 
-def refused(desk: Desk, manifests: Sequence[Recorded]) -> frozenset[str]:
+def taken_back(desk: Desk) -> frozenset[str]:
     """Return fingerprints of decisions that a person took back and has not brought back since."""
-    found: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
+    found: frozenset[str] = frozenset()
     repo = desk.store.repo
     for commit in history.taken_back(repo, desk.tree.commit):
         for entry in history.chain_of(repo, commit):
@@ -175,6 +205,8 @@ class _Drafter:
     state: State
     judge: Judge
     now: datetime
+    mode: Mode
+    manifest: bool = False
     runs: tuple[str, ...] = ()
     """Ids of the runs in the tree, oldest first."""
 
@@ -189,7 +221,7 @@ class _Drafter:
         """Return the finished chain, or None when there is nothing to write."""
         after = apply(self.state, (change for step in steps for change in step.changes))
         pages = render_views(after, personal=self.desk.config.profile == "personal")
-        if not (steps or pages or consumed or files):
+        if not (steps or pages or consumed or files or self.manifest):
             return None
         base = self.desk.tree.commit
         run = f"{run_stamp(self.now, self.runs)}-{_plan_digest(base, steps)}"
@@ -239,7 +271,7 @@ class _Drafter:
     ) -> Manifest:
         ids = {id_ for step in steps for id_ in step.memory_ids}
         return Manifest(
-            run=run, mode="incremental", judge=self.judge.name,
+            run=run, mode=self.mode, judge=self.judge.name,
             profile=self.desk.config.profile, base=self.desk.tree.commit,
             now=format_time(self.now), package=__version__, consumed=consumed,
             counts={**purified.counts, **_count(steps)},

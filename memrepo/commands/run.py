@@ -9,13 +9,15 @@ from typing import Any
 
 from memrepo.commands.ingest import Ingested, take_in
 from memrepo.commands.landing import Landing, prepare
-from memrepo.commands.proposal import Proposal, Proposed, propose
+from memrepo.commands.proposal import Proposal, Proposed, Wish, propose
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
+from memrepo.commands.upgrade import upgrade_due
 from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away
 from memrepo.core.errors import Exit
 from memrepo.core.judging import Judge
 from memrepo.core.messages import Context
 from memrepo.core.problems import Problem
+from memrepo.purify.pipeline import Mode
 from memrepo.store import history
 from memrepo.store.repo import BranchMoved
 
@@ -30,6 +32,7 @@ class Outcome:
     status: str
     base: str
     head: str
+    mode: Mode
     ingested: Ingested
     proposed: Proposed
     landed: Proposal | None = None
@@ -46,6 +49,14 @@ class Outcome:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    parser.add_argument(
+        "--mode", choices=("incremental", "reconciliation"), default="incremental",
+        help="what is new (incremental), or everything again, for review",
+    )  # fmt: skip
+    parser.add_argument(
+        "--acknowledge-upgrade", action="store_true",
+        help="judge everything again after an upgrade of memrepo's logic",
+    )  # fmt: skip
     parser.add_argument("--judge", choices=("offline",), help="who scores and words")
     parser.add_argument(
         "--max-change-pct", type=_percent, metavar="P",
@@ -73,32 +84,44 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """Run once; a second run at the same time gives up at once."""
     with opened(session) as first:
         first.require_writable()
-        limit = options.max_change_pct
-        if limit is None:
-            limit = first.config.get("run.max_change_pct")
+        wish = _wish(first, options)
         with first.store.running():
             with first.store.writing():
                 first.store.refuse_unfit()
-            outcome = _run(first, session, options, float(limit))
+            outcome = _run(first, session, options, wish)
             if outcome.landed:
                 first.store.maintain()
     return _answer(outcome, options.report, tuple(first.store.notices))
 
 
-def _run(first: Desk, session: Session, options: argparse.Namespace, limit: float) -> Outcome:
+def _wish(first: Desk, options: argparse.Namespace) -> Wish:
+    """Return what is asked for; an acknowledged upgrade is a reconciliation on record."""
+    limit = options.max_change_pct
+    if limit is None:
+        limit = first.config.get("run.max_change_pct")
+    due = upgrade_due(first)
+    if due is not None and not options.acknowledge_upgrade:
+        raise due
+    return Wish(
+        mode="reconciliation" if due is not None else options.mode,
+        max_change_pct=float(limit), manifest=due is not None,
+    )  # fmt: skip
+
+
+def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish) -> Outcome:
     at = desk(first.store)
     base = at.tree.commit
     ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
     at = desk(first.store)
     if waits := [w for w in all_waiting(at) if w.base == at.tree.commit]:
         # Nothing changed since that run was computed: a judge would only say the same again.
-        return _still_waiting(at, base, ingested, waits[-1])
+        return _still_waiting(at, base, ingested, wish, waits[-1])
     judge = judge_of(options.judge or first.config.get("run.judge"))
     for turn in range(1, TRIES + 1):
         at = desk(first.store)
-        proposed = propose(at, judge, session.now, limit)
+        proposed = propose(at, judge, session.now, wish)
         outcome = Outcome(
-            status="dry-run", base=base, head=at.tree.commit, ingested=ingested,
+            status="dry-run", base=base, mode=wish.mode, head=at.tree.commit, ingested=ingested,
             proposed=proposed, landed=proposed.main,
         )  # fmt: skip
         if options.dry_run:
@@ -112,15 +135,16 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, limit: floa
             continue
         if landed is not None and proposed.waiting is not None:
             # What waits is drafted on the commit that it would be joined to.
-            again = propose(desk(first.store), judge, session.now, limit)
+            again = propose(desk(first.store), judge, session.now, wish)
             proposed = replace(proposed, waiting=again.waiting)
         return _settled(first, session, replace(outcome, proposed=proposed, landed=landed))
     raise AssertionError("unreachable")
 
 
-def _still_waiting(at: Desk, base: str, ingested: Ingested, waits: Waiting) -> Outcome:
+def _still_waiting(at: Desk, base: str, ingested: Ingested, wish: Wish, waits: Waiting) -> Outcome:
     return Outcome(
-        status="held", base=base, head=at.tree.commit, ingested=ingested, branch=waits.branch,
+        status="held", base=base, mode=wish.mode, head=at.tree.commit, ingested=ingested,
+        branch=waits.branch,
         proposed=Proposed(main=None, waiting=None, problems=()),
         why=waits.entry.trailer("Reason"),
     )  # fmt: skip
@@ -195,7 +219,7 @@ def _json(outcome: Outcome) -> Mapping[str, Any]:
     run = proposal.run if proposal else outcome.branch.removeprefix(PREFIX)
     return {
         "run": run if outcome.status != "skipped" else "",
-        "mode": "incremental", "status": outcome.status,
+        "mode": outcome.mode, "status": outcome.status,
         "base": outcome.base, "head": outcome.head, "branch": outcome.branch, "why": outcome.why,
         "ingest": outcome.ingested.as_json(),
         "commits": [

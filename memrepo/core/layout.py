@@ -61,9 +61,7 @@ class Layout:
             and path.rsplit("/", 1)[-1] not in RESERVED_NAMES
         )
 
-    def memory(
-        self, *, id_: str, type_: str, text: str, captured: str, layer: str = ""
-    ) -> str:
+    def memory(self, *, id_: str, type_: str, text: str, captured: str, layer: str = "") -> str:
         """Return the birth path of a memory: layer, month (and day, for notes), slug and id.
 
         `captured` is an ISO date of evidence or empty; undated memories are spread over 256

@@ -5,9 +5,10 @@ What only one side changed is taken whatever the rule; the rule decides when bot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any, assert_never
 
 from memrepo.core.fields import ListOf
@@ -148,18 +149,9 @@ def _keyed(name: str, items: Sequence[Any]) -> dict[Any, Any]:
     key = _KEYS.get(name, _whole)
     keyed: dict[Any, Any] = {}
     for item in items:
-        for turn in _turns():
-            if (key(item), turn) not in keyed:
-                keyed[key(item), turn] = item
-                break
+        turn = next(n for n in count() if (key(item), n) not in keyed)
+        keyed[key(item), turn] = item
     return keyed
-
-
-def _turns() -> Iterator[int]:
-    turn = 0
-    while True:
-        yield turn
-        turn += 1
 
 
 def _whole(item: Any) -> Any:

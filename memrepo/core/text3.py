@@ -48,12 +48,15 @@ def merge_text(base: str, older: str, newer: str) -> Joined:
 
     Swapping the sides and what is newer gives the same text.
     """
-    if older == newer or older == base:
+    if older in (newer, base):
         return Joined(text=newer)
     if newer == base:
         return Joined(text=older)
     origin = _lines(base)
-    hunks = [*_hunks(origin, _lines(older), newer=False), *_hunks(origin, _lines(newer), newer=True)]
+    hunks = [
+        *_hunks(origin, _lines(older), newer=False),
+        *_hunks(origin, _lines(newer), newer=True),
+    ]
     merged: list[str] = []
     at, overlap = 0, False
     for cluster in _clusters(sorted(hunks, key=lambda h: (h.lo, h.hi))):

@@ -171,18 +171,22 @@ class _Known:
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
-    """Unite evidence: one entry a resource and text, the newer version of an entry wins."""
-    found = {(s.resource, s.text_hash): s for s in old}
-    found.update({(s.resource, s.text_hash): s for s in new})
+    """Unite evidence: one entry a resource and text, recorded once and then left as it is.
+
+    Its blob can be read for ever, so that a line which only moved needs no new record.
+    """
+    found: dict[tuple[str, str], Source] = {}
+    for source in (*old, *new):
+        found.setdefault((source.resource, source.text_hash), source)
     return tuple(found.values())
 
 
 def storable(memory: Memory) -> str:
     """Return why a memory could not be read back once written, or an empty string."""
-    data = codec.encode(memory)
-    found, problems = codec.decode(memory.path, data)
-    if found is None:
-        return "; ".join(p.message for p in problems if p.severity == "error") or "unreadable"
+    try:
+        codec.encode(memory)
+    except codec.CodecError as error:
+        return error.problem.message
     return ""
 
 
@@ -230,8 +234,10 @@ def _settle(known: _Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
     if old := known.before_edit(cluster):
-        if not _other_value(old, claim):
-            known.reworded[old.id] = _reword(known, old, claim, sources)
+        reword = _reword(known, old, claim, sources)
+        if not _other_value(old, claim) and not storable(old.with_fields(reword.fields, said.text)):
+            known.reworded[old.id] = reword
+            known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
             return Decision(
                 cluster_id=cluster.cluster_id, memory_id=old.id, disposition="reworded",
                 reason="edited_in_place",
@@ -273,7 +279,6 @@ def _reword(
     aliases = dict.fromkeys((*old.texts("aliases"), text_hash(old.body), *gone))
     spoken = {"title": said.title, "subject": said.subject, "predicate": said.predicate,
               "object": said.object}  # fmt: skip
-    known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
     return Update(
         id=old.id,
         fields={

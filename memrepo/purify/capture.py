@@ -64,7 +64,11 @@ def capture(
             continue
         old = grown.get((one.resource, one.unit.title))
         if old is not None and old.id not in rewords:
-            rewords[old.id] = _reword(old, one, now)
+            reword = _reword(old, one, now)
+            if why := storable(old.with_fields(reword.fields, one.unit.text)):
+                quarantined.append((one.hash, why))
+            else:
+                rewords[old.id] = reword
             continue
         memory = _note(state, one, id_, now)
         memory = replace(memory, path=free_path(state, taken, memory))

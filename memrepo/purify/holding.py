@@ -16,11 +16,16 @@ BULK_OPS = ("create",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parted:
-    """Steps that may go on, steps that wait, and the ids of memories that wait to be created."""
+    """Steps that go on, steps that wait for review, and steps that were refused for good.
+
+    `held_ids` and `refused_ids` name the memories whose creation waits or was refused.
+    """
 
     kept: tuple[Step, ...]
     held: tuple[Step, ...]
-    held_ids: frozenset[str]
+    refused: tuple[Step, ...] = ()
+    held_ids: frozenset[str] = frozenset()
+    refused_ids: frozenset[str] = frozenset()
 
     @property
     def open_ids(self) -> frozenset[str]:
@@ -35,22 +40,43 @@ def fingerprints(op: str, memories: Iterable[str]) -> frozenset[str]:
     return frozenset({f"{op}:{'+'.join(sorted(memories))}"})
 
 
-def part(steps: Sequence[Step], refused: frozenset[str]) -> Parted:
-    """Part steps into those that go on and those that were refused before, or need one that was."""
-    kept, held = [], []
-    held_ids: set[str] = set()
+def part(
+    steps: Sequence[Step], taken_back: frozenset[str], refused: frozenset[str] = frozenset()
+) -> Parted:
+    """Part steps by fingerprint: taken back once waits for review, refused is not proposed again.
+
+    A decision that needs a memory which waits, or was refused, shares its fate.
+    """
+    rest, out = _split(steps, refused)
+    kept, held = _split(rest, taken_back)
+    return Parted(
+        kept=kept, held=held, refused=out, held_ids=_created(held), refused_ids=_created(out)
+    )
+
+
+def _split(
+    steps: Sequence[Step], prints: frozenset[str]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Split steps into those that go on and those whose fingerprints, or memories, do not."""
+    stay: list[Step] = []
+    leave: list[Step] = []
+    gone: set[str] = set()
     for step in steps:
         if step.op in BULK_OPS:
-            waits = [c for c in step.changes if fingerprints(step.op, _ids(c)) & refused]
-            goes = [c for c in step.changes if c not in waits] if waits else list(step.changes)
-            held_ids |= {id_ for change in waits for id_ in _ids(change)}
-            kept += _some(step, goes)
-            held += _some(step, waits)
-        elif fingerprints(step.op, step.memory_ids) & refused or held_ids & set(step.memory_ids):
-            held.append(step)
+            hit = [bool(fingerprints(step.op, _ids(c)) & prints) for c in step.changes]
+            out = [c for c, yes in zip(step.changes, hit, strict=True) if yes]
+            stay += _some(step, [c for c, yes in zip(step.changes, hit, strict=True) if not yes])
+            leave += _some(step, out)
+            gone |= {id_ for change in out for id_ in _ids(change)}
+        elif fingerprints(step.op, step.memory_ids) & prints or gone & set(step.memory_ids):
+            leave.append(step)
         else:
-            kept.append(step)
-    return Parted(kept=tuple(kept), held=tuple(held), held_ids=frozenset(held_ids))
+            stay.append(step)
+    return tuple(stay), tuple(leave)
+
+
+def _created(steps: Sequence[Step]) -> frozenset[str]:
+    return frozenset(id_ for s in steps if s.op in BULK_OPS for id_ in s.memory_ids)
 
 
 def _some(step: Step, changes: Sequence[Change]) -> list[Step]:

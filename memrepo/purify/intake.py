@@ -41,6 +41,7 @@ class SourceText:
 class Intake:
     """Units still to be taken in over all sources, and what became of earlier ones."""
 
+    whole: bool = False
     placed: list[Placed] = field(default_factory=list)
     notes: list[PlacedNote] = field(default_factory=list)
     standing: list[NoteUnit] = field(default_factory=list)
@@ -86,12 +87,18 @@ class Reader:
         return frozenset(u.text_hash for u in self.claims(text.name, text.blob).units)
 
 
-def take_in(texts: Sequence[SourceText], cursor: Mapping[str, Cursor], reader: Reader) -> Intake:
-    """Compare every source with what the cursor consumed of it."""
-    intake = Intake()
+def take_in(
+    texts: Sequence[SourceText], cursor: Mapping[str, Cursor], reader: Reader, *, whole: bool
+) -> Intake:
+    """Compare every source with what the cursor consumed of it; `whole` takes in all claims again.
+
+    Notes are captures, not judgements: a reconciliation has nothing to say of them anew.
+    """
+    intake = Intake(whole=whole)
     for text in texts:
         at = cursor.get(text.resource, Cursor())
-        if at.is_at(text.blob) or at.last == text.blob == "":
+        seen = at.is_at(text.blob) or at.last == text.blob == ""
+        if seen and (not whole or text.kind == "notes" or not text.blob):
             continue
         if text.kind == "notes":
             _notes(intake, text, at, reader)
@@ -107,6 +114,8 @@ def _claims(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Non
         blob: frozenset(u.hash for u in reader.claims(text.name, blob).units) for blob in _blobs(at)
     }
     open_ = _open(intake, text, at, old, frozenset(u.hash for u in found.units))
+    if intake.whole:
+        open_ = frozenset(u.hash for u in found.units)
     if open_ is None:
         return
     revision = Revision()

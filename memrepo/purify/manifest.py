@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memrepo.core.judging import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 
 SCHEMA_VERSION = 1
-LOGIC_VERSION = "1"
+LOGIC_VERSION = 1
+"""Raised when equal input may be judged or assembled otherwise: then all is judged once more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,36 @@ class Consumed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What judging cost, by which prompts (a hash), and why it is not whole, if it is not."""
+
+    usage: Usage = Usage()
+    prompt_hash: str = ""
+    batches_done: int = 0
+    batches_left: int = 0
+    partial: str = ""
+
+    @property
+    def trailer(self) -> str:
+        """Return the receipt in one line for a commit; empty when nothing was spent."""
+        used = self.usage
+        if not used.calls:
+            return ""
+        cost = "price unknown" if used.cost_usd is None else f"{used.cost_usd:.4f} USD"
+        calls = f"{used.calls} call{'s' if used.calls > 1 else ''}"
+        return f"{cost}, {used.total} tokens ({used.source}), {calls}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the manifest's keys."""
+        return {
+            "tokens": self.usage.tokens(), "cost_usd": self.usage.cost_usd,
+            "calls": self.usage.calls, "prompt_hash": self.prompt_hash,
+            "batches": {"done": self.batches_done, "left": self.batches_left},
+            "partial": self.partial,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What one run left behind, without durations: equal runs write equal bytes."""
 
@@ -56,6 +88,7 @@ class Manifest:
     judgements: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Mapping[str, Any], ...] = ()
     quarantined: tuple[Mapping[str, str], ...] = ()
+    receipt: Receipt = Receipt()
 
     def to_bytes(self) -> bytes:
         """Spell as JSON with sorted keys and a final newline."""
@@ -65,8 +98,8 @@ class Manifest:
             "judge": self.judge, "profile": self.profile, "base": self.base, "now": self.now,
             "consumed": [c.as_json() for c in self.consumed], "refused": list(self.refused),
             "counts": dict(self.counts), "judgements": dict(self.judgements),
-            "tokens": {"prompt": 0, "completion": 0, "total": 0, "source": "unavailable"},
-            "cost_usd": 0, "warnings": list(self.warnings), "quarantined": list(self.quarantined),
+            "warnings": list(self.warnings), "quarantined": list(self.quarantined),
+            **self.receipt.as_json(),
         }  # fmt: skip
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
         return text.encode() + b"\n"
@@ -79,6 +112,11 @@ class Recorded:
     run: str
     consumed: tuple[Consumed, ...]
     refused: frozenset[str]
+    logic: int = 0
+    schema: int = 0
+    now: str = ""
+    usage: Usage = Usage()
+    partial: str = ""
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
@@ -94,14 +132,32 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             for entry in record["consumed"]
         )  # fmt: skip
         return Recorded(
-            run=str(record["run"]), consumed=consumed, refused=frozenset(record.get("refused", ()))
-        )
+            run=str(record["run"]), consumed=consumed,
+            refused=frozenset(record.get("refused", ())),
+            logic=int(record.get("logic_version", 0)),
+            schema=int(record.get("schema_version", 0)),
+            now=str(record.get("now", "")), usage=_usage(record),
+            partial=str(record.get("partial", "")),
+        )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         return Problem(
             path=path, rule="manifest-unreadable",
             message=f"found {type(error).__name__}: {error}, expected a run manifest",
             fix="restore it from history (`git log -- <path>`): until then its input counts as new",
         )  # fmt: skip
+
+
+def _usage(record: Mapping[str, Any]) -> Usage:
+    """Read what a run spent; budgets of a month add these up."""
+    tokens = record.get("tokens", {})
+    cost = record.get("cost_usd", 0.0)
+    source = tokens.get("source", "unavailable")
+    return Usage(
+        prompt=int(tokens.get("prompt", 0)), completion=int(tokens.get("completion", 0)),
+        source=source if source in TOKEN_SOURCES else "unavailable",
+        cost_usd=None if cost is None else float(cost),
+        calls=int(record.get("calls", 1 if tokens.get("total") else 0)),
+    )  # fmt: skip
 
 
 def read_manifests(

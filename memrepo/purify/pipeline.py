@@ -5,37 +5,27 @@ Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, assembl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Literal
 
 from memrepo.core.changes import Create, Delete, Step, Write
-from memrepo.core.judging import (
-    Candidate,
-    CanonicalClaim,
-    CanonicalRequest,
-    Cluster,
-    Judge,
-    Profile,
-    PromotionRequest,
-    Verdict,
-)
+from memrepo.core.judging import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify.aside import set_aside
+from memrepo.purify.asking import Asked, Failure, ask_claims, ask_promotions
 from memrepo.purify.assemble import Assembled, Decision, Former, assemble, prior_of
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.gather import Gathered, gather
 from memrepo.purify.intake import Intake, Reader, SourceText, take_in
-from memrepo.purify.manifest import Consumed
-from memrepo.purify.pass1 import check_verdicts
-from memrepo.purify.pass2 import check_claims
+from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
 
-_T = TypeVar("_T")
+Mode = Literal["incremental", "reconciliation"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +37,7 @@ class Setting:
     profile: Profile
     read: Callable[[str], bytes]
     run: str = "pending"
+    mode: Mode = "incremental"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +57,8 @@ class Purified:
     """Claims whose home is not their type's own, as the manifest lists them."""
     alarms: tuple[str, ...] = ()
     """Why a person must look first: a claim source is gone or lost much of what it held."""
+    receipt: Receipt = Receipt()
+    failures: tuple[Failure, ...] = ()
 
 
 def purify(
@@ -73,17 +66,27 @@ def purify(
 ) -> Purified:
     """Take in what the cursor has not consumed; the same arguments give the same outcome."""
     reader = Reader(texts, setting.read)
-    intake = take_in(texts, cursor, reader)
-    if not intake.consumed:
+    whole = setting.mode == "reconciliation"
+    intake = take_in(texts, cursor, reader, whole=whole)
+    if not intake.consumed and not intake.placed:
         return Purified(problems=tuple(intake.problems))
     gathered = gather(intake.placed)
-    verdicts, unjudged = _pass1(gathered.candidates, setting)
+    before = setting.judge.usage
+    judged = ask_promotions(gathered.candidates, setting)
+    verdicts = tuple(judged.answers)
     groups = cluster(gathered.candidates, verdicts)
-    claims, unclaimed, routes = _pass2(state, groups, setting)
+    priors = tuple(prior_of(m) for m in state.active if not m.is_note) if groups else ()
+    worded = ask_claims(groups, priors, setting)
+    claims = tuple(worded.answers)
+    left_open = _left_open(gathered, groups, judged.open, worded.open)
+    receipt = _receipt(judged, worded, setting.judge, before)
+    if receipt.partial:
+        _withhold(intake, left_open)
     made = assemble(state, groups, claims, Former(gathered.former, reader.standing), setting.now)
     noted = capture(state, intake.notes, intake.standing, setting.now)
-    retired = retire(state, intake.gone, reader.standing, made.touched, setting.run)
-    left_open = _left_open(gathered, groups, unjudged, unclaimed)
+    # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
+    gone = None if whole and not receipt.partial else intake.gone
+    retired = retire(state, gone, reader.standing, made.touched, setting.run)
     return Purified(
         steps=(*_steps(made, noted), *retired),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),
@@ -91,56 +94,39 @@ def purify(
         behind=_behind(gathered, groups, made.decisions, noted, intake.notes),
         counts=_counts(intake, gathered, verdicts, made, noted, retired),
         judgements=_judgements(verdicts, groups, claims, made.decisions),
-        quarantined=_quarantined(unjudged, unclaimed, made.quarantined, noted),
+        quarantined=_quarantined(judged.refused, worded.refused, made.quarantined, noted),
         problems=tuple(intake.problems),
-        routes=tuple(routes),
+        routes=tuple(worded.routes),
         alarms=tuple(intake.alarms),
+        receipt=receipt,
+        failures=(*judged.failures, *worded.failures),
     )
 
 
-# -- the two passes ------------------------------------------------------------------------------
+def _receipt(
+    judged: Asked[Verdict], worded: Asked[CanonicalClaim], judge: Judge, before: Usage
+) -> Receipt:
+    return Receipt(
+        usage=judge.usage.since(before), prompt_hash=judge.prompt_hash,
+        batches_done=judged.batches_done + worded.batches_done,
+        batches_left=judged.batches_left + worded.batches_left,
+        partial=judged.partial or worded.partial,
+    )  # fmt: skip
 
 
-def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    for at in range(0, len(items), size):
-        yield items[at : at + size]
+def _withhold(intake: Intake, left_open: frozenset[tuple[str, str]]) -> None:
+    """Take a source in later, whole, where what became of its former text is not judged yet.
 
-
-def _pass1(
-    candidates: Sequence[Candidate], setting: Setting
-) -> tuple[tuple[Verdict, ...], dict[str, str]]:
-    """Return accepted verdicts, and candidate ids without one with the reason."""
-    verdicts: list[Verdict] = []
-    unjudged: dict[str, str] = {}
-    ordered = sorted(candidates, key=lambda c: c.candidate_id)
-    for batch in _batches(ordered, setting.judge.batch[0]):
-        request = PromotionRequest(
-            run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
-        )
-        checked = check_verdicts(request, setting.judge.promote(request))
-        verdicts += checked.verdicts
-        unjudged.update({r.candidate_id: r.reason for r in checked.rejected})
-    return tuple(verdicts), unjudged
-
-
-def _pass2(
-    state: State, groups: Sequence[Cluster], setting: Setting
-) -> tuple[tuple[CanonicalClaim, ...], dict[str, str], list[dict[str, str]]]:
-    """Return accepted claims, cluster ids without one with the reason, and odd routes."""
-    priors = tuple(prior_of(m) for m in state.active if not m.is_note) if groups else ()
-    claims: list[CanonicalClaim] = []
-    unclaimed: dict[str, str] = {}
-    routes: list[dict[str, str]] = []
-    for batch in _batches(groups, setting.judge.batch[1]):
-        request = CanonicalRequest(
-            run=setting.run, profile=setting.profile, now=setting.now,
-            clusters=tuple(batch), priors=priors,
-        )  # fmt: skip
-        checked = check_claims(request, setting.judge.canonicalise(request))
-        claims += checked.claims
-        unclaimed.update({r.cluster_id: r.reason for r in checked.rejected})
-        routes += [asdict(warning) for warning in checked.warnings]
-    return tuple(claims), unclaimed, routes
+    Else the old line of an edited pair would retire while the new one waits for a judge. A source
+    of which nothing was judged is not consumed at all: a failed run advances no cursor.
+    """
+    judged = {
+        p.resource for p in intake.placed if (p.resource, p.unit.hash) not in left_open
+    }  # fmt: skip
+    waits = {r for r, _ in left_open if r not in judged or intake.gone.get(r)}
+    intake.consumed = [entry for entry in intake.consumed if entry.resource not in waits]
+    for resource in waits:
+        intake.gone.pop(resource, None)
 
 
 # -- the outcome ---------------------------------------------------------------------------------
@@ -177,8 +163,8 @@ _WHY = {
 def _left_open(
     gathered: Gathered,
     groups: Sequence[Cluster],
-    unjudged: Mapping[str, str],
-    unclaimed: Mapping[str, str],
+    unjudged: frozenset[str],
+    unclaimed: frozenset[str],
 ) -> frozenset[tuple[str, str]]:
     """Return the units whose judgement failed: they stay open for the next run."""
     failed = set(unjudged)

@@ -28,7 +28,9 @@ T = TypeVar("T")
 
 _ID_LIMIT = 120
 _TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a million parses
+_STARTS = 20
 _FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_BETWEEN = re.compile(r"[\s,]*")
 # Found or set by code: a model is neither told of these nor believed.
 _OURS = frozenset({"fault", "freshness_posture", "confidence_posture"})
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -145,11 +147,11 @@ def _cut_off(text: str, key: str) -> tuple[list[Any], bool]:
     A list with a comma too many ends as well: only what cannot be read is lost.
     """
     decoder = json.JSONDecoder()
-    for match in reversed(list(re.finditer(rf'"{key}"\s*:\s*\[', text))):
+    for match in list(re.finditer(rf'"{key}"\s*:\s*\[', text))[: -_STARTS - 1 : -1]:
         found: list[Any] = []
         at = match.end()
         while True:
-            blank = re.compile(r"[\s,]*").match(text, at)
+            blank = _BETWEEN.match(text, at)
             at = blank.end() if blank else at
             if text[at : at + 1] == "]":
                 return found, True
@@ -179,7 +181,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 def _schema(hint: Any, name: str) -> dict[str, Any]:
     if is_dataclass(hint):
-        hints = _hints(hint)
+        hints = _hints(hint)  # type: ignore[arg-type]
         return _object({name: _schema(part, name) for name, part in hints.items()})
     if hint is float:
         return {"type": "number"}
@@ -195,7 +197,7 @@ def _hints(cls: Any) -> dict[str, Any]:
     return {name: h for name, h in get_type_hints(cls).items() if name not in _OURS}
 
 
-def _build(cls: type[T], element: Any) -> T:
+def _build(cls: Any, element: Any) -> Any:
     """Build an answer; what is wrong with it, the first of it, stands in its `fault`."""
     faults: list[str] = []
     values = _values(cls, element, "", faults)

@@ -21,25 +21,31 @@ TextHashes = Callable[[str], frozenset[str]]
 
 def retire(
     state: State,
-    gone: Mapping[str, frozenset[str]],
+    gone: Mapping[str, frozenset[str]] | None,
     standing: TextHashes,
     spared: Iterable[str],
     run: str,
 ) -> tuple[Step, ...]:
     """Return one step a source for the memories that rested on what is gone from it.
 
-    `gone` maps a source's path to text hashes that left it; `spared` are memories that this run
-    met again or reworded.
+    `gone` maps a source's path to text hashes that left it, None asks of every memory whether its
+    evidence stands; `spared` are memories that this run met again or reworded.
     """
     kept = set(spared)
     found: dict[str, list[Memory]] = defaultdict(list)
     for memory in state.active:
         if memory.is_note or memory.id in kept or memory.standing == STANDING:
             continue
-        lost = [s for s in memory.sources if s.text_hash in gone.get(s.resource, frozenset())]
+        lost = [s for s in memory.sources if _left(s, gone)]
         if lost and not any(_stands(source, standing) for source in memory.sources):
             found[lost[0].resource].append(memory)
     return tuple(_step(path, members, standing, run) for path, members in sorted(found.items()))
+
+
+def _left(source: Source, gone: Mapping[str, frozenset[str]] | None) -> bool:
+    return bool(source.text_hash) and (
+        gone is None or source.text_hash in gone.get(source.resource, frozenset())
+    )
 
 
 def _stands(source: Source, standing: TextHashes) -> bool:

@@ -18,9 +18,7 @@ def repo(small_repo: Path) -> Path:
     """Return a repository whose hook calls this checkout's program."""
     wrapper = small_repo.parent / "memrepo wrapper"
     root = Path(__file__).resolve().parents[2]
-    wrapper.write_text(
-        f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m memrepo "$@"\n'
-    )
+    wrapper.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m memrepo "$@"\n')
     wrapper.chmod(0o755)
     git(small_repo, "config", "memrepo.program", str(wrapper))
     return small_repo

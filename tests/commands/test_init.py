@@ -83,7 +83,9 @@ def test_adopting_a_workspace_in_place_touches_no_foreign_file(
     after = files(workspace)
     assert {name: after[name] for name in given} == given
     new = after.keys() - given.keys()
-    areas = tuple(f"{prefix}{a}" for a in ("memories/", "sources/", "views/", "runs/", "candidates/"))
+    areas = tuple(
+        f"{prefix}{a}" for a in ("memories/", "sources/", "views/", "runs/", "candidates/")
+    )
     assert all(name.startswith(areas) or name == f"{prefix}memrepo.toml" for name in new)
     tracked = set(git(workspace, "ls-files").split())
     assert tracked == new | ({"MEMORY.md"} if versioned else set())

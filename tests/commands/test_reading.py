@@ -34,7 +34,9 @@ def test_search_finds_words_of_every_script_and_without_accents(
     assert any(part in hit["text"] for hit in hits), [hit["text"] for hit in hits]
 
 
-@pytest.mark.parametrize("query", ['"', "(", "*", "AND", "NEAR(a b)", "a:b", "^", "-x", "' OR 1=1", "🐝"])
+@pytest.mark.parametrize(
+    "query", ['"', "(", "*", "AND", "NEAR(a b)", "a:b", "^", "-x", "' OR 1=1", "🐝"]
+)
 def test_no_query_is_a_syntax_error(ugly_repo: Path, query: str) -> None:
     assert memrepo(ugly_repo, "search", "--", query).exit == 0
 
@@ -114,8 +116,12 @@ def test_log_filters_by_run_operation_memory_time_and_number(small_repo: Path) -
     assert ops("--memory", old.id) == ["supersede", "create"]
 
 
-@pytest.mark.parametrize("flags", [("--run", "none"), ("--since", "yesterday"), ("--memory", "mem-x")])
-def test_log_of_something_unknown_is_a_usage_error(small_repo: Path, flags: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "flags", [("--run", "none"), ("--since", "yesterday"), ("--memory", "mem-x")]
+)
+def test_log_of_something_unknown_is_a_usage_error(
+    small_repo: Path, flags: tuple[str, ...]
+) -> None:
     assert memrepo(small_repo, "log", *flags).exit == 2
 
 
@@ -194,7 +200,9 @@ def test_errors_are_json_on_stderr_with_their_exit_code(
     assert fix in answer.error["fix"]
 
 
-@pytest.mark.parametrize("argv", [["status"], ["run"], ["search", "x"], ["log"], ["revert"], ["check"]])
+@pytest.mark.parametrize(
+    "argv", [["status"], ["run"], ["search", "x"], ["log"], ["revert"], ["check"]]
+)
 def test_outside_of_a_repository_the_answer_is_five(tmp_path: Path, argv: list[str]) -> None:
     answer = memrepo(tmp_path, *argv)
     assert answer.exit == 5

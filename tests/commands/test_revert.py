@@ -19,7 +19,9 @@ def test_a_revert_brings_back_the_tree_before_the_run_in_one_commit(small_repo: 
     assert tree(small_repo) == before
     assert answer["reverts"] == base
     assert git(small_repo, "rev-parse", "HEAD^1").strip() == base
-    said = git(small_repo, "log", "-1", "--format=%(trailers:key=Memrepo-Op,valueonly,separator=%x2c)")
+    said = git(
+        small_repo, "log", "-1", "--format=%(trailers:key=Memrepo-Op,valueonly,separator=%x2c)"
+    )
     assert said.strip() == "revert"
     assert_sound(small_repo)
 

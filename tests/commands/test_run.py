@@ -56,6 +56,7 @@ def test_what_is_not_read_is_named_and_the_rest_lands(ugly_repo: Path) -> None:
         ("memory/keys.md", "source-secret-redacted"),
         ("memory/latin1.md", "source-not-utf8"),
         ("memory/linked.md", "source-not-a-file"),
+        ("memory/new\\n# line.md", "source-name"),
         ("memory/nul.md", "source-binary"),
     }
     assert len(memories(ugly_repo)) > 2500
@@ -274,27 +275,73 @@ def test_a_deleted_log_leaves_sources_and_its_notes_stay(small_repo: Path) -> No
     assert_sound(small_repo)
 
 
-def test_a_renamed_claim_source_waits_and_would_only_add_evidence(small_repo: Path) -> None:
+def test_a_renamed_source_makes_no_second_memory(small_repo: Path) -> None:
     grow(small_repo, 4)
-    hoe = by_text(small_repo, "rotary hoe")
-    workspaces.growing(small_repo.parent / "workspace", 5)
+    hoe, count = by_text(small_repo, "rotary hoe"), len(memories(small_repo))
+    answer = grow(small_repo, 5)
+    assert answer["ingest"]["added"] == ["sources/memory/tools-and-sheds.md"]
+    assert answer["ingest"]["removed"] == ["sources/memory/tools.md"]
+    assert len(memories(small_repo)) == count
+    assert written(small_repo) == {hoe.path: "M"}
+    now = memories(small_repo)[hoe.id]
+    assert "sources/memory/tools-and-sheds.md" in {s.resource for s in now.sources}
+    assert (now.body, now.status) == (hoe.body, "active")
+
+
+def test_a_claim_source_that_is_gone_with_its_words_waits_for_a_person(small_repo: Path) -> None:
+    (small_repo.parent / "workspace/memory/tools.md").unlink()
+    before = memories(small_repo)
     answer = memrepo(small_repo, "run", now=LATER)
     assert answer.exit == 3
-    assert answer.data["ingest"]["added"] == ["sources/memory/tools-and-sheds.md"]
-    assert answer.data["ingest"]["removed"] == ["sources/memory/tools.md"]
-    assert written(small_repo, f"HEAD..{answer.data['branch']}") == {hoe.path: "M"}
-    assert memories(small_repo)[hoe.id] == hoe
+    assert "memory/tools.md is gone" in answer.data["why"]
+    assert memories(small_repo) == before
+    again = memrepo(small_repo, "run", now="2026-03-03T09:00:00Z")
+    assert (again.exit, again.data["branch"]) == (3, answer.data["branch"])
     assert_sound(small_repo)
 
 
+def edit(repo: Path, old: str, new: str) -> dict[str, object]:
+    """Replace text in the workspace's MEMORY.md, and run."""
+    path = repo.parent / "workspace" / "MEMORY.md"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return done(repo, "run", now=LATER)
+
+
+def test_an_edited_sentence_rewords_its_memory_and_keeps_the_id(small_repo: Path) -> None:
+    old = by_text(small_repo, "heirloom tomatoes")
+    edit(small_repo, "only heirloom tomatoes from", "only heirloom tomatoes and beans from")
+    new = by_text(small_repo, "tomatoes and beans")
+    assert (new.id, new.path) == (old.id, old.path)
+    assert old.sources[0].text_hash in new.texts("aliases")
+    assert written(small_repo) == {old.path: "M"}
+
+
+def test_an_edited_statement_with_another_object_supersedes_the_old_one(small_repo: Path) -> None:
+    old = by_text(small_repo, "raised beds")
+    edit(small_repo, "because her back hurts", "because her back and her knees hurt")
+    new = by_text(small_repo, "her knees")
+    assert memories(small_repo)[old.id].texts("superseded_by") == (new.id,)
+    assert written(small_repo) == {old.path: "M", new.path: "A"}
+
+
+def test_a_removed_bullet_leaves_its_memory_retired_but_there(small_repo: Path) -> None:
+    old = by_text(small_repo, "heirloom tomatoes")
+    edit(small_repo, "- We decided to plant only heirloom tomatoes from 2026 on.\n", "")
+    new = by_text(small_repo, "heirloom tomatoes")
+    assert (new.id, new.standing) == (old.id, "retire_candidate")
+    assert old.id not in (small_repo / "views/LTMEMORY.md").read_text()
+    assert written(small_repo) == {old.path: "M"}
+
+
 def test_growing_day_by_day_is_one_line_a_run_and_sound_each_day(small_repo: Path) -> None:
-    for day in range(1, 5):
+    for day in range(1, 6):
         grow(small_repo, day)
         assert_sound(small_repo)
     assert done(small_repo, "run", now="2026-04-01T09:00:00Z")["status"] == "skipped"
     ops = [subject.partition(":")[0] for subject in subjects(small_repo, "--first-parent")]
-    # A log that is gone is an ingest and, with nothing to distil, not a run.
-    assert ops == ["ingest", *["run", "ingest"] * 4, "init"]
+    assert ops == [*["run", "ingest"] * 6, "init"]
 
 
 # -- dry run, no workspace ---------------------------------------------------------------------
@@ -322,7 +369,9 @@ def test_without_a_workspace_the_sources_folder_is_the_input(tmp_path: Path) -> 
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"
     assert done(repo, "run")["status"] in ("ok", "skipped")
-    (repo / "sources" / "inbox" / "note.md").write_text("- The shed must always be locked at six.\n")
+    (repo / "sources" / "inbox" / "note.md").write_text(
+        "- The shed must always be locked at six.\n"
+    )
     assert done(repo, "run")["counts"]["memories_new"] == 1
     assert_sound(repo)
 
@@ -336,7 +385,9 @@ def test_the_report_is_as_long_as_asked_for(
     answer = memrepo(fresh_repo, "run", *flags, as_json=False)
     assert answer.exit == 0
     assert said in answer.out
-    assert len(answer.out.splitlines()) == {"": 0, "run 2026": 1}.get(said, len(answer.out.splitlines()))
+    assert len(answer.out.splitlines()) == {"": 0, "run 2026": 1}.get(
+        said, len(answer.out.splitlines())
+    )
 
 
 def test_reverting_an_ugly_run_brings_the_tree_back(ugly_copy: Path) -> None:

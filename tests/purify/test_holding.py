@@ -53,6 +53,21 @@ def test_a_single_decision_waits_when_it_was_refused_itself() -> None:
     assert [s.op for s in parted.held] == ["supersede"]
 
 
+def test_what_was_refused_is_neither_done_nor_held_and_takes_its_dependents_along() -> None:
+    parted = part((create(A, B), supersede(C, B)), frozenset(), fingerprints("create", [B]))
+    assert [s.memory_ids for s in parted.kept] == [(A,)]
+    assert parted.held == ()
+    assert [s.op for s in parted.refused] == ["create", "supersede"]
+    assert parted.refused_ids == {B}
+
+
+def test_refused_beats_taken_back() -> None:
+    prints = fingerprints("create", [A])
+    parted = part((create(A),), prints, prints)
+    assert (parted.kept, parted.held) == ((), ())
+    assert len(parted.refused) == 1
+
+
 @pytest.mark.parametrize(
     ("op", "memories", "expected"),
     [

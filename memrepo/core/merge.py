@@ -1,0 +1,336 @@
+"""The merge of two states over their base: by memory id, per field, in one process.
+
+No path is followed and no similarity guessed: a pin lands on the memory that was pinned, wherever
+either side moved it. The merge is symmetric in its sides, deterministic, and idempotent:
+merge(o, a, a) = a and merge(o, a, o) = a. Derived files are left out; they are rendered after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from types import MappingProxyType
+
+from memrepo.core import closure, codec, edits
+from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
+from memrepo.core.memory import Memory
+from memrepo.core.mergebytes import FileVersion
+from memrepo.core.mergefields import Origin, Stamps
+from memrepo.core.mergefiles import is_derived, join_file
+from memrepo.core.mergerecords import (
+    Conflict,
+    Kept,
+    Merged,
+    MergedFile,
+    Recalled,
+    forgotten,
+    join_versions,
+    merge_memory,
+)
+from memrepo.core.problems import Problem
+from memrepo.core.state import Effect, Files, State, apply
+
+__all__ = [
+    "Conflict", "Facts", "Kept", "MergeResult", "Merged", "merge_memory", "merge_states",
+    "virtual_base",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What history tells of one side and its records cannot; all of it may be unknown.
+
+    `committed` dates the side as a whole, `dates` single writes and removals; `people` are those
+    that a person made and `recalled` the memories retrieved there since the base. All three go by
+    memory id, or by path where a file is no memory. `paths` are the files that differ from the
+    base (None: they are compared, which reads them all).
+    """
+
+    committed: datetime | None = None
+    dates: Mapping[str, datetime] = field(default_factory=dict)
+    people: frozenset[str] = frozenset()
+    recalled: frozenset[str] = frozenset()
+    paths: frozenset[str] | None = None
+
+    def origin(self, name: str) -> Origin:
+        """Return the origin of what this side did to a memory or file."""
+        return Origin(committed=self.dates.get(name, self.committed), person=name in self.people)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeResult:
+    """A merged state, how to get there from OURS, and what a person should know.
+
+    `effect` holds the exact bytes to write. `changes` say the same in terms of memories; they
+    cannot carry foreign keys, nor files that are not readable. `problems` name references that
+    the merge broke, and how it mended them.
+    """
+
+    state: State
+    effect: Effect
+    changes: tuple[Change, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+_UNKNOWN = Facts()
+
+
+def merge_states(
+    base: State,
+    ours: State,
+    theirs: State,
+    *,
+    our_facts: Facts = _UNKNOWN,
+    their_facts: Facts = _UNKNOWN,
+    tombstones: Collection[str] = (),
+) -> MergeResult:
+    """Merge two states over their base; a memory that matches a tombstone ends forgotten."""
+    work = _Merge(base, ours, theirs, our_facts, their_facts)
+    draft = work.draft()
+    draft = apply(draft, _sweep(draft, tombstones))
+    updates: tuple[Update, ...] = ()
+    mended: tuple[closure.Finding, ...] = ()
+    if found := {finding.name for finding in closure.findings(draft)}:
+        # What a side brought along is not the merge's to mend: merge(o, a, o) must be a.
+        known = {f.name for side in (ours, theirs) for f in closure.findings(side)}
+        if found - known:
+            updates, mended = closure.close(draft, known)
+    final = apply(draft, updates)
+    effect = _effect(ours, final, {*work.edits, *(final.memories[u.id].path for u in updates)})
+    return MergeResult(
+        state=final,
+        effect=effect,
+        changes=tuple(_changes(ours, final, effect)),
+        conflicts=tuple(sorted(work.conflicts, key=lambda c: (c.id, c.path, c.kind))),
+        kept=tuple(sorted(work.kept, key=lambda k: (k.id, k.path, k.key, k.data))),
+        problems=tuple(finding.problem for finding in mended),
+    )
+
+
+def virtual_base(bases: Sequence[State], ancestor: State | None = None) -> State:
+    """Merge several merge bases into one, in any order to the same state.
+
+    `ancestor` is their own (virtual) base; without one, what any of them has is in the result.
+    Raises ValueError without bases.
+    """
+    if not bases:
+        raise ValueError("a merge needs a base")
+    rest = sorted(bases, key=_digest) if len(bases) > 2 else list(bases)
+    empty = State(layout=bases[0].layout, files=Files({}, {}), memories=MappingProxyType({}))
+    merged = rest.pop(0)
+    for other in rest:
+        merged = merge_states(ancestor or empty, merged, other).state
+    return merged
+
+
+def _digest(state: State) -> str:
+    parts = (p.encode() + b"\0" + sha256(state.files[p]).digest() for p in sorted(state.files))
+    return sha256(b"".join(parts)).hexdigest()
+
+
+class _Merge:
+    """One merge at work: mutable here, never outside this module."""
+
+    def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
+        self.states = (base, ours, theirs)
+        self.facts = (our, their)
+        self.layout = ours.layout
+        self.changed = (
+            set[str](), _changed(base, ours, our), _changed(base, theirs, their)
+        )  # fmt: skip
+        self.touched = sorted(p for p in self.changed[1] | self.changed[2] if self.layout.owns(p))
+        self.edits: dict[str, bytes | None] = {}
+        self.conflicts: list[Conflict] = []
+        self.kept: list[Kept] = []
+
+    def draft(self) -> State:
+        """Return the state before sweep and repairs."""
+        base, ours, _ = self.states
+        units, loose = self._units()
+        memories = {i: m for i, m in ours.memories.items() if i not in units}
+        taken: set[str] = set()
+        results = [("", path, self._join("", path, v)) for path, v in sorted(loose.items())]
+        for id_, versions in sorted(units.items(), key=lambda item: item[0]):
+            home = base.memories[id_].path if id_ in base.memories else ""
+            results.append((id_, home, self._join(id_, id_, versions)))
+        # Who stays where it was comes before who moves in.
+        results.sort(key=lambda r: (r[0] != "", r[2] is None or r[2].path != r[1], r[0], r[1]))
+        for id_, _, version in results:
+            if version is not None:
+                path = self._free(version.path, taken)
+                taken.add(path)
+                self.edits[path] = version.data
+                if id_ and version.memory is not None:
+                    memories[id_] = replace(version.memory, path=path)
+        for path in self.touched:
+            if not self.layout.is_memory(path) and not is_derived(self.layout, path):
+                self._join_file(path)
+        return State(
+            layout=self.layout,
+            files=ours.files.edited(self.edits),
+            memories=MappingProxyType(memories),
+            problems=tuple(self._problems()),
+        )
+
+    def _units(self) -> tuple[dict[str, _Versions], dict[str, _Versions]]:
+        """Gather the versions of each touched memory, and of files that are nobody's."""
+        owners = [_owners(state) for state in self.states]
+        paths = [p for p in self.touched if self.layout.is_memory(p)]
+        units: dict[str, _Versions] = {
+            owner[p]: [None, None, None] for p in paths for owner in owners if p in owner
+        }
+        for n, owner in enumerate(owners):
+            files: dict[str, list[str]] = {}
+            for path, id_ in owner.items():
+                if id_ in units:
+                    files.setdefault(id_, []).append(path)
+            for id_, standing in files.items():
+                units[id_][n] = self._version(n, id_, sorted(standing))
+        loose: dict[str, _Versions] = {}
+        for n, state in enumerate(self.states):
+            for path in paths:
+                if path in state.files and path not in owners[n]:
+                    claims = sorted({owner[path] for owner in owners if path in owner})
+                    free = [id_ for id_ in claims if units[id_][n] is None]
+                    place = units[free[0]] if free else loose.setdefault(path, [None, None, None])
+                    place[n] = FileVersion(path, self._data(n, path), None)
+                    self._leave(n, path)
+        return units, loose
+
+    def _version(self, side: int, id_: str, paths: Sequence[str]) -> FileVersion | None:
+        """Return a memory as one state has it; two files with one id are one memory."""
+        version: FileVersion | None = None
+        for path in paths:
+            data = self._data(side, path)
+            memory = self.states[side].memories.get(id_)
+            if memory is None or memory.path != path:
+                memory, _ = codec.decode(path, data)
+            self._leave(side, path)
+            other = FileVersion(path, data, memory)
+            if version is None:
+                version = other
+            else:
+                origin = self.facts[max(side - 1, 0)].origin(id_)
+                joined = join_versions(None, version, other, Stamps(ours=origin, theirs=origin))
+                version = self._noted(joined)
+        return version
+
+    def _leave(self, side: int, path: str) -> None:
+        if side == 1:
+            self.edits[path] = None
+
+    def _data(self, side: int, path: str) -> bytes:
+        """Read a file, from the base where the side has the same."""
+        return self.states[side if path in self.changed[side] else 0].files[path]
+
+    def _join(self, id_: str, name: str, versions: _Versions) -> FileVersion | None:
+        base, ours, theirs = versions
+        our, their = self.facts
+        stamps = Stamps(ours=our.origin(name), theirs=their.origin(name))
+        recalled = Recalled(ours=id_ in our.recalled, theirs=id_ in their.recalled)
+        return self._noted(join_versions(base, ours, theirs, stamps, recalled=recalled))
+
+    def _noted(self, merged: MergedFile) -> FileVersion | None:
+        self.conflicts += merged.conflicts
+        self.kept += merged.kept
+        return merged.version
+
+    def _join_file(self, path: str) -> None:
+        our, their = self.facts
+        base, ours, theirs = (state.files.get(path) for state in self.states)
+        joined = join_file(
+            self.layout, path, base, ours, theirs,
+            Stamps(ours=our.origin(path), theirs=their.origin(path)),
+        )  # fmt: skip
+        self.edits[path] = joined.data
+        if joined.conflict is not None:
+            self.conflicts.append(Conflict(kind=joined.conflict, path=path))
+        if joined.lost is not None:
+            self.kept.append(Kept(path=path, key="", data=joined.lost))
+
+    def _free(self, path: str, taken: set[str]) -> str:
+        """Return the path, or one beside it where another memory stands already."""
+        stem, tail = path[: -len("-000000.md")], path[-len("-000000.md") :]
+        name, turn = path, 2
+        while name in taken or (name != path and any(name in s.files for s in self.states)):
+            name, turn = f"{stem}-{turn}{tail}", turn + 1
+        return name
+
+    def _problems(self) -> Iterator[Problem]:
+        _, ours, theirs = self.states
+        yield from (p for p in ours.problems if p.path not in self.edits)
+        for problem in dict.fromkeys([*ours.problems, *theirs.problems]):
+            data = self.edits.get(problem.path)
+            sides = (ours, theirs)
+            if data is not None and any(
+                problem in side.problems and side.files.get(problem.path) == data for side in sides
+            ):
+                yield problem
+
+
+_Versions = list[FileVersion | None]
+
+
+def _changed(base: State, side: State, facts: Facts) -> set[str]:
+    if facts.paths is not None:
+        return set(facts.paths)
+    return {
+        path for path in {*base.files, *side.files} if base.files.get(path) != side.files.get(path)
+    }
+
+
+def _owners(state: State) -> dict[str, str]:
+    """Return the memory id by path, for second files of an id too."""
+    owners = {memory.path: id_ for id_, memory in state.memories.items()}
+    for problem in state.problems:
+        if problem.rule == "memory-same-id" and problem.path in state.files:
+            memory, _ = codec.decode(problem.path, state.files[problem.path])
+            if memory is not None and memory.id:
+                owners.setdefault(problem.path, memory.id)
+    return owners
+
+
+def _sweep(state: State, tombstones: Collection[str]) -> Iterator[Update]:
+    for memory in state.memories.values() if tombstones else ():
+        if memory.status != "forgotten" and forgotten(memory, tombstones) is not memory:
+            yield Update(id=memory.id, fields={"status": "forgotten"})
+
+
+def _effect(ours: State, final: State, paths: Collection[str]) -> Effect:
+    pairs = ((path, final.files.get(path)) for path in sorted(paths))
+    return Effect(files={path: data for path, data in pairs if data != ours.files.get(path)})
+
+
+def _changes(ours: State, final: State, effect: Effect) -> Iterator[Change]:
+    """Describe an effect in terms of memories: what leaves, what is updated, what comes."""
+    before = {p: i for p, i in _owners(ours).items() if p in effect.files}
+    after = {m.path: m for m in final.memories.values() if m.path in effect.files}
+    stays = {m.id for m in after.values() if _path_of(ours, m.id) == m.path}
+    for path, id_ in sorted(before.items()):
+        if _path_of(ours, id_) != path:
+            yield Delete(path=path)
+        elif id_ not in stays:
+            yield Remove(id=id_)
+    for _, memory in sorted(after.items()):
+        if memory.id in stays:
+            yield _update(ours.memories[memory.id], memory)
+    for _, memory in sorted(after.items()):
+        if memory.id not in stays:
+            yield Create(memory=memory)
+    for path, data in effect.files.items():
+        if not final.layout.is_memory(path):
+            yield Delete(path=path) if data is None else Write(path=path, data=data)
+
+
+def _path_of(state: State, id_: str) -> str:
+    return state.memories[id_].path if id_ in state.memories else ""
+
+
+def _update(old: Memory, new: Memory) -> Update:
+    keys = edits.changed_keys(old.fields, new.fields)
+    body = None if new.body == old.body else new.body
+    return Update(id=new.id, fields={k: new.fields.get(k) for k in keys}, body=body)

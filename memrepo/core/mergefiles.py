@@ -1,0 +1,124 @@
+"""Merging files that are not memories: by content, with a typed conflict where that is not enough.
+
+| file | both sides changed it differently |
+|---|---|
+| views | left out: they are rendered after the merge |
+| run manifests | immutable, so a conflict; the newer version stands |
+| candidates | the one with more evidence stands |
+| source snapshots, configuration | merged by line; a conflict where lines overlap |
+| threads, corrections, tombstones, the rest | a conflict; the newer version stands |
+
+A version that does not stand is always kept. A file removed on one side and changed on the other
+stays; that is a conflict only where a person removed it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from memrepo.core import header
+from memrepo.core.layout import Layout
+from memrepo.core.lines import dominant_end, split_lines, unix
+from memrepo.core.mergefields import NEVER, Origin, Stamps
+from memrepo.core.text3 import merge_text
+
+
+FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifest-differs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedFile:
+    """A merged file (None: it goes), what it conflicts in, and the version that gave way."""
+
+    data: bytes | None
+    conflict: FileConflict | None = None
+    lost: bytes | None = None
+
+
+def is_derived(layout: Layout, path: str) -> bool:
+    """Tell whether a file is rendered after a merge and never merged itself."""
+    return path.startswith(layout.area("views"))
+
+
+def join_file(
+    layout: Layout,
+    path: str,
+    base: bytes | None,
+    ours: bytes | None,
+    theirs: bytes | None,
+    stamps: Stamps,
+) -> JoinedFile:
+    """Merge one file; symmetric in its sides. The stamps are those of the file."""
+    if ours == theirs or base == ours:
+        return JoinedFile(data=theirs)
+    if base == theirs:
+        return JoinedFile(data=ours)
+    if ours is None or theirs is None:
+        remover = stamps.ours if ours is None else stamps.theirs
+        return JoinedFile(
+            data=theirs if ours is None else ours,
+            conflict="removed-and-edited" if remover.person else None,
+        )
+    weigh = _evidence if path.startswith(layout.area("candidates")) else _age
+    sides = sorted([(ours, stamps.ours), (theirs, stamps.theirs)], key=lambda s: weigh(*s))
+    older, newer = (data for data, _ in sides)
+    if weigh is _evidence:
+        return JoinedFile(data=newer, lost=older)
+    if path.startswith(layout.area("runs")):
+        return JoinedFile(data=newer, conflict="manifest-differs", lost=older)
+    fits = _FITS.get(path.removeprefix(layout.prefix), _always)
+    if path.startswith(layout.area("sources")) or fits is not _always:
+        return _by_line(base or b"", older, newer, fits)
+    return JoinedFile(data=newer, conflict="both-changed", lost=older)
+
+
+_Weight = tuple[bool, datetime, int, bytes]
+
+
+def _age(data: bytes, origin: Origin) -> _Weight:
+    return origin.person, origin.committed or NEVER, 0, data
+
+
+def _evidence(data: bytes, _: Origin) -> _Weight:
+    """Weigh a candidate by the number of its sources, then by its bytes."""
+    entries = {e.key: e.value for e in header.split(data, "").entries}
+    sources = entries.get("sources", [])
+    return False, NEVER, len(sources) if isinstance(sources, list) else 0, data
+
+
+def _by_line(base: bytes, older: bytes, newer: bytes, fits: Callable[[str], bool]) -> JoinedFile:
+    """Merge texts by line; line ends are those of the side that changed them."""
+    whole = JoinedFile(data=newer, conflict="both-changed", lost=older)
+    try:
+        o, a, b = (data.decode("utf-8") for data in (base, older, newer))
+    except UnicodeDecodeError:
+        return whole
+    joined = merge_text(unix(o), unix(a), unix(b))
+    text = joined.text
+    if not fits(text):
+        return whole
+    if "\r" in a or "\r" in b:
+        ends = [dominant_end(split_lines(side)) for side in (o, a, b)]
+        text = text.replace("\n", ends[2] if ends[1] == ends[0] else ends[1])
+    if joined.overlap:
+        return JoinedFile(data=text.encode("utf-8"), conflict="both-changed", lost=older)
+    return JoinedFile(data=text.encode("utf-8"))
+
+
+def _always(_: str) -> bool:
+    return True
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+_FITS = {"memrepo.toml": _is_toml}

@@ -1,0 +1,108 @@
+"""A judge that asks a program which answers in text: prompt, backend, reply, typed answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from memrepo.core.judging import (
+    BadReply,
+    CanonicalClaim,
+    CanonicalRequest,
+    PromotionRequest,
+    Usage,
+    Verdict,
+)
+from memrepo.judges.prompting import Prompt, canonical_prompt, promotion_prompt, prompt_hash
+from memrepo.purify.replies import Answered, Unreadable, read_claims, read_verdicts
+
+T = TypeVar("T")
+BATCH = (40, 20)
+"""Candidates and clusters a question (memory-purifier, batching)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back: the text, what it cost, and why there is no answer, if there is none.
+
+    `cut` says that the model ran out of room; what is complete of the text still counts.
+    """
+
+    text: str
+    usage: Usage
+    cut: bool = False
+    refusal: str = ""
+
+
+class Backend(Protocol):
+    """What takes a prompt and gives text; raises JudgeFailed or BudgetReached."""
+
+    @property
+    def name(self) -> str:
+        """Return the name that manifests record."""
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """Ask once."""
+
+
+class ModelJudge:
+    """Judge both passes by asking a backend; implements `core.judging.Judge`.
+
+    A question that was answered in this run is not asked again: a run that is computed anew,
+    because a person committed meanwhile, pays once.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._usage = Usage()
+        self._answered: dict[str, Reply] = {}
+
+    @property
+    def name(self) -> str:
+        """Return the backend's name."""
+        return self._backend.name
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """Return how many candidates and how many clusters one question holds."""
+        return BATCH
+
+    @property
+    def usage(self) -> Usage:
+        """Return what all answers so far have cost."""
+        return self._usage
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return the hash of the instructions and schemas."""
+        return prompt_hash()
+
+    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+        """Answer Pass 1 with whatever verdicts the reply holds."""
+        reply = self._ask(promotion_prompt(request))
+        return _answers(read_verdicts(reply.text), reply)
+
+    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
+        """Answer Pass 2 with whatever claims the reply holds."""
+        reply = self._ask(canonical_prompt(request))
+        return _answers(read_claims(reply.text), reply)
+
+    def _ask(self, prompt: Prompt) -> Reply:
+        reply = self._answered.get(prompt.key)
+        if reply is None:
+            reply = self._backend.ask(prompt)
+            self._usage += reply.usage
+        if reply.refusal:
+            raise BadReply(reply.refusal, raw=reply.text)
+        self._answered[prompt.key] = reply
+        return reply
+
+
+def _answers(found: Answered[T] | Unreadable, reply: Reply) -> Sequence[T]:
+    match found:
+        case Answered(answers=answers):
+            return answers
+        case Unreadable(reason=reason):
+            why = f"{reason}; it was cut off for want of room" if reply.cut else reason
+            raise BadReply(why, fix="raise judge.max_tokens" if reply.cut else "", raw=reply.text)

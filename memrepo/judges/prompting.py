@@ -1,0 +1,192 @@
+"""What a model is sent: instructions from prompts/, then the evidence, fenced as data.
+
+Evidence is JSON in which no text can spell an angle bracket or a line of its own, between marks
+that hash it; so it can neither end its fence nor pass for an instruction's place. Secrets are
+taken out of all of it before it leaves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal
+
+from memrepo.assets import asset
+from memrepo.core.judging import (
+    Candidate,
+    CanonicalRequest,
+    Cluster,
+    PriorClaim,
+    PromotionRequest,
+)
+from memrepo.core.secrets import find_secrets, redact
+from memrepo.purify.replies import claims_schema, verdicts_schema
+
+PassName = Literal["promotion", "purifier"]
+SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
+    "promotion": verdicts_schema, "purifier": claims_schema,
+}  # fmt: skip
+# JSON may spell any character by its number: these would look like the end of a fence or a tag.
+_ESCAPES = str.maketrans(
+    {c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One question to a model: fixed instructions, context that batches share, and the batch.
+
+    `items` counts what must be answered, `schema` is that of the reply.
+    """
+
+    name: PassName
+    system: str
+    context: str
+    data: str
+    items: int
+    schema: Mapping[str, Any] = field(hash=False, compare=False)
+
+    @property
+    def text(self) -> str:
+        """Return all of it as one text, for programs that take one."""
+        return "\n\n".join(filter(None, (self.system, self.context, self.data)))
+
+    @property
+    def key(self) -> str:
+        """Return the hash that names this question in recordings."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:32]
+
+    @property
+    def token_bound(self) -> int:
+        """Return more tokens than the question has: a third of its bytes in UTF-8."""
+        return -(-len(self.text.encode()) // 3)
+
+
+def promotion_prompt(request: PromotionRequest) -> Prompt:
+    """Spell Pass 1's question."""
+    body = {
+        "today": request.now.date().isoformat(), "profile": request.profile,
+        **_faults(request.faults),
+    }  # fmt: skip
+    items = [_candidate(c) for c in request.candidates]
+    return Prompt(
+        name="promotion", system=instructions("promotion"), context="",
+        data=fence("candidates", _redacted(items), body), items=len(items),
+        schema=verdicts_schema(),
+    )  # fmt: skip
+
+
+def canonical_prompt(request: CanonicalRequest) -> Prompt:
+    """Spell Pass 2's question; its prior claims stand apart, as every batch repeats them."""
+    body = {
+        "today": request.now.date().isoformat(), "profile": request.profile,
+        **_faults(request.faults),
+    }  # fmt: skip
+    items = [_cluster(c) for c in request.clusters]
+    priors = [_prior(p) for p in request.priors]
+    return Prompt(
+        name="purifier", system=instructions("purifier"),
+        context=fence("prior_claims", _redacted(priors), {}) if priors else "",
+        data=fence("clusters", _redacted(items), body), items=len(items), schema=claims_schema(),
+    )  # fmt: skip
+
+
+@cache
+def instructions(name: PassName) -> str:
+    """Return the instructions of a pass: its file in prompts/, then the schema of the reply."""
+    text = asset("prompts", f"{name}-pass.md").read_text(encoding="utf-8").strip()
+    return f"{text}\n\n{json.dumps(SCHEMAS[name](), separators=(',', ':'))}"
+
+
+@cache
+def prompt_hash() -> str:
+    """Return the hash of everything fixed in both questions, as manifests record it."""
+    fixed = "\0".join(instructions(name) for name in SCHEMAS)
+    return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"
+
+
+def fence(key: str, rows: list[Any], head: Mapping[str, Any]) -> str:
+    """Spell rows as a JSON object, one row a line, between marks made of its own hash."""
+    lead = "".join(f"{_spelled(k)}: {_spelled(v)},\n" for k, v in head.items())
+    body = f"{{{lead}{_spelled(key)}: [\n" + ",\n".join(map(_spelled, rows)) + "\n]}"
+    mark = hashlib.sha256(body.encode()).hexdigest()[:16]
+    return f"<<<data {mark}\n{body}\n{mark} data>>>"
+
+
+def _spelled(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
+
+
+def _faults(faults: Mapping[str, str]) -> dict[str, Any]:
+    return {"faults": dict(sorted(faults.items()))} if faults else {}
+
+
+def _candidate(c: Candidate) -> dict[str, Any]:
+    return _lean({
+        "candidate_id": c.candidate_id, "text": c.text, "context": list(c.context),
+        "type_hint": c.type_hint, "key": c.key, "value": c.value, "task": c.task,
+        "captured": c.captured, "days": c.days, "resources": c.resources,
+    })  # fmt: skip
+
+
+def _cluster(c: Cluster) -> dict[str, Any]:
+    return _lean({
+        "cluster_id": c.cluster_id, "strength": c.strength, "type_hint": c.type_hint,
+        "home_hint": c.home_hint, "entities": list(c.entities),
+        "candidates": [_candidate(member) for member in c.candidates],
+    })  # fmt: skip
+
+
+def _prior(p: PriorClaim) -> dict[str, Any]:
+    return _lean({
+        "memory_id": p.memory_id, "type": p.type, "standing": p.standing, "home": p.home,
+        "subject": p.subject, "predicate": p.predicate, "object": p.object, "text": p.text,
+        "captured": max((s.captured for s in p.sources), default=""),
+    })  # fmt: skip
+
+
+def _lean(record: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is empty: tokens cost."""
+    return {key: value for key, value in record.items() if value not in ("", [], ())}
+
+
+def _redacted(rows: list[Any]) -> list[Any]:
+    """Replace every secret in every text, and its value wherever else in the row it stands."""
+    found = []
+    for row in rows:
+        known: dict[str, str] = {}
+        _secrets(row, known)
+        found.append(_replaced(row, sorted(known.items(), key=lambda pair: -len(pair[0]))))
+    return found
+
+
+def _secrets(value: Any, known: dict[str, str]) -> None:
+    if isinstance(value, dict):
+        # A key and a value, or a predicate and an object, are one statement in two fields.
+        for name, part in (("key", "value"), ("predicate", "object")):
+            if value.get(name) and value.get(part):
+                _secrets(f"{value[name]}: {value[part]}", known)
+        for part in value.values():
+            _secrets(part, known)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _secrets(part, known)
+    elif isinstance(value, str):
+        for secret in find_secrets(value):
+            known[value[secret.start : secret.end]] = f"[redacted:{secret.kind}]"
+
+
+def _replaced(value: Any, known: list[tuple[str, str]]) -> Any:
+    if isinstance(value, dict):
+        return {key: _replaced(part, known) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replaced(part, known) for part in value]
+    if isinstance(value, str):
+        text = redact(value)[0]
+        for secret, placeholder in known:
+            text = text.replace(secret, placeholder)
+        return text
+    return value

@@ -1,0 +1,262 @@
+"""Ask the judge in batches: one second question for what was refused, then item by item.
+
+A judge that fails, or a budget that is reached, costs no finished batch: what was not judged is
+left open for the next run (memory-purifier gave up every finished batch, its defect P2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from memrepo.core.judging import (
+    BadReply,
+    BudgetReached,
+    Candidate,
+    CanonicalClaim,
+    CanonicalRequest,
+    Cluster,
+    Judge,
+    JudgeFailed,
+    PriorClaim,
+    Profile,
+    PromotionRequest,
+    Verdict,
+)
+from memrepo.purify.pass1 import check_verdicts
+from memrepo.purify.pass2 import check_claims
+
+_Request = TypeVar("_Request")
+_Answer = TypeVar("_Answer")
+_T = TypeVar("_T")
+
+
+class Asking(Protocol):
+    """What a request says beside its items: who judges, when, for whom."""
+
+    @property
+    def now(self) -> datetime:
+        """Return the time of the run."""
+
+    @property
+    def judge(self) -> Judge:
+        """Return the judge."""
+
+    @property
+    def profile(self) -> Profile:
+        """Return the profile."""
+
+    @property
+    def run(self) -> str:
+        """Return the run's id, as far as it is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A question that brought no answer: pass, batch from 1, why, and what the judge said."""
+
+    name: str
+    batch: int
+    reason: str
+    raw: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Asked(Generic[_T]):
+    """What one pass came to; ids in `refused` and `left` have no answer and stay open."""
+
+    name: str
+    answers: list[_T] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    left: set[str] = field(default_factory=set)
+    routes: list[dict[str, str]] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    stopped: str = ""
+    """Why no further question was asked."""
+    batches_done: int = 0
+    batches_left: int = 0
+
+    @property
+    def open(self) -> frozenset[str]:
+        """Return every id without an answer."""
+        return frozenset(self.refused) | self.left
+
+    @property
+    def partial(self) -> str:
+        """Return why the pass is not whole, or an empty string; single refusals do not count."""
+        return self.stopped or (self.failures[-1].reason if self.batches_left else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked(Generic[_T]):
+    answers: tuple[_T, ...]
+    refused: Mapping[str, str]
+    routes: tuple[dict[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pass(Generic[_Request, _Answer]):
+    """How one of the two passes asks, checks, and asks again."""
+
+    ask: Callable[[_Request], Sequence[_Answer]]
+    check: Callable[[_Request, Sequence[_Answer]], _Checked[_Answer]]
+    ids: Callable[[_Request], list[str]]
+    again: Callable[[_Request, Mapping[str, str]], _Request]
+    id_of: Callable[[_Answer], str]
+
+
+def ask_promotions(candidates: Sequence[Candidate], setting: Asking) -> Asked[Verdict]:
+    """Ask Pass 1 over all candidates, in the order of their ids."""
+    judge = setting.judge
+    ordered = sorted(candidates, key=lambda c: c.candidate_id)
+    return _ask(
+        "promotion",
+        [
+            PromotionRequest(
+                run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
+            )
+            for batch in _batches(ordered, judge.batch[0])
+        ],
+        _Pass(
+            ask=judge.promote, check=_checked_verdicts,
+            ids=lambda r: [c.candidate_id for c in r.candidates],
+            again=lambda r, faults: replace(
+                r, faults=faults,
+                candidates=tuple(c for c in r.candidates if c.candidate_id in faults),
+            ),
+            id_of=lambda v: v.candidate_id,
+        ),
+    )  # fmt: skip
+
+
+def ask_claims(
+    groups: Sequence[Cluster], priors: tuple[PriorClaim, ...], setting: Asking
+) -> Asked[CanonicalClaim]:
+    """Ask Pass 2 over all clusters, in their order."""
+    judge = setting.judge
+    return _ask(
+        "purifier",
+        [
+            CanonicalRequest(
+                run=setting.run, profile=setting.profile, now=setting.now,
+                clusters=tuple(batch), priors=priors,
+            )
+            for batch in _batches(groups, judge.batch[1])
+        ],
+        _Pass(
+            ask=judge.canonicalise, check=_checked_claims,
+            ids=lambda r: [c.cluster_id for c in r.clusters],
+            again=lambda r, faults: replace(
+                r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
+            ),
+            id_of=lambda c: c.cluster_id,
+        ),
+    )  # fmt: skip
+
+
+def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
+
+
+def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _Checked[Verdict]:
+    found = check_verdicts(request, given)
+    return _Checked(
+        answers=found.verdicts, refused={r.candidate_id: r.reason for r in found.rejected}
+    )
+
+
+def _checked_claims(
+    request: CanonicalRequest, given: Sequence[CanonicalClaim]
+) -> _Checked[CanonicalClaim]:
+    found = check_claims(request, given)
+    return _Checked(
+        answers=found.claims, refused={r.cluster_id: r.reason for r in found.rejected},
+        routes=tuple(asdict(w) for w in found.warnings),
+    )  # fmt: skip
+
+
+def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
+    asked: Asked[_Answer] = Asked(name=name)
+    for number, request in enumerate(requests, start=1):
+        if asked.stopped:
+            asked.left |= set(how.ids(request))
+            asked.batches_left += 1
+        else:
+            _one_batch(asked, number, request, how)
+    return asked
+
+
+def _one_batch(
+    asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
+) -> None:
+    """Ask once, ask again for what was refused, and take what is sound."""
+    known = frozenset(how.ids(request))
+    given = _answers(asked, number, request, how)
+    if given is None:
+        asked.left |= known
+        asked.batches_left += 1
+        return
+    first: Sequence[_Answer] = () if isinstance(given, BadReply) else given
+    checked: _Checked[_Answer] = (
+        _Checked(answers=(), refused=dict.fromkeys(known, given.message))
+        if isinstance(given, BadReply)
+        else how.check(request, given)
+    )
+    faults = {id_: why for id_, why in checked.refused.items() if id_ in known}
+    again: Sequence[_Answer] | BadReply | None = first
+    if faults:
+        again = _answers(asked, number, how.again(request, faults), how)
+    if again is None:
+        asked.left |= faults.keys()
+        checked = replace(checked, refused=_without(checked.refused, faults))
+    elif faults and not isinstance(again, BadReply):
+        checked = _joined(request, first, again, checked.refused, how)
+    asked.answers += checked.answers
+    asked.refused |= checked.refused
+    asked.routes += checked.routes
+    if isinstance(given, BadReply) and (again is None or isinstance(again, BadReply)):
+        asked.batches_left += 1
+    else:
+        asked.batches_done += 1
+
+
+def _joined(
+    request: _Request,
+    first: Sequence[_Answer],
+    again: Sequence[_Answer],
+    refused: Mapping[str, str],
+    how: _Pass[_Request, _Answer],
+) -> _Checked[_Answer]:
+    """Judge both answers as one: a second answer may link to a sound first one."""
+    known = dict.fromkeys(how.ids(request), "")
+    sound = [answer for answer in first if how.id_of(answer) not in refused]
+    second = how.check(request, (*sound, *again))
+    return replace(second, refused={**_without(refused, known), **second.refused})
+
+
+def _without(refused: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, str]:
+    return {id_: why for id_, why in refused.items() if id_ not in ids}
+
+
+def _answers(
+    asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
+) -> Sequence[_Answer] | BadReply | None:
+    """Ask; None says that the judge gives no more answers in this run."""
+    try:
+        return tuple(how.ask(request))
+    except BadReply as failed:
+        asked.failures.append(_failure(asked, number, failed))
+        return failed
+    except JudgeFailed as failed:
+        asked.failures.append(_failure(asked, number, failed))
+        asked.stopped = failed.message
+    except BudgetReached as reached:
+        asked.stopped = reached.message
+    return None
+
+
+def _failure(asked: Asked[_Answer], number: int, failed: JudgeFailed) -> Failure:
+    return Failure(name=asked.name, batch=number, reason=failed.message, raw=failed.raw)

@@ -1,0 +1,196 @@
+"""The generated parts of the documentation: what stands between two markers comes from the code.
+
+A part `name` stands between `<!-- name:start -->` and `<!-- name:end -->`. `make docs` runs this
+file to write them anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from memrepo.commands.table import COMMANDS, add_globals, command_parser
+from memrepo.config import KEYS
+from memrepo.core.codec import RULES
+from memrepo.core.fields import Kind
+from memrepo.core.schema import FIELDS
+
+ROOT = Path(__file__).resolve().parents[1]
+PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)
+_LONG = 6
+
+
+def pages() -> list[Path]:
+    """Return every page of the documentation."""
+    return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Render a markdown table; what would end a cell is escaped."""
+    names = list(head)
+    lines = [names, ["---"] * len(names)]
+    lines += [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def field_table() -> str:
+    """Render the frontmatter fields, in the order of a file."""
+    rows = [(f"`{f.name}`", _value(f.kind, f.default), f.writer, f.doc) for f in FIELDS]
+    return table(("field", "value", "written by", "meaning"), rows)
+
+
+def _value(kind: Kind, default: object) -> str:
+    shown = "" if default in (None, (), "") else f"; absent means {str(default).lower()}"
+    return kind.describe() + shown
+
+
+def key_table() -> str:
+    """Render the configuration keys, in the order of `config show`."""
+    kinds = {
+        "whole": "whole number", "percent": "number from 0 to 100", "text": "text",
+        "texts": "list of texts", "zone": "zone of the tz database",
+    }  # fmt: skip
+    rows = [
+        (f"`{key.name}`", " or ".join(f"`{word}`" for word in key.words) or kinds[key.kind],
+         _default(key.default), key.doc)
+        for key in KEYS
+    ]  # fmt: skip
+    return table(("key", "value", "default", "meaning"), rows)
+
+
+def _default(value: object) -> str:
+    if not isinstance(value, tuple):
+        return f"`{value}`"
+    if len(value) > _LONG:
+        return f"{len(value)} patterns, see below"
+    return ", ".join(f"`{part}`" for part in value) or "none"
+
+
+def pattern_list(name: str) -> str:
+    """List the default patterns of a key as a TOML comment would show them."""
+    (key,) = (key for key in KEYS if key.name == name)
+    return ", ".join(f"`{part}`" for part in key.default)
+
+
+def rule_table() -> str:
+    """Render what header and codec ask for."""
+    return table(("rule", "what it asks for"), ((f"`{k}`", text) for k, text in RULES.items()))
+
+
+def command_table() -> str:
+    """Render the commands, in the order of `memrepo --help`."""
+    return table(("command", "what it does"), ((f"`{k}`", text) for k, text in COMMANDS.items()))
+
+
+def global_table() -> str:
+    """Render the global options."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_globals(parser, defaults=True)
+    return table(("option", "meaning"), _rows(parser._actions))
+
+
+def own_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return what a command takes besides --help and the global options."""
+    shared = argparse.ArgumentParser()
+    add_globals(shared, defaults=True)
+    known = {tuple(action.option_strings) for action in shared._actions if action.option_strings}
+    return [a for a in parser._actions if tuple(a.option_strings) not in known]
+
+
+def usage(name: str) -> str:
+    """Render a command's usage line and a table of what it takes."""
+    actions = own_actions(command_parser(name))
+    options = [f"[{_named(a)[1:-1]}]" for a in actions if a.option_strings]
+    words = [_positional(a) for a in actions if not a.option_strings]
+    line = " ".join(["memrepo", name, *options, *words])
+    shown = f"```\n{_wrapped(line)}\n```"
+    return shown + ("\n\n" + table(("", ""), _rows(actions)) if actions else "")
+
+
+def _wrapped(line: str) -> str:
+    lines = [""]
+    for word in re.findall(r"\[[^\]]*\](?:\S*)|\S+", line):
+        if len(lines[-1]) + len(word) > 88:
+            lines.append("   ")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return "\n".join(lines)
+
+
+def _positional(action: argparse.Action) -> str:
+    name = str(action.metavar or "|".join(map(str, action.choices or ())) or action.dest)
+    match action.nargs:
+        case "?":
+            return f"[{name}]"
+        case "*":
+            return f"[{name} ...]"
+        case "+":
+            return f"{name} [{name} ...]"
+        case _:
+            return name
+
+
+def _named(action: argparse.Action) -> str:
+    names = ", ".join(action.option_strings)
+    if action.nargs == 0:
+        return f"`{names}`"
+    choices = "|".join(map(str, action.choices or ()))
+    value = action.metavar or (choices if len(choices) < 30 else "") or action.dest.upper()
+    return f"`{names} {value}`"
+
+
+def _rows(actions: Iterable[argparse.Action]) -> list[tuple[str, str]]:
+    rows = []
+    for action in actions:
+        first = _named(action) if action.option_strings else f"`{_positional(action)}`"
+        said = (action.help or "").replace("%(default)s", str(action.default))
+        choices = [str(word) for word in action.choices or ()]
+        if len("|".join(choices)) >= 30 and "one of" not in said:
+            said = f"{said}; one of {', '.join(choices)}".removeprefix("; ")
+        rows.append((first, said))
+    return rows
+
+
+def part(name: str) -> str:
+    """Render one generated part; raises KeyError for a name that is none."""
+    word, _, rest = name.partition(" ")
+    match word, rest:
+        case "fields", "":
+            return field_table()
+        case "keys", "":
+            return key_table()
+        case "patterns", _:
+            return pattern_list(f"sources.{rest}")
+        case "rules", "":
+            return rule_table()
+        case "commands", "":
+            return command_table()
+        case "globals", "":
+            return global_table()
+        case "usage", _:
+            return usage(rest)
+    raise KeyError(name)
+
+
+def refreshed(page: str) -> str:
+    """Return a page with every generated part rendered anew."""
+    return PART.sub(
+        lambda m: f"<!-- {m[1]}:start -->\n{part(m[1])}\n<!-- {m[1]}:end -->", page
+    )  # fmt: skip
+
+
+def main() -> int:
+    """Write the generated parts anew."""
+    for path in pages():
+        text = path.read_text(encoding="utf-8")
+        fresh = refreshed(text)
+        if fresh != text:
+            path.write_text(fresh, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: written anew")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,267 @@
+"""From claims to changes: what is known, what is new, what replaces what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memrepo.core.changes import Create, Update
+from memrepo.core.ids import claim_id, text_hash
+from memrepo.core.judging import (
+    Candidate,
+    CanonicalClaim,
+    Cluster,
+    Contradiction,
+    Wording,
+)
+from memrepo.core.memory import Memory, Source
+from memrepo.core.schema import Scores
+from memrepo.core.state import Files, State, apply, read_state
+from memrepo.purify.assemble import Assembled, Former, assemble, free_path, unite
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def source(text: str, resource: str = "sources/MEMORY.md", captured: str = "2026-02-10") -> Source:
+    return Source(
+        resource=resource, blob="b" * 40, lines=(3, 3), text_hash=text_hash(text),
+        captured=captured, captured_from="unit",
+    )  # fmt: skip
+
+
+def group(name: str, *texts: str, sources: Iterable[Source] = ()) -> Cluster:
+    members = tuple(
+        Candidate(
+            candidate_id=f"cand-{name}-{n}", text=text, sources=tuple(sources) or (source(text),)
+        )
+        for n, text in enumerate(texts)
+    )
+    return Cluster(
+        cluster_id=f"clust-{name}", candidates=members, strength=2.5, type_hint="fact",
+        home_hint="LTMEMORY.md",
+    )  # fmt: skip
+
+
+def claim(
+    name: str, text: str, subject: str = "", predicate: str = "", object_: str = "", **more: Any
+) -> CanonicalClaim:
+    sure = more.pop("sure", 0.0)
+    wording = Wording(text=text, subject=subject, predicate=predicate, object=object_)
+    return CanonicalClaim(
+        cluster_id=f"clust-{name}", type="fact", standing="resolved", wording=wording,
+        home="LTMEMORY.md", scores=Scores(confidence=0.8, supersession_confidence=sure), **more,
+    )  # fmt: skip
+
+
+def empty() -> State:
+    return State(files=Files({}, {}), memories={})
+
+
+def taken(state: State, made: Assembled) -> State:
+    changes = [Create(memory=m) for m in made.creates]
+    after = apply(state, [*changes, *made.rewords, *made.updates])
+    return apply(after, [c for step in made.singles for c in step.changes])
+
+
+def assembled(
+    state: State, pairs: list[tuple[Cluster, CanonicalClaim]], former: Former | None = None
+) -> Assembled:
+    return assemble(state, [g for g, _ in pairs], [c for _, c in pairs], former or Former(), NOW)
+
+
+def run(state: State, *pairs: tuple[Cluster, CanonicalClaim]) -> State:
+    return taken(state, assembled(state, list(pairs)))
+
+
+def editor(name: str, value: str, **more: Any) -> tuple[Cluster, CanonicalClaim]:
+    text = f"Editor: {value}"
+    return group(name, text), claim(name, text, "Tools", "Editor", value, **more)
+
+
+def only(state: State) -> Memory:
+    (memory,) = state.memories.values()
+    return memory
+
+
+LONG = "The staging server is called alpha and runs Debian."
+
+
+def test_a_new_claim_becomes_a_memory_in_the_month_of_its_evidence() -> None:
+    memory = only(run(empty(), (group("a", LONG), claim("a", LONG, "Infra"))))
+    assert memory.path.startswith("memories/knowledge/2026-02/the-staging-server")
+    assert memory.id == claim_id(scope="", subject="Infra", predicate="", object_="", text=LONG)
+    assert memory.sources == (source(LONG),)
+    assert memory.fields["created"] == NOW
+
+
+@pytest.mark.parametrize("captured_from", ["commit", ""])
+def test_what_only_the_commit_dates_is_undated(captured_from: str) -> None:
+    found = Source(resource="sources/x.md", captured="2026-03-01", captured_from=captured_from)
+    if not captured_from:
+        found = Source(resource="sources/x.md")
+    pair = (group("a", LONG, sources=[found]), claim("a", LONG))
+    assert "/undated/" in only(run(empty(), pair)).path
+
+
+def test_the_same_claim_from_another_file_is_more_evidence() -> None:
+    once = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
+    other = source(LONG, "sources/RTMEMORY.md")
+    twice = run(once, (group("b", LONG, sources=[other]), claim("b", LONG, "Infra")))
+    assert only(twice).sources == (source(LONG), other)
+
+
+def test_the_same_text_under_another_heading_is_more_evidence_not_another_memory() -> None:
+    once = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
+    other = source(LONG, "sources/memory/infra.md")
+    twice = run(once, (group("b", LONG, sources=[other]), claim("b", LONG, "Servers")))
+    assert len(only(twice).sources) == 2
+
+
+def test_meeting_the_same_evidence_again_changes_nothing() -> None:
+    pair = (group("a", LONG), claim("a", LONG, "Infra"))
+    once = run(empty(), pair)
+    made = assembled(once, [pair])
+    assert (made.creates, made.updates, made.rewords, made.singles) == ((), (), (), ())
+    assert made.decisions[0].disposition == "reuse_existing"
+
+
+def test_evidence_recorded_once_keeps_its_blob_and_lines() -> None:
+    old = source(LONG)
+    moved = Source(resource=old.resource, blob="c" * 40, lines=(9, 9), text_hash=old.text_hash)
+    assert unite([old], [moved]) == (old,)
+
+
+def test_another_object_is_another_memory_and_neither_text_is_lost() -> None:
+    after = run(
+        empty(),
+        (group("a", "Mara prefers Python."), claim("a", "Mara prefers Python.", "Mara", "prefers",
+                                                   "Python")),
+        (group("b", "Mara prefers tea."), claim("b", "Mara prefers tea.", "Mara", "prefers",
+                                                "tea")),
+    )  # fmt: skip
+    assert {m.body for m in after.memories.values()} == {
+        "Mara prefers Python.",
+        "Mara prefers tea.",
+    }
+
+
+def test_claims_of_one_run_are_compared_with_each_other() -> None:
+    pair = (group("a", LONG), claim("a", LONG, "Infra"))
+    again = (group("b", LONG, sources=[source(LONG, "sources/b.md")]), claim("b", LONG, "Infra"))
+    assert len(only(run(empty(), pair, again)).sources) == 2
+
+
+def test_equal_triples_in_other_words_are_one_memory_with_the_first_wording() -> None:
+    first = (group("a", "Editor: vim"), claim("a", "Editor: vim", "Tools", "Editor", "vim"))
+    second = (group("b", "The editor is vim."),
+              claim("b", "The editor is vim.", "tools", "editor", "Vim"))  # fmt: skip
+    memory = only(run(run(empty(), first), second))
+    assert memory.body == "Editor: vim"
+    assert len(memory.sources) == 2
+
+
+def test_a_sure_supersession_is_one_step_that_touches_both() -> None:
+    before = run(empty(), editor("a", "vim"))
+    old = only(before)
+    made = assembled(before, [editor("b", "helix", supersedes=(old.id,), sure=0.95)])
+    (step,) = made.singles
+    assert step.op == "supersede"
+    after = taken(before, made)
+    new = next(m for m in after.memories.values() if m.id != old.id)
+    assert after.memories[old.id].status == "superseded"
+    assert after.memories[old.id].texts("superseded_by") == (new.id,)
+    assert new.texts("supersedes") == (old.id,)
+
+
+@pytest.mark.parametrize("sure", [0.0, 0.9])
+def test_a_supersession_that_is_not_sure_is_flagged_on_both_sides(sure: float) -> None:
+    before = run(empty(), editor("a", "vim"))
+    old = only(before)
+    after = run(before, editor("b", "helix", supersedes=(old.id,), sure=sure))
+    assert {m.standing for m in after.memories.values()} == {"contested"}
+    assert {m.status for m in after.memories.values()} == {"active"}
+
+
+def test_a_superseded_value_stated_again_stays_superseded_and_is_flagged() -> None:
+    state = run(empty(), editor("a", "vim"))
+    vim = only(state).id
+    state = run(state, editor("b", "helix", supersedes=(vim,), sure=0.95))
+    helix = next(i for i in state.memories if i != vim)
+    again = (group("c", "Editor: vim", sources=[source("Editor: vim", "sources/c.md")]),
+             claim("c", "Editor: vim", "Tools", "Editor", "vim", supersedes=(helix,),
+                   sure=0.95))  # fmt: skip
+    after = run(state, again)
+    assert after.memories[vim].status == "superseded"
+    assert after.memories[helix].status == "active"
+    assert after.memories[helix].standing == "contested"
+
+
+def test_two_contradictions_of_one_memory_keep_both_links() -> None:
+    state = run(empty(), editor("a", "vim"), editor("b", "emacs"))
+    ids = set(state.memories)
+    rivals = tuple(Contradiction(memory_id=i, relation="contested") for i in sorted(ids))
+    after = run(state, editor("c", "ed", contradictions=rivals))
+    new = next(m for m in after.memories.values() if m.id not in ids)
+    assert {link.target for link in new.fields["links"]} == ids
+    assert all(len(after.memories[i].fields["links"]) == 1 for i in ids)
+
+
+def test_a_text_that_could_not_be_read_back_is_quarantined_alone() -> None:
+    bad = "---\nid: x\n---\ntext"
+    made = assembled(empty(), [(group("a", bad), claim("a", bad)),
+                               (group("b", LONG), claim("b", LONG))])  # fmt: skip
+    assert [d.cluster_id for d in made.quarantined] == ["clust-a"]
+    assert [m.body for m in made.creates] == [LONG]
+
+
+def test_a_taken_path_gets_a_number_before_the_digits() -> None:
+    memory = Memory(path="memories/knowledge/2026-02/x-abcdef.md", fields={"id": "mem-" + "a" * 16})
+    state = State(files=Files({memory.path: b""}, {}), memories={})
+    assert free_path(state, set(), memory) == "memories/knowledge/2026-02/x-2-abcdef.md"
+    taken_too = {"memories/knowledge/2026-02/x-2-abcdef.md"}
+    assert free_path(state, taken_too, memory) == "memories/knowledge/2026-02/x-3-abcdef.md"
+
+
+def edited(name: str, old: str) -> Former:
+    pair = frozenset({("sources/MEMORY.md", text_hash(old))})
+    return Former({f"cand-{name}-0": pair}, lambda _: frozenset())
+
+
+def test_an_edited_line_rewords_its_memory_and_keeps_the_id() -> None:
+    before = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
+    new = LONG.replace("alpha", "omega")
+    made = assembled(before, [(group("b", new), claim("b", new, "Infra"))], edited("b", LONG))
+    after = taken(before, made)
+    memory = only(after)
+    assert memory.id == only(before).id
+    assert memory.path == only(before).path
+    assert memory.body == new
+    assert text_hash(LONG) in memory.texts("aliases")
+    assert read_state(dict(after.files), after.layout).memories == after.memories
+
+
+def test_an_edited_value_of_a_key_is_a_supersession() -> None:
+    before = run(empty(), editor("a", "vim"))
+    made = assembled(before, [editor("b", "helix")], edited("b", "Editor: vim"))
+    assert [s.op for s in made.singles] == ["supersede"]
+    assert made.rewords == ()
+
+
+def test_a_memory_that_still_stands_elsewhere_is_not_reworded() -> None:
+    before = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
+    new = LONG.replace("alpha", "omega")
+    former = Former(edited("b", LONG).of, lambda _: frozenset({text_hash(LONG)}))
+    made = assembled(before, [(group("b", new), claim("b", new, "Infra"))], former)
+    assert made.rewords == ()
+    assert len(made.creates) == 1
+
+
+def test_a_memory_about_to_be_retired_is_believed_again_when_it_is_stated_again() -> None:
+    pair = (group("a", LONG), claim("a", LONG, "Infra"))
+    before = run(empty(), pair)
+    retired = apply(before, [Update(id=only(before).id, fields={"standing": "retire_candidate"})])
+    other = group("b", LONG, sources=[source(LONG, "sources/b.md")])
+    assert only(run(retired, (other, claim("b", LONG, "Infra")))).standing == "resolved"

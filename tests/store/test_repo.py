@@ -1,0 +1,456 @@
+"""The writer refuses rather than guesses, and a refusal changes nothing at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import driving
+import pytest
+import standing
+import workspaces
+from driving import git
+
+from memrepo.core.layout import Layout
+from memrepo.core.state import Effect
+from memrepo.store.gitenv import opened
+from memrepo.store.repo import BranchMoved, FilesInTheWay, Repository, open_repository
+from memrepo.store.stream import Chain, Commit
+
+WRITERS = (("run",), ("ingest",), ("revert", "--reason", "test"))
+
+
+def refused(repo: Path, exit_code: int, word: str, *argv: str) -> None:
+    """Run a command that must refuse, and check that it left everything as it was."""
+    before = standing.prints(repo)
+    answer = driving.memrepo(repo, *argv, now=driving.LATER)
+    assert answer.exit == exit_code, answer
+    assert word in answer.error["message"]
+    assert standing.prints(repo) == before
+    assert standing.left_behind(repo) == []
+
+
+def diverge(repo: Path) -> None:
+    """Make a branch `side` that conflicts with main in one file."""
+    (repo / "own.txt").write_text("one\n")
+    git(repo, "add", "own.txt")
+    git(repo, "commit", "-qm", "one")
+    git(repo, "switch", "-qc", "side", "HEAD~")
+    (repo / "own.txt").write_text("two\n")
+    git(repo, "add", "own.txt")
+    git(repo, "commit", "-qm", "two")
+    git(repo, "switch", "-q", "main")
+
+
+MIDDLES: dict[str, tuple[str, ...]] = {
+    "a merge": ("merge", "-q", "side"),
+    "a rebase": ("rebase", "-q", "side"),
+    "a cherry-pick": ("cherry-pick", "side"),
+    "a revert": ("revert", "--no-edit", "HEAD~"),
+    "a bisect": ("bisect", "start"),
+}
+
+
+@pytest.mark.parametrize("argv", WRITERS, ids=lambda argv: argv[0])
+@pytest.mark.parametrize("what", MIDDLES)
+def test_in_the_middle_of_something_nothing_is_written(
+    repo: Path, what: str, argv: tuple[str, ...]
+) -> None:
+    diverge(repo)
+    if what == "a revert":
+        (repo / "own.txt").write_text("three\n")
+        git(repo, "commit", "-qam", "three")
+    git(repo, *MIDDLES[what], check=False)
+    refused(repo, 5, f"in the middle of {what}", *argv)
+
+
+def test_unmerged_paths_without_a_merge_are_refused(repo: Path) -> None:
+    diverge(repo)
+    git(repo, "merge", "-q", "side", check=False)
+    (repo / ".git" / "MERGE_HEAD").unlink()
+    refused(repo, 5, "unmerged", "run")
+
+
+@pytest.mark.parametrize("argv", WRITERS, ids=lambda argv: argv[0])
+def test_a_detached_head_is_refused(repo: Path, argv: tuple[str, ...]) -> None:
+    git(repo, "switch", "-q", "--detach")
+    refused(repo, 5, "detached", *argv)
+    assert driving.memrepo(repo, "status").exit == 0
+
+
+def test_a_shallow_clone_is_refused(repo: Path, tmp_path: Path) -> None:
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repo}", str(shallow))
+    git(shallow, "config", "memrepo.workspace", str(repo.parent / "ws"))
+    refused(shallow, 5, "shallow", "run")
+
+
+@pytest.mark.parametrize("where", [".gitattributes", ".git/info/attributes"])
+def test_a_filter_on_a_path_to_be_written_is_refused(repo: Path, where: str) -> None:
+    if where == ".gitattributes":
+        path = repo / "memories" / where
+    else:
+        path = repo / where
+        path.parent.mkdir(exist_ok=True)
+    path.write_text("*.md filter=crypt\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "attributes", check=False)
+    driving.memrepo(repo, "ingest", now=driving.LATER)
+    refused(repo, 5, "git filter 'crypt'", "run")
+
+
+def other_content(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("a person's work\n")
+
+
+def staged(path: Path, repo: Path) -> None:
+    other_content(path)
+    git(repo, "add", "--", str(path))
+
+
+def staged_and_restored(path: Path, repo: Path) -> None:
+    old = path.read_bytes()
+    staged(path, repo)
+    path.write_bytes(old)
+
+
+def deleted(path: Path, repo: Path) -> None:
+    path.unlink()
+
+
+def removed(path: Path, repo: Path) -> None:
+    git(repo, "rm", "-q", "--", str(path))
+
+
+def linked(path: Path, repo: Path) -> None:
+    path.unlink()
+    path.symlink_to(repo.parent / "elsewhere")
+
+
+def hidden(path: Path, repo: Path) -> None:
+    git(repo, "update-index", "--assume-unchanged", "--", str(path))
+    other_content(path)
+
+
+def skipped(path: Path, repo: Path) -> None:
+    git(repo, "update-index", "--skip-worktree", "--", str(path))
+    other_content(path)
+
+
+def replaced_by_folder(path: Path, repo: Path) -> None:
+    path.unlink()
+    other_content(path / "inside.txt")
+
+
+def made_a_pipe(path: Path, repo: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+TRACKED: tuple[Callable[[Path, Path], None], ...] = (
+    lambda path, repo: other_content(path), staged, staged_and_restored, deleted, removed, linked,
+    hidden, skipped, replaced_by_folder, made_a_pipe,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "spoil", TRACKED, ids=lambda f: f.__name__ if f.__name__ != "<lambda>" else "modified"
+)
+def test_uncommitted_work_on_a_tracked_path_to_be_written_is_left_alone(
+    repo: Path, spoil: Callable[[Path, Path], None]
+) -> None:
+    driving.done(repo, "ingest", now=driving.LATER)
+    path = next(p for p in standing.paths_of_next_run(repo) if (repo / p).exists())
+    spoil(repo / path, repo)
+    refused(repo, 5, path, "run")
+
+
+def untracked(path: Path, repo: Path) -> None:
+    other_content(path)
+
+
+def ignored(path: Path, repo: Path) -> None:
+    other_content(path)
+    with (repo / ".git" / "info" / "exclude").open("a") as file:
+        file.write(f"/{path.relative_to(repo).as_posix()}\n")
+
+
+def in_an_ignored_folder(path: Path, repo: Path) -> None:
+    other_content(path)
+    with (repo / ".git" / "info" / "exclude").open("a") as file:
+        file.write(f"/{path.parent.relative_to(repo).as_posix()}/\n")
+
+
+def staged_new(path: Path, repo: Path) -> None:
+    staged(path, repo)
+
+
+def intent_to_add(path: Path, repo: Path) -> None:
+    other_content(path)
+    git(repo, "add", "-N", "--", str(path))
+
+
+def folder_there(path: Path, repo: Path) -> None:
+    other_content(path / "inside.txt")
+
+
+def folder_of_ignored_files(path: Path, repo: Path) -> None:
+    ignored(path / "inside.txt", repo)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        untracked, ignored, in_an_ignored_folder, staged_new, intent_to_add, folder_there,
+        folder_of_ignored_files,
+    ],
+)  # fmt: skip
+def test_something_else_where_a_new_file_is_to_be_is_left_alone(
+    repo: Path, spoil: Callable[[Path, Path], None]
+) -> None:
+    driving.done(repo, "ingest", now=driving.LATER)
+    path = next(
+        p for p in standing.paths_of_next_run(repo) if not (repo / p).exists() and "/notes/" in p
+    )
+    spoil(repo / path, repo)
+    refused(repo, 5, path, "run")
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "repository"])
+def test_something_else_where_a_folder_is_to_be_is_left_alone(repo: Path, kind: str) -> None:
+    driving.done(repo, "ingest", now=driving.LATER)
+    new = [p for p in standing.paths_of_next_run(repo) if not (repo / p).exists()]
+    folder = next(f for p in new if not (f := (repo / p).parent).exists())
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "file":
+        folder.write_text("a person's work\n")
+    elif kind == "link":
+        (repo.parent / "elsewhere").mkdir()
+        folder.symlink_to(repo.parent / "elsewhere")
+    else:
+        git(repo, "init", "-q", str(folder))
+        other_content(folder / "inside.txt")
+    refused(repo, 5, folder.relative_to(repo).as_posix(), "run")
+    assert not (repo.parent / "elsewhere" / "x").exists()
+
+
+@pytest.mark.parametrize("area", ["memories", "sources", "views", "runs"])
+def test_an_area_that_became_a_link_is_never_written_through(repo: Path, area: str) -> None:
+    outside = repo.parent / "outside"
+    (repo / area).rename(outside)
+    (repo / area).symlink_to(outside)
+    before = driving.files(outside)
+    answer = driving.memrepo(repo, "run", now=driving.LATER)
+    assert answer.exit == 5
+    assert area in answer.error["message"]
+    assert driving.files(outside) == before
+    assert (repo / area).is_symlink()
+
+
+def test_the_branch_that_moved_meanwhile_is_not_written(repo: Path) -> None:
+    with open_repository(repo) as store:
+        chain = Chain(
+            base=store.head(), commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
+            when=store.commit_time(store.head()),
+        )  # fmt: skip
+        git(repo, "commit", "-q", "--allow-empty", "-m", "meanwhile")
+        before = standing.prints(repo)
+        with pytest.raises(BranchMoved):
+            store.land(chain, "late")
+    assert standing.prints(repo) == before
+    assert standing.left_behind(repo) == []
+
+
+def test_a_newer_format_is_read_and_never_written(repo: Path) -> None:
+    path = repo / "memrepo.toml"
+    path.write_text(path.read_text().replace("format = 1", "format = 99"))
+    git(repo, "commit", "-qam", "a newer memrepo was here")
+    for argv in WRITERS:
+        refused(repo, 3, "format 99", *argv)
+    assert driving.memrepo(repo, "status").exit == 0
+
+
+def test_a_repository_that_is_not_of_memrepo_is_refused(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.txt").write_text("a\n")
+    git(tmp_path, "add", "a.txt")
+    git(tmp_path, "commit", "-qm", "a")
+    for argv in (*WRITERS, ("status",)):
+        refused(tmp_path, 5, "no memrepo.toml", *argv)
+
+
+def test_a_bare_repository_is_refused(repo: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
+    for argv in (("run",), ("status",)):
+        answer = driving.memrepo(bare, *argv)
+        assert (answer.exit, "bare" in answer.error["message"]) == (5, True)
+    answer = driving.memrepo(bare, "init", ".")
+    assert answer.exit == 5
+
+
+def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
+    answer = driving.memrepo(tmp_path, "status")
+    assert (answer.exit, "no git repository" in answer.error["message"]) == (5, True)
+
+
+def test_init_in_the_middle_of_a_merge_changes_nothing(repo: Path) -> None:
+    diverge(repo)
+    git(repo, "merge", "-q", "side", check=False)
+    refused(repo, 5, "a merge", "init", ".")
+
+
+def mess(repo: Path) -> dict[str, str]:
+    """Leave all kinds of uncommitted work on paths that no command writes; return its status."""
+    for name in ("staged.txt", "modified.txt", "both.txt", "gone.txt", "unstaged-gone.txt"):
+        (repo / name).write_text("old\n")
+    git(repo, "add", "-A", "*.txt")
+    git(repo, "commit", "-qm", "own files")
+    (repo / "staged.txt").write_text("staged\n")
+    (repo / "both.txt").write_text("staged\n")
+    (repo / "added.txt").write_text("added\n")
+    git(repo, "add", "staged.txt", "both.txt", "added.txt")
+    (repo / "both.txt").write_text("modified\n")
+    (repo / "modified.txt").write_text("modified\n")
+    git(repo, "rm", "-q", "gone.txt")
+    (repo / "unstaged-gone.txt").unlink()
+    (repo / "memories" / "draft.md").write_text("untracked\n")
+    (repo / "intended.txt").write_text("intended\n")
+    git(repo, "add", "-N", "intended.txt")
+    return {"status": standing.status(repo), "diff": git(repo, "diff"), "staged": git(
+        repo, "diff", "--cached"
+    )}  # fmt: skip
+
+
+def test_uncommitted_work_elsewhere_is_left_alone(repo: Path) -> None:
+    before = mess(repo)
+    for argv in (("ingest",), ("run",), ("revert",)):
+        driving.done(repo, *argv, now=driving.LATER)
+        after = {
+            "status": standing.status(repo), "diff": git(repo, "diff"),
+            "staged": git(repo, "diff", "--cached"),
+        }  # fmt: skip
+        assert after == before, argv
+    assert git(repo, "diff", "--name-only", "HEAD~3", "HEAD", "--", "*.txt") == ""
+
+
+@pytest.mark.parametrize("how", ["untracked", "staged", "intended", "ignored"])
+def test_a_file_in_the_inbox_is_taken_as_it_lies(repo: Path, how: str) -> None:
+    driving.done(repo, "ingest", now=driving.LATER)
+    inbox = repo / "sources" / "inbox"
+    inbox.mkdir(parents=True, exist_ok=True)
+    (inbox / "a.md").write_text("- Holt moved to Bergen.\n")
+    inode = (inbox / "a.md").stat().st_ino
+    if how == "staged":
+        git(repo, "add", "sources/inbox/a.md")
+    elif how == "intended":
+        git(repo, "add", "-N", "sources/inbox/a.md")
+    elif how == "ignored":
+        (repo / ".git" / "info" / "exclude").write_text("inbox/\n")
+    done = driving.done(repo, "ingest", now=driving.LATER)
+    assert done["added"] == ["sources/inbox/a.md"]
+    assert (inbox / "a.md").stat().st_ino == inode
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_an_inbox_file_that_was_staged_and_edited_again_is_a_persons(repo: Path) -> None:
+    driving.done(repo, "ingest", now=driving.LATER)
+    path = repo / "sources" / "inbox" / "a.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("- One.\n")
+    git(repo, "add", str(path))
+    path.write_text("- Two.\n")
+    refused(repo, 5, "sources/inbox/a.md", "ingest")
+
+
+def test_when_git_refuses_what_was_adopted_is_given_back(repo: Path) -> None:
+    """A foreign index.lock appears between adoption and fast-forward: nothing stays staged."""
+    (repo / "inbox.txt").write_text("mine\n")
+    (repo / "new.txt").unlink(missing_ok=True)
+    with open_repository(repo) as store:
+        data = (repo / "inbox.txt").read_bytes()
+        chain = Chain(
+            base=store.head(),
+            commits=[Commit(message="a\n", effect=Effect(files={"inbox.txt": data, "new.txt": b""}))],
+            when=store.commit_time(store.head()),
+        )  # fmt: skip
+        before = standing.prints(repo)
+        lock = repo / ".git" / "refs" / "heads" / "main.lock"
+        lock.write_text("")
+        with pytest.raises(Exception, match="git refused to fast-forward"):
+            store.land(chain, "locked")
+        lock.unlink()
+    assert standing.prints(repo) == before
+    assert standing.left_behind(repo) == []
+
+
+def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) -> None:
+    git(repo, "branch", "run/x")
+    with open_repository(repo) as store:
+        chain = Chain(
+            base=store.head(), commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
+            when=store.commit_time(store.head()),
+        )  # fmt: skip
+        before = standing.prints(repo)
+        with pytest.raises(Exception, match="run/x exists already"):
+            store.leave(chain, "run/x")
+        assert standing.prints(repo) == before
+        tip = store.leave(chain, "run/y")
+        assert store.leave(chain, "run/y") == tip
+    assert git(repo, "rev-parse", "run/y").strip() == tip
+    assert standing.left_behind(repo) == []
+
+
+def test_a_stream_that_git_refuses_leaves_nothing(repo: Path) -> None:
+    with open_repository(repo) as store:
+        chain = Chain(
+            base=store.head(), when=store.commit_time(store.head()),
+            commits=[Commit(message="a\n", effect=Effect(files={"a/../b": b"1"}))],
+        )  # fmt: skip
+        before = standing.prints(repo)
+        with pytest.raises(store.git_error):
+            store.land(chain, "bad")
+    assert standing.prints(repo) == before
+    assert standing.left_behind(repo) == []
+
+
+def test_files_in_the_way_names_at_most_five() -> None:
+    error = FilesInTheWay([f"p{n}" for n in range(7)])
+    assert "p4 and 2 more" in error.message
+
+
+def test_a_sha256_repository_works(tmp_path: Path) -> None:
+    workspaces.small(tmp_path / "ws")
+    made = subprocess.run(
+        ["git", "init", "-q", "--object-format=sha256", str(tmp_path / "repo")], check=False
+    )
+    assert made.returncode == 0
+    repo = driving.begin(tmp_path, tmp_path / "ws")
+    assert len(git(repo, "rev-parse", "HEAD").strip()) == 64
+    driving.done(repo, "revert")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_an_unborn_branch_takes_a_first_commit(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a").write_bytes(b"1")
+    with opened(tmp_path) as repo:
+        store = Repository(repo, Layout())
+        tip = store.land(
+            Chain(
+                base="", commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
+                when=driving_time(),
+            ),
+            "first",
+        )  # fmt: skip
+        assert store.head() == tip
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def driving_time():  # noqa: ANN201
+    from memrepo.core.times import parse_time
+
+    return parse_time(driving.NOW)

@@ -1,0 +1,204 @@
+"""Shell transcripts in the documentation: read, played, compared, and written anew.
+
+Every ```console block of a document is played in order, in one temporary folder that holds a copy
+of the demo's workspace as `agent/` and of its later state as `later/`. The clock starts at START
+and goes on a minute a command. `python tests/transcripts.py --write` puts what the program says
+today into the documents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memrepo import cli
+from memrepo.assets import asset
+from memrepo.core.times import format_time
+
+ROOT = Path(__file__).resolve().parents[1]
+START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
+ANY_LINES = "..."
+IDENTITY = "[user]\n\tname = Mara\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
+OTHERS = ("cat", "cp", "git", "ls")
+_HEX = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One command of a transcript: its line (one-based) in the document and what it answers."""
+
+    line: int
+    command: str
+    answer: tuple[str, ...]
+
+
+def documents() -> list[Path]:
+    """Return the documents that may hold transcripts."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def exchanges(text: str) -> list[Exchange]:
+    """Read every exchange of a document's console blocks, in order."""
+    found: list[Exchange] = []
+    inside = False
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("```"):
+            inside = line == "```console"
+        elif inside and line.startswith("$ "):
+            found.append(Exchange(line=number, command=line[2:], answer=()))
+        elif inside:
+            last = found[-1]
+            found[-1] = Exchange(
+                line=last.line, command=last.command, answer=(*last.answer, line)
+            )  # fmt: skip
+    return found
+
+
+class Stage:
+    """A folder in which the commands of one document are played."""
+
+    def __init__(self, folder: Path) -> None:
+        self.top = folder / "top"
+        shutil.copytree(asset("templates", "demo", "workspace"), self.top / "agent")
+        shutil.copytree(asset("templates", "demo", "later"), self.top / "later")
+        config = folder / "gitconfig"
+        config.write_text(IDENTITY, encoding="utf-8")
+        self.environment = {
+            "GIT_CONFIG_GLOBAL": str(config), "GIT_CONFIG_SYSTEM": os.devnull, "LC_ALL": "C",
+            "GIT_PAGER": "cat", "TZ": "UTC", "COLUMNS": "80",
+        }  # fmt: skip
+        self.where = self.top
+        self.now = START
+        self.exit = 0
+
+    def play(self, command: str) -> tuple[str, ...]:
+        """Run one command line and return what it prints, with the folder's name taken out."""
+        self.now += timedelta(minutes=1)
+        name, *rest = shlex.split(command, comments=True)
+        match name:
+            case "cd":
+                (target,) = rest
+                self.where = (self.where / target).resolve(strict=True)
+                text = ""
+            case "echo" | "printf":
+                text = self._print(name, rest)
+            case "memrepo":
+                text = self._memrepo(rest)
+            case _ if name in OTHERS:
+                text = self._other([name, *rest])
+            case _:
+                raise ValueError(f"{name}: a transcript may not run it")
+        text = text.replace(str(self.top), "/...").rstrip("\n")
+        return tuple(line.rstrip() for line in text.split("\n")) if text else ()
+
+    def _print(self, name: str, words: list[str]) -> str:
+        target, add = "", False
+        if len(words) > 2 and words[-2] in (">", ">>"):
+            *words, sign, target = words
+            add = sign == ">>"
+        text = " ".join(words).replace("$?", str(self.exit))
+        text = text + "\n" if name == "echo" else text.replace("\\n", "\n")
+        if not target:
+            return text
+        with (self.where / target).open("a" if add else "w", encoding="utf-8") as handle:
+            handle.write(text)
+        return ""
+
+    def _memrepo(self, words: list[str]) -> str:
+        said = io.StringIO()
+        argv = ["--now", format_time(self.now), *words]
+        with (
+            contextlib.chdir(self.where),
+            _environment(self.environment),
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+        ):
+            try:
+                self.exit = cli.main(argv)
+            except SystemExit as left:  # --help and --version leave so
+                self.exit = int(left.code or 0)
+        return said.getvalue()
+
+    def _other(self, argv: list[str]) -> str:
+        ran = subprocess.run(
+            argv, cwd=self.where, env={**os.environ, **self.environment}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        )  # fmt: skip
+        self.exit = ran.returncode
+        return ran.stdout
+
+
+@contextlib.contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def same(expected: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    """Compare answers: hashes are any hash, and a line `...` stands for any lines."""
+    want = [_HEX.sub("#", line.rstrip()) for line in expected]
+    have = [_HEX.sub("#", line) for line in found]
+    if ANY_LINES not in want:
+        return want == have
+    parts = (re.escape(f"{line}\n") if line != ANY_LINES else r"(?:.*\n)*" for line in want)
+    return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in have)) is not None
+
+
+def play(text: str, each: Callable[[Exchange, tuple[str, ...]], None]) -> None:
+    """Play a document's transcripts and hand each exchange with its found answer to `each`."""
+    found = exchanges(text)
+    if not found:
+        return
+    with tempfile.TemporaryDirectory(prefix="memrepo-docs-") as folder:
+        stage = Stage(Path(folder).resolve())
+        for exchange in found:
+            each(exchange, stage.play(exchange.command))
+
+
+def refreshed(text: str) -> str:
+    """Return a document with the answers of today; those that still hold stay as they are."""
+    lines = text.split("\n")
+    changes: list[tuple[Exchange, tuple[str, ...]]] = []
+
+    def note(exchange: Exchange, found: tuple[str, ...]) -> None:
+        if not same(exchange.answer, found):
+            changes.append((exchange, found))
+
+    play(text, note)
+    for exchange, found in reversed(changes):
+        lines[exchange.line : exchange.line + len(exchange.answer)] = found
+    return "\n".join(lines)
+
+
+def main(argv: list[str]) -> int:
+    """Write the documents anew."""
+    if argv != ["--write"]:
+        print("usage: python tests/transcripts.py --write", file=sys.stderr)
+        return 2
+    for path in documents():
+        text = path.read_text(encoding="utf-8")
+        fresh = refreshed(text)
+        if fresh != text:
+            path.write_text(fresh, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: written anew")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -18,14 +18,16 @@ COMPILE := $(PUBLIC) CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compil
 DEV_GROUP := import tomllib; \
 	print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 
-.PHONY: help demo test lint format docs lock build clean
+.PHONY: help demo test test-long lint format docs bench lock build clean
 
 help:
 	@echo "make demo    the tour on sample data, offline"
 	@echo "make test    the tests"
+	@echo "make test-long  the tests, with 10,000 cases for each law of merging"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  rewrite the code in the house format"
-	@echo "make docs    refresh the generated parts of docs/"
+	@echo "make docs    refresh the tables and transcripts of the documentation"
+	@echo "make bench   the benchmarks, as ratios; writes benchmarks/results.json"
 	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
 	@echo "make build   wheel and source archive in dist/"
 	@echo "make clean   remove everything that these made"
@@ -35,6 +37,9 @@ demo: $(READY)
 
 test: $(READY)
 	@$(PY) -m pytest $(PYTEST_ARGS)
+
+test-long: $(READY)
+	@HYPOTHESIS_PROFILE=long $(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(READY)
 	@$(PY) -m ruff check .
@@ -46,7 +51,11 @@ format: $(READY)
 	@$(PY) -m ruff format .
 
 docs: $(READY)
-	@$(PY) tests/test_docs.py
+	@$(PY) tests/docs_parts.py
+	@$(PY) tests/transcripts.py --write
+
+bench: $(READY)
+	@$(PY) -m benchmarks
 
 lock: $(READY)
 	$(COMPILE) -o requirements.lock pyproject.toml

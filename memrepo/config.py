@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -18,9 +19,21 @@ from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 
 FORMAT = 1
 """The repository format this program reads and writes; a newer one is read only."""
-JUDGES = ("offline",)
+JUDGES = ("offline", "anthropic", "command", "replay")
+OUTSIDE = ("judge.command", "judge.base_url", "judge.recordings")
+"""Keys of the person's own configuration: a repository must choose no program, host or folder."""
+USER_FILE = "~/.config/memrepo/config.toml"
+PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType({
+    "claude-opus-5-5": (4.0, 20.0, 5.0, 0.2),
+    "claude-sonnet-5-5": (2.0, 10.0, 2.5, 0.1),
+    # By the rate of prompts over 100,000 tokens: shorter ones cost a fifth.
+    "claude-haiku-5-5": (0.5, 2.5, 0.625, 0.05),
+})  # fmt: skip
+"""US dollars a million tokens as published in October 2026: input, output, cache write and read."""
 
-KeyKind = Literal["whole", "percent", "text", "texts", "choice", "zone"]
+KeyKind = Literal[
+    "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +62,26 @@ KEYS: tuple[Key, ...] = (
     Key(name="sources.deny", kind="texts", default=DENY, doc="Files that are never read."),
     Key(name="run.judge", kind="choice", default="offline", words=JUDGES,
         doc="Who scores and words."),
+    Key(name="run.max_usd", kind="money", default=None,
+        doc="What one run may spend, in US dollars; unset is no limit."),
+    Key(name="run.max_tokens", kind="whole", default=None,
+        doc="How many tokens one run may use, in and out."),
+    Key(name="run.max_usd_month", kind="money", default=None,
+        doc="What all runs of a calendar month (UTC) may spend together."),
+    Key(name="run.max_tokens_month", kind="whole", default=None,
+        doc="How many tokens all runs of a calendar month may use together."),
     Key(name="run.max_change_pct", kind="percent", default=20,
         doc="A run that would take a larger share out of recall waits for a person."),
+    Key(name="judge.model", kind="text", default="claude-sonnet-5-5",
+        doc="Model of the anthropic judge."),
+    Key(name="judge.max_tokens", kind="whole", default=16000,
+        doc="The longest answer to one question, in tokens."),
+    Key(name="judge.timeout_s", kind="seconds", default=600,
+        doc="How long one answer may take."),
+    Key(name="judge.max_retries", kind="count", default=2,
+        doc="How often an overloaded or unreachable service is tried again."),
+    Key(name="judge.prices", kind="prices", default=PRICES,
+        doc="US dollars a million tokens by model: input, output, cache write, cache read."),
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
@@ -62,8 +93,10 @@ class ConfigError(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, line: int, key: str, message: str, *, fix: str = "") -> None:
-        place = f"{CONFIG_NAME}:{line}" if line else CONFIG_NAME
+    def __init__(
+        self, line: int, key: str, message: str, *, fix: str = "", place: str = CONFIG_NAME
+    ) -> None:
+        place = f"{place}:{line}" if line else place
         super().__init__(f"{place}: {key + ': ' if key else ''}{message}", fix=fix)
         self.key = key
 
@@ -120,6 +153,8 @@ def parse_config(text: str) -> Config:
     flat = _flatten(table)
     values = {}
     for name, found in flat.items():
+        if name in OUTSIDE:
+            raise _outside(text, name)
         if name not in BY_NAME:
             raise _unknown(text, name)
         values[name] = _value(text, BY_NAME[name], found)
@@ -161,6 +196,42 @@ def _unknown(text: str, name: str) -> ConfigError:
     )  # fmt: skip
 
 
+def _outside(text: str, name: str) -> ConfigError:
+    return ConfigError(
+        line_of(text, name), name,
+        "is not read from a repository, which others may write",
+        fix=f"set it for this clone, `git config memrepo.{git_name(name)} ...`, or in {USER_FILE}",
+    )  # fmt: skip
+
+
+def parse_outside(text: str, path: str) -> dict[str, Any]:
+    """Parse the person's own configuration file; raises ConfigError as `parse_config` does."""
+    try:
+        flat = _flatten(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(0, "", f"not valid TOML: {error}", place=path) from error
+    for name, found in flat.items():
+        if name not in OUTSIDE:
+            raise ConfigError(
+                line_of(text, name), name, "is not a key of this file", place=path,
+                fix=f"it knows {', '.join(OUTSIDE)}; the rest is in {CONFIG_NAME}",
+            )  # fmt: skip
+        lists = name == "judge.command" and isinstance(found, list) and found
+        if not (isinstance(found, str) and found.strip()) and not (
+            lists and all(isinstance(part, str) and part for part in found)
+        ):
+            raise ConfigError(
+                line_of(text, name), name, f"found {found!r}, expected a text", place=path,
+                fix='a command is a name such as "claude", or a list: ["claude", "-p"]',
+            )  # fmt: skip
+    return flat
+
+
+def git_name(name: str) -> str:
+    """Return the git spelling of an outside key: git takes no underscore in a name."""
+    return name.replace("_", "-")
+
+
 def _value(text: str, key: Key, found: Any) -> Any:
     expected = ""
     match key.kind:
@@ -170,8 +241,22 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "percent":
             if not _is_number(found, (int, float)) or not 0 <= found <= 100:
                 expected = "a number from 0 to 100"
+        case "count":
+            if not _is_number(found, int) or found < 0:
+                expected = "a whole number from 0"
+        case "money":
+            if not _is_amount(found):
+                expected = "an amount of US dollars from 0"
+        case "seconds":
+            if not _is_amount(found) or not found:
+                expected = "a number of seconds above 0"
+        case "prices":
+            if not _are_prices(found):
+                expected = 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'
+            else:
+                found = {**key.default, **{k: tuple(v) for k, v in found.items()}}
         case "text":
-            if not isinstance(found, str):
+            if not isinstance(found, str) or not found.strip():
                 expected = "a text"
         case "texts":
             if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
@@ -187,7 +272,8 @@ def _value(text: str, key: Key, found: Any) -> Any:
     if expected:
         raise ConfigError(
             line_of(text, key.name), key.name, f"found {found!r}, expected {expected}",
-            fix=f"the default is {key.default!r}",
+            fix=f"the default is {key.default!r}" if key.default is not None
+            else "leave it out for no limit",
         )  # fmt: skip
     return found
 
@@ -201,6 +287,17 @@ def _is_zone(value: Any) -> bool:
     except (KeyError, ValueError, OSError):
         return False
     return True
+
+
+def _is_amount(value: Any) -> bool:
+    return _is_number(value, (int, float)) and math.isfinite(value) and value >= 0
+
+
+def _are_prices(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(four, list) and len(four) == 4 and all(map(_is_amount, four))
+        for four in value.values()
+    )
 
 
 def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:

@@ -11,7 +11,9 @@ from hypothesis import settings
 
 settings.register_profile("memrepo", deadline=None)
 settings.register_profile("memrepo-ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("memrepo-ci" if os.environ.get("CI") else "memrepo")
+settings.register_profile("long", deadline=None, max_examples=10_000)
+_DEFAULT = "memrepo-ci" if os.environ.get("CI") else "memrepo"
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _DEFAULT)
 
 GIT_CONFIG = """\
 [user]

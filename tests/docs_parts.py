@@ -147,7 +147,7 @@ def _rows(actions: Iterable[argparse.Action]) -> list[tuple[str, str]]:
         first = _named(action) if action.option_strings else f"`{_positional(action)}`"
         said = (action.help or "").replace("%(default)s", str(action.default))
         choices = [str(word) for word in action.choices or ()]
-        if len("|".join(choices)) >= 30 and "one of" not in said:
+        if len("|".join(choices)) >= 30 and not all(word in said for word in choices):
             said = f"{said}; one of {', '.join(choices)}".removeprefix("; ")
         rows.append((first, said))
     return rows

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from memrepo.core import codec, ids
+from memrepo.core import codec, header, ids
 from memrepo.core.fields import (
     Choice,
     Day,
@@ -22,8 +24,11 @@ from memrepo.core.fields import (
     Time,
     Whole,
 )
+from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
+from memrepo.core.merge import Facts
 from memrepo.core.schema import FIELDS, Field
+from memrepo.core.state import State, read_state
 
 TRAPS = (
     "no", "yes", "on", "Off", "y", "N", "null", "~", "", "true", "1e3", "0x1F", "0123", "12:30",
@@ -143,3 +148,213 @@ def memories(draw: st.DrawFn, *, path: str = "") -> Memory:
         f"{ids.slugify(drawn.get('title', 'a'))}-{identity[4:10]}.md"
     )
     return Memory(path=place, fields=drawn, body=draw(bodies()))
+
+
+# Three related states
+
+
+def few(kind: Kind) -> tuple[Any, ...]:
+    """Return a handful of values of a kind: two sides shall meet on the same ones often."""
+    match kind:
+        case Text(pattern=pattern):
+            return _FEW_TEXTS[pattern] if pattern in _FEW_TEXTS else ("a", "b: c", "no", "né #d")
+        case Choice(words=words):
+            return words[:4]
+        case Time():
+            return tuple(datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3))
+        case Day():
+            return ("2026-01-01", "2026-02-01T09:00:00Z")
+        case Number():
+            return (0.25, 0.5, 0.1234)
+        case Whole():
+            return (1, 2, 3)
+        case Flag():
+            return (True,)
+        case Pair():
+            return ((1, 1), (2, 5))
+        case ListOf(item=item):
+            one, two, *_ = (*few(item), *few(item))
+            return ((one,), (two,), tuple(dict.fromkeys((two, one))), few(item)[:3])
+        case Record(make=make, members=members, names=names):
+            columns = {names.get(key, key): few(member) for key, member in members.items()}
+            return tuple(
+                make(**{name: column[n % len(column)] for name, column in columns.items()})
+                for n in range(3)
+            )
+        case _:
+            raise AssertionError(kind)
+
+
+# The last two share their first digits, so they want the same path.
+IDS = tuple(f"mem-{n:06x}{m:010x}" for n, m in ((1, 1), (2, 2), (3, 3), (4, 4), (4, 5)))
+_FEW_TEXTS = {
+    ids.ID_PATTERN.pattern: IDS,
+    ids.TEXT_HASH_PATTERN.pattern: tuple(f"th-{n:016x}" for n in range(3)),
+    r"[0-9a-f]{40}|[0-9a-f]{64}": ("1" * 40, "2" * 40),
+    r"cl-[0-9a-f]{16}": ("cl-" + "0" * 16, "cl-" + "1" * 16),
+    r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}": ("human:me", "memrepo/0.1", "a/1"),
+}  # fmt: skip
+FEW: dict[str, tuple[Any, ...]] = {f.name: few(f.kind) for f in FIELDS if f.name != "id"}
+FOREIGN = ("name", "metadata")
+OTHERS = (
+    "sources/MEMORY.md", "runs/2026-01/r.json", "candidates/deferred/00/th-0.md",
+    "tombstones/a.md", "memrepo.toml", "memories/knowledge/readme.txt",
+)  # fmt: skip
+
+_lines = st.sampled_from(("", "a", "b", "c", "d", "e", "f", "g", "h"))
+_an_id = st.sampled_from(IDS)
+_a_value = st.sampled_from(sorted(FEW)).flatmap(
+    lambda key: st.tuples(st.just(key), st.sampled_from((*FEW[key], None)))
+)
+_folders = st.sampled_from(("knowledge/2026-01", "skills/2026-02"))
+_edits = st.one_of(
+    st.tuples(st.just("set"), _an_id, _a_value),
+    st.tuples(st.just("body"), _an_id, st.integers(0, 5), st.integers(0, 2),
+              st.lists(_lines, max_size=3)),
+    st.tuples(st.just("add"), _an_id, _folders, st.lists(_a_value, max_size=3),
+              st.lists(_lines, max_size=3)),
+    st.tuples(st.just("remove"), _an_id),
+    st.tuples(st.just("move"), _an_id, _folders),
+    st.tuples(st.just("swap"), _an_id, _an_id),
+    st.tuples(st.just("restore"), _an_id),
+    st.tuples(st.just("supersede"), _an_id, _an_id),
+    st.tuples(st.just("foreign"), _an_id, st.sampled_from(FOREIGN),
+              st.sampled_from(("1", "[a, b]", "\n  deep: {er: x}\n  # why", "|+\n  text\n", ""))),
+    st.tuples(st.just("comment"), _an_id, st.sampled_from(("# one", "# two"))),
+    st.tuples(st.just("crlf"), _an_id),
+    st.tuples(st.just("break"), _an_id),
+    st.tuples(st.just("write"), st.sampled_from(OTHERS), st.sampled_from(
+        (b"a = 1\n", b"a = 1\nb = 2\n", b"a = 2\n", b"c = 3\r\na = 1\r\n", b"\xff", None))),
+)  # fmt: skip
+
+
+def place(id_: str, folder: str = "knowledge/2026-01") -> str:
+    """Return a path for a memory."""
+    return f"memories/{folder}/m-{id_[4:10]}.md"
+
+
+def edited_files(files: Mapping[str, bytes], edits: Iterable[tuple[Any, ...]]) -> dict[str, bytes]:
+    """Apply drawn edits to files; one that does not fit (no such memory) does nothing."""
+    new = dict(files)
+    for edit in edits:
+        _edit(new, *edit)
+    return new
+
+
+def _edit(files: dict[str, bytes], what: str, *rest: Any) -> None:
+    if what == "write":
+        path, data = rest
+        files.pop(path, None)
+        if data is not None:
+            files[path] = data
+        return
+    state = read_state(files, Layout())
+    id_ = rest[0]
+    memory = state.memories.get(id_)
+    if what == "add":
+        path = place(id_, rest[1])
+        if memory is None and path not in files:
+            fields = {"type": "fact", **dict(rest[2]), "id": id_}
+            new = Memory(path=path).with_fields({"type": "fact", **fields}, "\n".join(rest[3]))
+            files[path] = codec.encode(new.with_fields({"type": fields["type"] or "fact"}))
+        return
+    if memory is None:
+        return
+    path, data = memory.path, files[memory.path]
+    match what, rest[1:]:
+        case "set", ((key, value),):
+            if (key, value) != ("type", None):
+                files[path] = codec.edit(data, memory.with_fields({key: value}))
+        case "body", (at, gone, lines):
+            text = memory.body.split("\n") if memory.body else []
+            text[at : at + gone] = lines
+            files[path] = codec.edit(data, memory.with_fields({}, "\n".join(text)))
+        case "remove", ():
+            del files[path]
+        case "move", (folder,):
+            if place(id_, folder) not in files:
+                files[place(id_, folder)] = files.pop(path)
+        case "swap", (other_id,):
+            if other_id in state.memories:
+                other = state.memories[other_id].path
+                files[path], files[other] = files[other], files[path]
+        case "restore", ():
+            epoch = memory.fields.get("status_epoch", 0) + 1
+            changes = {"status": None, "status_epoch": epoch, "superseded_by": None}
+            files[path] = codec.edit(data, memory.with_fields(changes))
+        case "supersede", (other_id,):
+            if other_id in state.memories and other_id != id_:
+                other = state.memories[other_id]
+                files[path] = codec.edit(data, memory.with_fields(
+                    {"status": "superseded", "superseded_by": (other_id,)}))  # fmt: skip
+                files[other.path] = codec.edit(
+                    files[other.path], other.with_fields({"supersedes": (id_,)})
+                )
+        case "foreign", (key, value):
+            files[path] = _with_foreign(data, key, value)
+        case "comment", (text,):
+            files[path] = data.replace(b"\ntype:", f"\n{text}\ntype:".encode(), 1)
+        case "crlf", ():
+            files[path] = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+        case "break", ():
+            files[path] = b"---\ntype: fact\ntype: fact\n---\n" + id_.encode()
+
+
+def _with_foreign(data: bytes, key: str, value: str) -> bytes:
+    """Set or (empty value) remove a foreign entry, at the end of the header."""
+    head = header.split(data, "")
+    lines = data.decode().splitlines(keepends=True)
+    end = "\r\n" if lines[0].endswith("\r\n") else "\n"
+    added = [f"{key}: {value}".replace("\n", end) + end] if value else []
+    lines[head.body_line - 2 : head.body_line - 2] = added
+    for entry in head.entries:
+        if entry.key == key:
+            del lines[entry.first - 1 : entry.last]
+    return "".join(lines).encode()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Triple:
+    """A base, two sides that were edited from it, and what history tells of them."""
+
+    base: State
+    ours: State
+    theirs: State
+    our_facts: Facts
+    their_facts: Facts
+
+
+def _facts() -> st.SearchStrategy[Facts]:
+    dates = st.sampled_from((None, *few(Time())))
+    return st.builds(
+        Facts,
+        committed=dates,
+        people=st.frozensets(st.sampled_from((*IDS, *OTHERS)), max_size=2),
+    )
+
+
+@st.composite
+def triples(draw: st.DrawFn) -> Triple:
+    """Draw three related states: a few memories and files, then edits on each side."""
+    adds = st.tuples(st.just("add"), _an_id, _folders, st.lists(_a_value, max_size=4),
+                     st.lists(_lines, max_size=4))  # fmt: skip
+    base = edited_files({}, draw(st.lists(adds, min_size=1, max_size=5)))
+    base = edited_files(base, draw(st.lists(_edits, max_size=3)))
+    ours = edited_files(base, draw(st.lists(_edits, max_size=5)))
+    theirs = edited_files(base, draw(st.lists(_edits, max_size=5)))
+    return Triple(
+        base=read_state(base, Layout()),
+        ours=read_state(ours, Layout()),
+        theirs=read_state(theirs, Layout()),
+        our_facts=draw(_facts()),
+        their_facts=draw(_facts()),
+    )
+
+
+def cases(number: int) -> settings:
+    """Return how many cases to draw: `number`, or the profile's where that is more (`long`)."""
+    long = settings.get_current_profile_name() == "long"
+    return settings(
+        max_examples=max(number, settings().max_examples) if long else number,
+        suppress_health_check=[HealthCheck.too_slow],
+    )

@@ -1,4 +1,4 @@
-"""The history of a small workspace over a few days, word for word: what a person reads in git log."""
+"""The history of a small workspace over a few days, word for word, as `git log` shows it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ FULL: list[tuple[str, ...]] = [
         "A memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "A memories/knowledge/undated/never-prune-the-roses-before-the-last-frost-in-april.md",
         "A memories/knowledge/undated/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
-        "A memories/preferences/undated/vera-prefers-raised-beds-over-open-rows-because-her-back.md",
+        "A memories/preferences/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
         "A memories/skills/undated/start-the-pump.md",
     ),
     (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from memrepo.commands.judging import outside
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.config import KEYS, line_of
 from memrepo.store import settings
@@ -37,9 +39,14 @@ def _rows(desk: Desk) -> list[dict[str, Any]]:
         value = desk.config.get(key.name)
         given = key.name in desk.config.given
         rows.append({
-            "key": key.name, "value": list(value) if isinstance(value, tuple) else value,
+            "key": key.name, "value": _plain(value),
             "from": f"{desk.tree.layout.config}:{line_of(text, key.name)}" if given else "default",
             "doc": key.doc,
+        })  # fmt: skip
+    for name, setting in outside(desk).items():
+        rows.append({
+            "key": name, "value": setting.value, "from": setting.origin,
+            "doc": "A person's own setting, which no repository may carry.",
         })  # fmt: skip
     workspace = settings.workspace(desk.store.repo)
     if workspace is not None:
@@ -48,3 +55,10 @@ def _rows(desk: Desk) -> list[dict[str, Any]]:
             "doc": "The agent workspace that sources/ mirrors in this clone.",
         })  # fmt: skip
     return rows
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return list(value) if isinstance(value, tuple) else value

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from memrepo.assets import asset
-from memrepo.commands.run import judge_of
+from memrepo.commands.judging import Choice, judge_of
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.waiting import all_waiting
 from memrepo.core.errors import Exit, MemrepoError
@@ -169,7 +169,7 @@ def _waiting(desk: Desk, fix: bool) -> Finding:
 
 def _judge(desk: Desk, fix: bool) -> Finding:
     del fix
-    judge = judge_of(desk.config.get("run.judge"))
+    judge = judge_of(desk, Choice())
     return Finding(name="judge", ok=True, message=judge.name)
 
 

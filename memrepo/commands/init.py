@@ -41,7 +41,10 @@ class NoWorkspace(MemrepoError):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("dir", nargs="?", default="", metavar="DIR", help="the folder (here)")
-    parser.add_argument("--profile", choices=("personal", "business"), default="personal")
+    parser.add_argument(
+        "--profile", choices=("personal", "business"), default="personal",
+        help="business leaves CHRONICLES.md, DREAMS.md and their views out",
+    )  # fmt: skip
     parser.add_argument("--tz", default=BY_NAME["timezone"].default, help="zone to show times in")
     parser.add_argument(
         "--from", dest="workspace", default="", metavar="WORKSPACE",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memrepo.core.changes import Plan, Step
@@ -28,16 +28,25 @@ def prepare(
     now: datetime,
     *,
     merge: Step | None = None,
+    cost: str = "",
     author: str = "",
 ) -> Landing:
-    """Validate every new content in process and build the chain; `merge` joins it if given."""
+    """Validate every new content in process and build the chain; `merge` joins it if given.
+
+    `cost` is the receipt of the judge, a trailer of the merge alone.
+    """
     effects, after = play(state, plan)
     commits = [
         Commit(message=message(step, context), effect=effect)
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
     chain = Chain(
-        base=plan.base, commits=commits, merge=message(merge, context) if merge else "",
+        base=plan.base, commits=commits,
+        merge=message(merge, _with_cost(context, cost)) if merge else "",
         author=author or COMMITTER, when=store.not_before(now, plan.base),
     )  # fmt: skip
     return Landing(chain=chain, state=after)
+
+
+def _with_cost(context: Context, cost: str) -> Context:
+    return replace(context, extra={**(context.extra or {}), "Cost": cost}) if cost else context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,14 +11,15 @@ from memrepo import __version__
 from memrepo.commands.session import Desk
 from memrepo.core.changes import Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
-from memrepo.core.judging import Judge
+from memrepo.core.judging import Judge, Usage
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.interlock import interlock
+from memrepo.purify.asking import Failure
 from memrepo.purify.holding import Parted, fingerprints, part
 from memrepo.purify.intake import SourceText
-from memrepo.purify.manifest import Consumed, Manifest, Recorded, read_manifests
+from memrepo.purify.manifest import Consumed, Manifest, Receipt, Recorded, read_manifests
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.purify.retire import with_run
 from memrepo.purify.scope import Cursor, cursors
@@ -36,6 +37,7 @@ class Proposal:
     plan: Plan
     counts: Mapping[str, int]
     wait: str = ""
+    receipt: Receipt = field(default_factory=Receipt)
 
     @property
     def merge(self) -> Step:
@@ -72,6 +74,9 @@ class Proposed:
     waiting: Proposal | None
     problems: tuple[Problem, ...]
     quarantined: tuple[Mapping[str, str], ...] = ()
+    partial: str = ""
+    """Why some of what is new could not be judged."""
+    failures: tuple[Failure, ...] = ()
 
 
 def propose(desk: Desk, judge: Judge, now: datetime, wish: Wish) -> Proposed:
@@ -98,8 +103,14 @@ def propose(desk: Desk, judge: Judge, now: datetime, wish: Wish) -> Proposed:
     )  # fmt: skip
     if main is not None:
         main = replace(main, wait=_why_wait(state, main, purified, wish))
-    waiting = drafter.draft_held(parted, purified) if parted.held else None
-    return Proposed(main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined)
+    waiting = drafter.draft_held(parted, purified, paid=main is not None) if parted.held else None
+    if main is None and waiting is None and purified.receipt.usage.calls:
+        # Nothing came of it, but it was paid for: the receipt is kept.
+        main = replace(drafter, manifest=True).draft((), purified, consumed=())
+    return Proposed(
+        main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined,
+        partial=purified.receipt.partial, failures=purified.failures,
+    )  # fmt: skip
 
 
 def _why_wait(state: State, main: Proposal, purified: Purified, wish: Wish) -> str:
@@ -244,10 +255,18 @@ class _Drafter:
                 ),
             )
         )  # fmt: skip
-        return Proposal(run=run, plan=Plan(base=base, steps=tuple(made)), counts=manifest.counts)
+        return Proposal(
+            run=run, plan=Plan(base=base, steps=tuple(made)), counts=manifest.counts,
+            receipt=manifest.receipt,
+        )  # fmt: skip
 
-    def draft_held(self, parted: Parted, purified: Purified) -> Proposal | None:
-        """Return the chain of the decisions that wait, as if they were taken on this base."""
+    def draft_held(self, parted: Parted, purified: Purified, *, paid: bool) -> Proposal | None:
+        """Return the chain of the decisions that wait, as if they were taken on this base.
+
+        `paid` says that another chain of this run carries the receipt: it counts once.
+        """
+        if paid:
+            purified = replace(purified, receipt=replace(purified.receipt, usage=Usage()))
         units = _units(parted, purified)
         consumed = tuple(
             Consumed(
@@ -277,7 +296,7 @@ class _Drafter:
             counts={**purified.counts, **_count(steps)},
             judgements={i: v for i, v in purified.judgements.items() if i in ids},
             warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
-            quarantined=purified.quarantined,
+            quarantined=purified.quarantined, receipt=purified.receipt,
         )  # fmt: skip
 
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from memrepo.commands.ingest import Ingested, take_in
+from memrepo.commands.judging import Choice, judge_of
 from memrepo.commands.landing import Landing, prepare
 from memrepo.commands.proposal import Proposal, Proposed, Wish, propose
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
 from memrepo.commands.upgrade import upgrade_due
 from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away
+from memrepo.config import JUDGES
 from memrepo.core.errors import Exit
-from memrepo.core.judging import Judge
+from memrepo.core.judging import Usage
 from memrepo.core.messages import Context
 from memrepo.core.problems import Problem
+from memrepo.purify.manifest import Receipt
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history
 from memrepo.store.repo import BranchMoved
@@ -40,6 +46,7 @@ class Outcome:
     why: str = ""
     """Why it waits, for a run that is held."""
     commits: tuple[history.Entry, ...] = ()
+    used: Usage = field(default_factory=Usage)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -57,7 +64,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--acknowledge-upgrade", action="store_true",
         help="judge everything again after an upgrade of memrepo's logic",
     )  # fmt: skip
-    parser.add_argument("--judge", choices=("offline",), help="who scores and words")
+    parser.add_argument("--judge", choices=JUDGES, help="who scores and words")
+    parser.add_argument(
+        "--max-usd", type=_amount, metavar="X", help="what the run may spend, in US dollars"
+    )
+    parser.add_argument(
+        "--max-tokens", type=_whole, metavar="N", help="how many tokens the run may use"
+    )
+    parser.add_argument("--record", metavar="DIR", help="keep every answer of a live judge there")
+    parser.add_argument("--replay", metavar="DIR", help="judge by the answers recorded there")
     parser.add_argument(
         "--max-change-pct", type=_percent, metavar="P",
         help="wait for a person when more than P percent of the memories would leave recall",
@@ -77,6 +92,20 @@ def _percent(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 100:
         raise argparse.ArgumentTypeError(f"found {text}, expected a number from 0 to 100")
+    return value
+
+
+def _amount(text: str) -> float:
+    value = float(text)
+    if not (math.isfinite(value) and value >= 0):
+        raise argparse.ArgumentTypeError(f"found {text}, expected an amount from 0")
+    return value
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"found {text}, expected a whole number from 1")
     return value
 
 
@@ -111,12 +140,12 @@ def _wish(first: Desk, options: argparse.Namespace) -> Wish:
 def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish) -> Outcome:
     at = desk(first.store)
     base = at.tree.commit
+    judge = judge_of(first, _choice(session, options))
     ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
     at = desk(first.store)
     if waits := [w for w in all_waiting(at) if w.base == at.tree.commit]:
         # Nothing changed since that run was computed: a judge would only say the same again.
         return _still_waiting(at, base, ingested, wish, waits[-1])
-    judge = judge_of(options.judge or first.config.get("run.judge"))
     for turn in range(1, TRIES + 1):
         at = desk(first.store)
         proposed = propose(at, judge, session.now, wish)
@@ -125,7 +154,7 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
             proposed=proposed, landed=proposed.main,
         )  # fmt: skip
         if options.dry_run:
-            return outcome
+            return replace(outcome, used=judge.usage)
         try:
             landed = _land(at, session, proposed.main, options.reason)
         except BranchMoved:
@@ -137,7 +166,11 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
             # What waits is drafted on the commit that it would be joined to.
             again = propose(desk(first.store), judge, session.now, wish)
             proposed = replace(proposed, waiting=again.waiting)
-        return _settled(first, session, replace(outcome, proposed=proposed, landed=landed))
+        _keep_raw(at, proposed)
+        return _settled(
+            first, session,
+            replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
+        )  # fmt: skip
     raise AssertionError("unreachable")
 
 
@@ -170,27 +203,49 @@ def _settled(first: Desk, session: Session, outcome: Outcome) -> Outcome:
     head = at.tree.commit
     return replace(
         outcome, head=head, branch=branch, why=waits.wait if waits else "",
-        status="held" if branch else "ok" if news else "skipped",
+        status=_status(proposed, branch=branch, landed=outcome.landed, news=bool(news)),
         commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}")),
     )  # fmt: skip
 
 
-def judge_of(name: str) -> Judge:
-    """Return the judge a configuration names."""
-    match name:
-        case "offline":
-            from memrepo.judges.offline import OfflineJudge
+def _choice(session: Session, options: argparse.Namespace) -> Choice:
+    return Choice(
+        judge=options.judge or "", now=session.now, max_usd=options.max_usd,
+        max_tokens=options.max_tokens,
+        record=session.where / options.record if options.record else None,
+        replay=session.where / options.replay if options.replay else None,
+    )  # fmt: skip
 
-            return OfflineJudge()
-        case _:
-            raise ValueError(f"no such judge: {name}")
+
+def _status(proposed: Proposed, *, branch: str, landed: Proposal | None, news: bool) -> str:
+    """Say what a run came to: partial when some of it could not be judged, failed when all."""
+    if branch:
+        return "held"
+    if proposed.partial:
+        return "partial" if landed else "failed"
+    return "ok" if news else "skipped"
+
+
+def _keep_raw(at: Desk, proposed: Proposed) -> None:
+    """Leave what the judge said in vain where a person may look; never committed."""
+    folder = at.store.root / at.tree.layout.prefix / ".memrepo" / "failed"
+    run = next((p.run for p in (proposed.main, proposed.waiting) if p), "run")
+    for number, failure in enumerate(proposed.failures, start=1):
+        record = {
+            "pass": failure.name, "batch": failure.batch, "reason": failure.reason,
+            "raw": failure.raw,
+        }  # fmt: skip
+        folder.mkdir(parents=True, exist_ok=True)
+        path = Path(folder / f"{run}-{failure.name}-{number}.json")
+        path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _landing(at: Desk, session: Session, proposal: Proposal, reason: str = "") -> Landing:
     step = replace(proposal.merge, reason=reason) if reason else proposal.merge
     return prepare(
-        at.store, at.tree.state(), proposal.plan, Context(actor=MACHINE, run=proposal.run),
-        session.now, merge=step,
+        at.store, at.tree.state(), proposal.plan,
+        Context(actor=MACHINE, run=proposal.run), session.now, merge=step,
+        cost=proposal.receipt.trailer,
     )  # fmt: skip
 
 
@@ -201,13 +256,15 @@ def _leave(at: Desk, session: Session, proposal: Proposal) -> str:
 
 
 def _answer(outcome: Outcome, report: str, notices: tuple[Problem, ...]) -> Answer:
-    held = outcome.status == "held"
     return Answer(
         data=_json(outcome),
         text=_text(outcome, report),
-        exit=Exit.DECIDE if held else Exit.DONE,
+        exit=_EXITS.get(outcome.status, Exit.DONE),
         problems=(*outcome.problems, *notices),
     )
+
+
+_EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
 
 
 def _shown(outcome: Outcome) -> Proposal | None:
@@ -228,8 +285,8 @@ def _json(outcome: Outcome) -> Mapping[str, Any]:
             for e in outcome.commits
         ],
         "counts": dict(proposal.counts) if proposal else {},
-        "tokens": {"prompt": 0, "completion": 0, "total": 0, "source": "unavailable"},
-        "cost_usd": 0,
+        "tokens": outcome.used.tokens(), "cost_usd": outcome.used.cost_usd,
+        "partial": outcome.proposed.partial,
         "warnings": [p.as_json() for p in outcome.problems],
         "quarantined": [dict(q) for q in outcome.proposed.quarantined],
     }  # fmt: skip
@@ -258,6 +315,10 @@ def _headline(outcome: Outcome) -> str:
                 f"held: {outcome.why}; the changes wait on {outcome.branch}"
                 " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
             )
+        case "partial":
+            return f"partial: {outcome.proposed.partial}; {_said(proposal)} landed, the rest waits"
+        case "failed":
+            return f"failed: {outcome.proposed.partial}; what is new waits for the next run"
         case _ if proposal is None:
             return f"sources taken in ({outcome.ingested.summary}), nothing to distil"
         case _:
@@ -287,4 +348,6 @@ def _details(outcome: Outcome) -> list[str]:
         lines += [f"  {proposal.counts[k]:>6}  {w}" for k, w in _FULL if proposal.counts.get(k)]
     if outcome.proposed.quarantined:
         lines.append(f"  {len(outcome.proposed.quarantined):>6}  quarantined (see the manifest)")
+    if outcome.used.calls:
+        lines.append(f"  judge: {Receipt(usage=outcome.used).trailer}")
     return lines

@@ -14,10 +14,14 @@ REPLACED = "refs/memrepo/replaced/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """One waiting run: its branch, and the merge commit at its tip."""
+    """One waiting run: its branch, the merge commit the run made, and the branch's tip.
+
+    They differ where a person committed on the branch; each such commit is a decision too.
+    """
 
     branch: str
     entry: history.Entry
+    tip: str
 
     @property
     def run(self) -> str:
@@ -28,6 +32,12 @@ class Waiting:
     def base(self) -> str:
         """Return the commit it was computed on."""
         return self.entry.parents[0]
+
+    def chain(self, desk: Desk) -> list[history.Entry]:
+        """Return its decisions in order: those of the run, then those of a person."""
+        repo = desk.store.repo
+        later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
+        return [*history.chain_of(repo, self.entry.commit), *later]
 
 
 class NothingWaits(MemrepoError):
@@ -58,9 +68,11 @@ def all_waiting(desk: Desk) -> list[Waiting]:
     names = str(repo.git.for_each_ref("--format=%(refname:short)", f"refs/heads/{PREFIX}")).split()
     found = []
     for name in sorted(names):
-        (entry,) = list(history.entries(repo, "-1", f"refs/heads/{name}"))
-        if entry.is_run:
-            found.append(Waiting(branch=name, entry=entry))
+        walk = history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}")
+        entries = list(walk)
+        merge = next((e for e in entries if e.is_run and PREFIX + e.run == name), None)
+        if merge is not None:
+            found.append(Waiting(branch=name, entry=merge, tip=entries[0].commit))
     return found
 
 
@@ -79,5 +91,5 @@ def the_waiting(desk: Desk, run: str) -> Waiting:
 def put_away(desk: Desk, waiting: Waiting, where: str = REPLACED) -> None:
     """Take a waiting run's branch away; its commits stay under a ref of our own."""
     repo = desk.store.repo
-    repo.git.update_ref(f"{where}{waiting.run}", waiting.entry.commit)
-    repo.git.update_ref("-d", f"refs/heads/{waiting.branch}", waiting.entry.commit)
+    repo.git.update_ref(f"{where}{waiting.run}", waiting.tip)
+    repo.git.update_ref("-d", f"refs/heads/{waiting.branch}", waiting.tip)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from memrepo.core.memory import Memory
 
-Op = Literal[
+Op: TypeAlias = Literal[
     "ingest", "create", "reword", "supersede", "retire", "confirm", "tier", "decay", "prune",
     "nominate", "promote", "demote", "pin", "archive", "restore", "compress", "link", "flag",
     "resolve", "reject", "unreject", "forget", "view", "run", "revert", "edit", "import", "sync",
     "init",
 ]  # fmt: skip
+
+
+OPS: tuple[str, ...] = get_args(Op)
+
+
+def op_of(word: str) -> Op:
+    """Return an operation by its word; what memrepo did not write is an `edit`."""
+    return cast("Op", word) if word in OPS else "edit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

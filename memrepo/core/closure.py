@@ -118,7 +118,7 @@ def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
         if gone:
             rest = () if isinstance(value, str) else _but(value, gone)
             yield _finding(
-                memory, "reference-lost", key, 
+                memory, "reference-lost", key,
                 f"found {', '.join(gone)}, expected memories that exist",
                 {memory.id: {key: rest or None}}, "drop the reference",
             )  # fmt: skip

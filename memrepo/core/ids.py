@@ -26,10 +26,14 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 def visible(text: str) -> str:
     """Drop invisible characters: format controls (zero width, bidi), other controls but blanks."""
+    if text.isprintable():  # which none of what is dropped here is
+        return text
     return "".join(
         ch
         for ch in text
-        if ch.isspace() or unicodedata.category(ch) not in ("Cf", "Cc", "Cs", "Co")
+        if ch.isprintable()
+        or ch.isspace()
+        or unicodedata.category(ch) not in ("Cf", "Cc", "Cs", "Co")
     )
 
 

@@ -310,11 +310,13 @@ def _changes(ours: State, final: State, effect: Effect) -> Iterator[Change]:
     before = {p: i for p, i in _owners(ours).items() if p in effect.files}
     after = {m.path: m for m in final.memories.values() if m.path in effect.files}
     stays = {m.id for m in after.values() if _path_of(ours, m.id) == m.path}
-    for path, id_ in sorted(before.items()):
-        if _path_of(ours, id_) != path:
-            yield Delete(path=path)
-        elif id_ not in stays:
-            yield Remove(id=id_)
+    for path in effect.files:
+        if ours.layout.is_memory(path) and path in ours.files:
+            id_ = before.get(path, "")
+            if _path_of(ours, id_) != path:  # a second file of an id, or one that cannot be read
+                yield Delete(path=path)
+            elif id_ not in stays:
+                yield Remove(id=id_)
     for _, memory in sorted(after.items()):
         if memory.id in stays:
             yield _update(ours.memories[memory.id], memory)

@@ -26,7 +26,6 @@ from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.mergefields import NEVER, Origin, Stamps
 from memrepo.core.text3 import merge_text
 
-
 FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifest-differs"]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
@@ -91,12 +91,20 @@ class State:
         return path
 
 
-def read_state(files: Mapping[str, bytes], layout: Layout) -> State:
-    """Decode every memory file; the first path of an id that stands twice wins, with a Problem."""
+Decoded: TypeAlias = tuple[Memory | None, tuple[Problem, ...]]
+
+
+def read_state(
+    files: Mapping[str, bytes], layout: Layout, decode: Callable[[str], Decoded] | None = None
+) -> State:
+    """Decode every memory file; the first path of an id that stands twice wins, with a Problem.
+
+    `decode` may know the outcome for a path without reading the file.
+    """
     memories: dict[str, Memory] = {}
     problems: list[Problem] = []
     for path in sorted(p for p in files if layout.is_memory(p)):
-        memory, found = codec.decode(path, files[path])
+        memory, found = decode(path) if decode else codec.decode(path, files[path])
         problems += found
         if memory is None:
             continue

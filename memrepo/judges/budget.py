@@ -8,7 +8,7 @@ paid for again in every run.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from operator import add
@@ -50,7 +50,7 @@ class Limit:
     what: str
     usd: float | None = None
     tokens: int | None = None
-    spent: Usage = Usage()
+    spent: Usage = field(default_factory=Usage)
 
     def refuse(self, used: Usage, usd: float, tokens: int) -> str:
         """Return why the next call must not be made, or an empty string."""

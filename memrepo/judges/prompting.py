@@ -30,9 +30,7 @@ SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
     "promotion": verdicts_schema, "purifier": claims_schema,
 }  # fmt: skip
 # JSON may spell any character by its number: these would look like the end of a fence or a tag.
-_ESCAPES = str.maketrans(
-    {c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"}
-)
+_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ to 1. The rationale is the list of their codes, so a score can be explained and 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from memrepo.judges import wordlists as w
 from memrepo.judges.noise import noise_class
 from memrepo.judges.triples import lead_of, nearest_heading, read_triple
 from memrepo.judges.wording import tidy, weight
+from memrepo.policies.matching import tokens
 
 FRAGMENT_WEIGHT = 15
 WIDE_FRAGMENT_WEIGHT = 12  # six characters are a sentence in Chinese
@@ -72,6 +74,20 @@ _NAMED = Signal("name", judgement=0.05, identity=0.05)
 _EXACT = Signal("specifics", judgement=0.15)
 _BOLD_KEY = Signal("key_value", judgement=0.15, persistence=0.10)
 
+_DETAIL = Signal("detail", 0.35, 0.50, 0.15, 0.20, 0.30)
+_DETAIL_FROM, _DETAIL_FULL = 4, 20
+_EXCLAIMS = Signal("exclaims", judgement=-0.25)
+_ADDRESSED = Signal("addressed", judgement=-0.15, persistence=-0.15)
+_BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
+    (w.REACTION, Signal("reaction", durability=-0.10, judgement=-0.10)),
+    (w.FIRST_PERSON, Signal("first_person", durability=0.05, identity=0.25)),
+    (w.PAST_EVENT, Signal("past_event", durability=0.20, identity=0.10)),
+    (w.UNDER_WAY, Signal("under_way", action=0.20, identity=0.10)),
+    (w.WHEN, Signal("when", judgement=0.15, persistence=0.20)),
+)
+_ANSWER = Signal("answers", judgement=0.25, action=0.10, persistence=0.10)
+_SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
+
 
 def score(candidate: Candidate) -> tuple[PromotionScores, tuple[str, ...]]:
     """Return the six scores of a candidate and the codes of the signals that made them."""
@@ -104,6 +120,8 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
         if pattern.search(text):
             yield signal
     yield from _shape_signals(candidate, text, key)
+    if not document:
+        yield from _speech_signals(candidate, text)
     again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
     if again:
         yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))
@@ -129,6 +147,38 @@ def _shape_signals(candidate: Candidate, text: str, key: str) -> Iterator[Signal
         yield _QUESTION
     elif not key and _is_fragment(candidate, text):
         yield _SCRAP if weight(text) < 4 else _FRAGMENT
+
+
+def _speech_signals(candidate: Candidate, text: str) -> Iterator[Signal]:
+    """Yield what tells a person's account of facts from small talk; questions tell nothing."""
+    sentences = [s.strip() for s in _SENTENCE.findall(tidy(text))]
+    told = " ".join(s for s in sentences if not s.endswith(("?", "？")))
+    if share := detail(told):
+        yield _scaled(_DETAIL, share)
+    for pattern, signal in _BY_SPEECH:
+        if pattern.search(told):
+            yield signal
+    if share := len(w.SECOND_PERSON.findall(told)) / 3:
+        yield _scaled(_ADDRESSED, min(share, 1.0))
+    if loud := sum(len(s) for s in sentences if s.endswith(("!", "！"))):
+        yield _scaled(_EXCLAIMS, loud / max(len(text), 1))
+    if candidate.context and candidate.context[-1].rstrip().endswith(("?", "？")):
+        yield _ANSWER
+
+
+def detail(told: str) -> float:
+    """Return how much a text tells, 0 to 1: its distinct content words, with saturation.
+
+    Up to four words are a bare statement and count nothing, twenty and more count full; between
+    them the logarithm of their number decides, because a second ten words add less than the first.
+    """
+    words = {t for t in tokens(told) - w.COMMON if len(t) > 2 or not t.isascii()}
+    low, full = math.log1p(_DETAIL_FROM), math.log1p(_DETAIL_FULL)
+    return min(max((math.log1p(len(words)) - low) / (full - low), 0.0), 1.0)
+
+
+def _scaled(signal: Signal, share: float) -> Signal:
+    return Signal(signal.code, *(value * share for value in _values(signal)))
 
 
 def _asks_reader(text: str) -> bool:

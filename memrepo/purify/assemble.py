@@ -164,7 +164,7 @@ class _Known:
             return united != old.sources
         old_sources = self.grown.get(id_, self.state.memories[id_].sources)
         united = unite(old_sources, sources)
-        if united == old_sources:
+        if united == old_sources and not self.revived(id_):
             return False
         self.grown[id_] = united
         return True

@@ -45,7 +45,7 @@ class Consumed:
 class Receipt:
     """What judging cost, by which prompts (a hash), and why it is not whole, if it is not."""
 
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     prompt_hash: str = ""
     batches_done: int = 0
     batches_left: int = 0
@@ -88,7 +88,7 @@ class Manifest:
     judgements: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Mapping[str, Any], ...] = ()
     quarantined: tuple[Mapping[str, str], ...] = ()
-    receipt: Receipt = Receipt()
+    receipt: Receipt = field(default_factory=Receipt)
 
     def to_bytes(self) -> bytes:
         """Spell as JSON with sorted keys and a final newline."""
@@ -115,7 +115,7 @@ class Recorded:
     logic: int = 0
     schema: int = 0
     now: str = ""
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     partial: str = ""
 
 

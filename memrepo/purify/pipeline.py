@@ -57,7 +57,7 @@ class Purified:
     """Claims whose home is not their type's own, as the manifest lists them."""
     alarms: tuple[str, ...] = ()
     """Why a person must look first: a claim source is gone or lost much of what it held."""
-    receipt: Receipt = Receipt()
+    receipt: Receipt = field(default_factory=Receipt)
     failures: tuple[Failure, ...] = ()
 
 

@@ -114,6 +114,12 @@ def git_failures() -> Iterator[None]:
         raise GitFailed(error) from error
 
 
+def user_config() -> Path:
+    """Return the person's own configuration file, by the XDG base directory rules."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(base) if base else Path.home() / ".config") / "memrepo" / "config.toml"
+
+
 @contextmanager
 def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
     """Open the git repository that holds a folder; raises NotARepository."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
 from memrepo.store.gitenv import call
 
@@ -39,9 +40,9 @@ class Entry:
         return next(iter(self.trailers.get(key, ())), "")
 
     @property
-    def op(self) -> str:
+    def op(self) -> Op:
         """Return the operation, or `edit` for a commit that memrepo did not write."""
-        return self.trailer("Op") or "edit"
+        return op_of(self.trailer("Op"))
 
     @property
     def run(self) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.core.state import State, read_state
+from memrepo.core.state import Decoded, State, read_state
 
 if TYPE_CHECKING:
     from git import Repo
@@ -67,15 +68,25 @@ class Snapshot:
         """Return blob id by path."""
         return self.files.blobs
 
+    def _decoded(self, path: str) -> Decoded:
+        key = (path, self.blobs[path])
+        if key not in _DECODED:
+            _DECODED[key] = codec.decode(path, self.files[path])
+        return _DECODED[key]
+
     def state(self) -> State:
         """Decode the memories; problems of the tree come first."""
-        state = read_state(self.files, self.layout)
+        state = read_state(self.files, self.layout, self._decoded)
         return State(
             layout=state.layout,
             files=state.files,
             memories=state.memories,
             problems=self.problems + state.problems,
         )
+
+
+_DECODED: dict[tuple[str, str], Decoded] = {}
+"""What memory files say, by path and blob: commits of one history share most of them."""
 
 
 def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:

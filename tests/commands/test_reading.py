@@ -8,7 +8,6 @@ import pytest
 import workspaces
 from driving import LATER, done, git, memories, memrepo, standing
 
-
 # -- search --------------------------------------------------------------------------------------
 
 
@@ -176,8 +175,9 @@ def test_every_command_answers_in_json_and_changes_nothing_by_reading(small_repo
     id_ = next(iter(memories(small_repo)))
     before = standing(small_repo)
     for argv in (
-        ["status"], [], ["search", "pump"], ["show", id_], ["log"], ["check"], ["check", "--staged"],
-        ["config", "show"], ["run", "--dry-run"], ["ingest", "--dry-run"], ["revert", "--dry-run"],
+        ["status"], [], ["search", "pump"], ["show", id_], ["log"], ["check"],
+        ["check", "--staged"], ["config", "show"],
+        ["run", "--dry-run"], ["ingest", "--dry-run"], ["revert", "--dry-run"],
         ["run"], ["ingest"],
     ):  # fmt: skip
         assert done(small_repo, *argv)["schema_version"] == 1
@@ -187,9 +187,10 @@ def test_every_command_answers_in_json_and_changes_nothing_by_reading(small_repo
 @pytest.mark.parametrize(
     ("argv", "code", "fix"),
     [
-        (["serach", "x"], 2, "search"), (["run", "--jugde", "x"], 2, ""), (["run", "--judge", "gpt"], 2, ""),
-        (["search"], 2, ""), (["run", "--max-change-pct", "x"], 2, ""), (["search", "x", "-k", "0"], 2, ""),
-        (["log", "--since", "31.12."], 2, ""), (["show", "nothing-like-it"], 2, "search"),
+        (["serach", "x"], 2, "search"), (["show", "nothing-like-it"], 2, "search"),
+        (["run", "--jugde", "x"], 2, ""), (["run", "--judge", "gpt"], 2, ""),
+        (["run", "--max-change-pct", "x"], 2, ""), (["log", "--since", "31.12."], 2, ""),
+        (["search"], 2, ""), (["search", "x", "-k", "0"], 2, ""),
     ],
 )  # fmt: skip
 def test_errors_are_json_on_stderr_with_their_exit_code(

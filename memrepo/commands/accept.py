@@ -1,0 +1,224 @@
+"""`memrepo accept`: let a waiting run take effect, whole or in part.
+
+A replay, not a merge of the branch: each accepted decision is merged field by field onto HEAD, in a
+new chain. Only decisions in effect are ancestors of the branch; what is left out is on record by
+fingerprint and not proposed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memrepo.commands.finding import find
+from memrepo.commands.session import MACHINE, Answer, Desk, Session, opened
+from memrepo.commands.waiting import Waiting, put_away, the_waiting
+from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.errors import Exit
+from memrepo.core.merge import Conflict, Facts, merge_states
+from memrepo.core.messages import Context, message
+from memrepo.core.state import State, play
+from memrepo.purify.holding import fingerprints
+from memrepo.store import history
+from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.views.pages import render_views
+
+ACCEPTED = "refs/memrepo/accepted/"
+_DERIVED = ("view", "run")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which memories a person takes: all, only these, or all but these."""
+
+    only: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+
+    def takes(self, id_: str) -> bool:
+        """Tell whether one memory is taken."""
+        return id_ not in self.without and (not self.only or id_ in self.only)
+
+
+@dataclass(slots=True)
+class _Replay:
+    """A chain under construction on top of HEAD."""
+
+    state: State
+    commits: list[Commit] = field(default_factory=list)
+    edited: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
+    conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = field(default_factory=list)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("run", nargs="?", default="", metavar="RUN", help="the waiting run")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--only", nargs="+", default=[], metavar="ID", help="only these memories")
+    part.add_argument(
+        "--except", dest="without", nargs="+", default=[], metavar="ID", help="all but these"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--reason", default="", help="why, for the merge commit")
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Replay the accepted decisions onto HEAD and join them with one merge commit."""
+    with opened(session) as desk:
+        desk.require_writable()
+        desk.store.refuse_unfit()
+        waits = the_waiting(desk, options.run)
+        replayed, choice = _replay(desk, waits, options)
+        chain = _chain(desk, session, waits, replayed, options.reason)
+        commit = ""
+        if not options.dry_run:
+            commit = desk.store.land(chain, f"accept-{waits.run}")
+            put_away(desk, waits, ACCEPTED)
+    return _answer(waits, replayed, choice, commit)
+
+
+def _replay(desk: Desk, waits: Waiting, options: argparse.Namespace) -> tuple[_Replay, Choice]:
+    tip = desk.store.snapshot(waits.tip).state()
+    choice = Choice(
+        only=frozenset(find(tip, word).id for word in options.only),
+        without=frozenset(find(tip, word).id for word in options.without),
+    )
+    replay = _Replay(state=desk.tree.state())
+    for entry in waits.chain(desk):
+        if entry.op not in _DERIVED:
+            _step(desk, waits, replay, entry, choice)
+    return replay, choice
+
+
+def _step(
+    desk: Desk, waits: Waiting, replay: _Replay, entry: history.Entry, choice: Choice
+) -> None:
+    """Merge one decision onto the state so far; in conflict it is left out and listed."""
+    base = desk.store.snapshot(entry.parents[0]).state()
+    theirs = desk.store.snapshot(entry.commit).state()
+    ids = entry.trailers.get("Memory", ())
+    taken = [id_ for id_ in ids if choice.takes(id_)]
+    if not ids and choice.only:
+        return
+    if len(taken) < len(ids):
+        out = [id_ for id_ in ids if id_ not in taken]
+        # A supersession is one decision: of a part of it nothing can be taken.
+        if entry.op != "create":
+            taken, out = [], list(ids)
+        replay.left |= fingerprints(entry.op, out)
+        if not taken:
+            return
+        theirs = _without(base, theirs, out)
+    result = merge_states(
+        base, replay.state, theirs,
+        our_facts=Facts(paths=_differing(desk, entry, desk.tree.commit) | replay.edited),
+        their_facts=Facts(paths=_differing(desk, entry, entry.commit)),
+    )  # fmt: skip
+    if result.conflicts:
+        replay.conflicts.append((entry, result.conflicts))
+        replay.left |= fingerprints(entry.op, taken)
+        return
+    if not result.effect.files:
+        return
+    replay.state = result.state
+    replay.edited |= result.effect.files.keys()
+    step = Step(
+        op=entry.op,
+        what=_what(entry, len(taken)),
+        reason=entry.trailer("Reason"),
+        memories=tuple(taken),
+    )  # fmt: skip
+    context = Context(actor=entry.trailer("Actor") or MACHINE, run=waits.run)
+    replay.commits.append(Commit(message=message(step, context), effect=result.effect))
+
+
+def _differing(desk: Desk, entry: history.Entry, commit: str) -> frozenset[str]:
+    return frozenset(desk.store.work.changed(entry.parents[0], commit))
+
+
+def _what(entry: history.Entry, count: int) -> str:
+    what = entry.subject.partition(": ")[2] or entry.subject
+    first, _, rest = what.partition(" ")
+    return f"{count} {rest}" if entry.op == "create" and first.isdigit() else what
+
+
+def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
+    """Return a step's outcome as if it had not touched some memories."""
+    memories, edits = dict(theirs.memories), {}
+    for id_ in ids:
+        new, old = theirs.memories.get(id_), base.memories.get(id_)
+        if new is not None:
+            edits[new.path] = base.files.get(new.path)
+            del memories[id_]
+        if old is not None:
+            memories[id_] = old
+            edits[old.path] = base.files[old.path]
+    return replace(theirs, memories=memories, files=theirs.files.edited(edits))
+
+
+def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason: str) -> Chain:
+    layout, snap = desk.tree.layout, desk.store.snapshot(waits.entry.commit)
+    path = layout.manifest(waits.run)
+    record = json.loads(snap.files[path])
+    record["refused"] = sorted({*record.get("refused", ()), *replay.left})
+    manifest = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode() + b"\n"
+    aside = [
+        Write(path=p, data=snap.files[p])
+        for p in sorted(snap.blobs)
+        if p.startswith(layout.area("candidates")) and snap.blobs[p] != desk.tree.blobs.get(p)
+    ]
+    pages = render_views(replay.state, personal=desk.config.profile == "personal")
+    steps = [
+        Step(
+            op="run", what="manifest and candidates", reason="accepted after review",
+            changes=(*aside, Write(path=path, data=manifest)),
+        )
+    ]  # fmt: skip
+    if pages:
+        steps.insert(
+            0,
+            Step(op="view", what="pages", reason="they follow the memories", changes=tuple(pages)),
+        )
+    context = Context(actor=MACHINE, run=waits.run)
+    effects, _ = play(replay.state, Plan(base=desk.tree.commit, steps=tuple(steps)))
+    derived = [
+        Commit(message=message(step, context), effect=effect)
+        for step, effect in zip(steps, effects, strict=True)
+    ]
+    merge = Step(
+        op="run", what=waits.entry.subject.partition(": ")[2],
+        reason=reason or "accepted after review",
+    )  # fmt: skip
+    return Chain(
+        base=desk.tree.commit, commits=[*replay.commits, *derived],
+        merge=message(merge, Context(actor=desk.actor(session), run=waits.run)),
+        author=COMMITTER, when=desk.store.not_before(session.now, desk.tree.commit),
+    )  # fmt: skip
+
+
+def _answer(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Answer:
+    conflicts: list[dict[str, Any]] = [
+        {"step": entry.subject, "commit": entry.commit, "memory": c.id, "kind": c.kind}
+        for entry, found in replay.conflicts
+        for c in found
+    ]
+    count = len(replay.commits)
+    lines = [
+        f"accepted {waits.run}: {count} decision{'' if count == 1 else 's'} in effect"
+        + (f" ({commit[:10]})" if commit else " (dry run)")
+    ]
+    if replay.left:
+        lines.append(f"left out, and not proposed again: {len(replay.left)}")
+    lines += [f"conflict: {c['step']}: {c['kind']} {c['memory']}" for c in conflicts]
+    return Answer(
+        data={
+            "run": waits.run, "commits": [commit] if commit else [], "conflicts": conflicts,
+            "refused": sorted(replay.left), "only": sorted(choice.only),
+            "except": sorted(choice.without),
+        },
+        text="\n".join(lines),
+        exit=Exit.DECIDE if conflicts else Exit.DONE,
+    )  # fmt: skip

@@ -1,0 +1,176 @@
+"""The Claude judge: the official SDK, loaded at the first question and not before.
+
+The SDK reads ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, retries with back-off and honours
+retry-after. The reply is bound to our schema (`output_config.format`), and the instructions and
+prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judging import JudgeFailed, Usage
+from memrepo.judges.budget import Price
+from memrepo.judges.model import Reply
+from memrepo.judges.prompting import Prompt
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic
+
+_CACHED: Any = {"type": "ephemeral"}
+_CUT = ("max_tokens", "model_context_window_exceeded")
+_DONE = ("end_turn", "stop_sequence")
+_FIXES = {
+    401: "check ANTHROPIC_API_KEY",
+    403: "check what the key may do",
+    404: "check judge.model and the base URL",
+    413: "the batch is too large for this endpoint",
+    429: "wait, or raise judge.max_retries",
+}
+
+
+class NoCredentials(MemrepoError):
+    """The SDK found neither a key nor a token nor a profile."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the anthropic judge has no credentials",
+            fix="set ANTHROPIC_API_KEY, or use --judge offline",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claude:
+    """Claude by the Messages API; implements `judges.model.Backend`.
+
+    `timeout_s` bounds one attempt, and also how long a server may ask us to wait before the next.
+    An empty `base_url` leaves the choice to the SDK.
+    """
+
+    model: str
+    max_tokens: int
+    timeout_s: float
+    max_retries: int
+    price: Price | None = None
+    base_url: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the provider and the model."""
+        return f"anthropic/{self.model}"
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """Ask once, the SDK's retries included; raises JudgeFailed, NoCredentials."""
+        import anthropic
+
+        content: list[Any] = [{"type": "text", "text": prompt.data}]
+        if prompt.context:
+            content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
+        schema: Any = {"type": "json_schema", "schema": dict(prompt.schema)}
+        try:
+            message: Any = self._client.messages.create(
+                model=self.model,
+                max_tokens=self.max_tokens,
+                system=[{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
+                messages=[{"role": "user", "content": content}],
+                output_config={"format": schema},
+            )
+        except anthropic.APIStatusError as error:
+            raise JudgeFailed(
+                f"{self.name}: HTTP {error.status_code}: {_said(error)}",
+                fix=_FIXES.get(error.status_code, ""),
+            ) from error
+        except anthropic.APITimeoutError as error:
+            raise JudgeFailed(
+                f"{self.name}: no answer within {self.timeout_s:g} s",
+                fix="raise judge.timeout_s",
+            ) from error
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise JudgeFailed(f"{self.name}: {_said(error)}", fix="check the connection") from error
+        return self._reply(message)
+
+    @cached_property
+    def _client(self) -> Anthropic:
+        import anthropic
+
+        client = anthropic.Anthropic(
+            base_url=self.base_url or None,
+            timeout=self.timeout_s,
+            max_retries=self.max_retries,
+            open_telemetry=False,
+            http_client=anthropic.DefaultHttpxClient(
+                event_hooks={"response": [self._patience]}, timeout=self.timeout_s
+            ),
+        )
+        if not (client.api_key or client.auth_token or client.credentials):
+            raise NoCredentials
+        return client
+
+    def _patience(self, response: Any) -> None:
+        """Do not wait longer than for an answer: the SDK sleeps for whatever a server asks."""
+        try:
+            wait = float(response.headers.get("retry-after", "0"))
+        except ValueError:
+            return
+        if wait > self.timeout_s:
+            response.headers["x-should-retry"] = "false"
+
+    def _reply(self, message: Any) -> Reply:
+        """Read a message; the SDK does not validate what servers send, so nothing is taken as is.
+
+        A gateway that answers with something else than a message has given no answer.
+        """
+        blocks = getattr(message, "content", None)
+        if not isinstance(blocks, list):
+            raise JudgeFailed(
+                f"{self.name}: the server's answer is not a message",
+                fix="check the base URL", raw=str(message)[:10_000],
+            )  # fmt: skip
+        texts = [getattr(b, "text", None) for b in blocks if getattr(b, "type", "") == "text"]
+        reason = str(getattr(message, "stop_reason", None) or "end_turn")
+        return Reply(
+            text="".join(text for text in texts if isinstance(text, str)),
+            usage=self._usage(getattr(message, "usage", None)),
+            cut=reason in _CUT,
+            refusal=_refusal(message, reason),
+        )
+
+    def _usage(self, usage: Any) -> Usage:
+        fresh, output, written, read = (
+            _count(usage, name)
+            for name in (
+                "input_tokens", "output_tokens", "cache_creation_input_tokens",
+                "cache_read_input_tokens",
+            )
+        )  # fmt: skip
+        cost = None
+        if self.price is not None:
+            cost = self.price.cost(fresh=fresh, output=output, cache_write=written, cache_read=read)
+        return Usage(
+            prompt=fresh + written + read, completion=output, cache_write=written, cache_read=read,
+            source="exact" if fresh or output else "unavailable", cost_usd=cost, calls=1,
+        )  # fmt: skip
+
+
+def _count(usage: Any, name: str) -> int:
+    found = getattr(usage, name, None)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+
+
+def _refusal(message: Any, reason: str) -> str:
+    if reason in _CUT or reason in _DONE:
+        return ""
+    if reason != "refusal":
+        return f"the model stopped for another reason than its end: {reason}"
+    category = getattr(getattr(message, "stop_details", None), "category", None)
+    return f"the model refused to answer ({category})" if category else "the model refused"
+
+
+def _said(error: Exception) -> str:
+    text = getattr(error, "api_message", None) or str(error) or type(error).__name__
+    return " ".join(str(text).split())[:300]

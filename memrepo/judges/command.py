@@ -1,0 +1,140 @@
+"""Any program as judge: the question on its stdin, the answer on its stdout.
+
+The question is never an argument (the system bounds those at 128 KiB, which memory-purifier's
+default backend ran into) and no shell is involved. The program starts in an empty folder, so
+that agents find no instructions of a project there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judging import JudgeFailed, Usage
+from memrepo.judges.model import Reply
+from memrepo.judges.prompting import Prompt
+from memrepo.purify.replies import CLAIMS_KEY, VERDICTS_KEY
+
+READY: dict[str, tuple[str, ...]] = {
+    "claude": ("claude", "-p"),
+    "openclaw": ("openclaw", "infer", "model", "run", "--json"),
+}
+"""Settings by name, for programs that are known."""
+ENVELOPE = ("response", "message", "content", "text", "output", "result")
+"""Keys under which programs wrap their answer (memory-purifier, openclaw backend)."""
+_TAIL = 600
+_DEPTH = 5
+
+
+class CommandNotFound(MemrepoError):
+    """The judge's program is not on this machine."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, program: str) -> None:
+        super().__init__(
+            f"the judge's command is not on the PATH: {program}",
+            fix="install it, or set another with `git config memrepo.judge.command`",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A program that answers; implements `judges.model.Backend`. Tokens are characters / 4."""
+
+    arguments: tuple[str, ...]
+    timeout_s: float
+
+    def __post_init__(self) -> None:
+        if shutil.which(self.arguments[0]) is None:
+            raise CommandNotFound(self.arguments[0])
+
+    @property
+    def name(self) -> str:
+        """Return the program's name."""
+        return f"command/{Path(self.arguments[0]).name}"
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """Run the program once; raises JudgeFailed on a timeout or an exit code that is not 0."""
+        out, err, code = self._run(prompt.text.encode())
+        if code != 0:
+            said = err.strip()[-_TAIL:] or "nothing on stderr"
+            raise JudgeFailed(f"{self.name}: exit code {code}: {said}", raw=out)
+        return Reply(
+            text=unwrapped(out),
+            usage=Usage(
+                prompt=-(-len(prompt.text) // 4), completion=-(-len(out) // 4),
+                source="approximate", cost_usd=None, calls=1,
+            ),
+        )  # fmt: skip
+
+    def _run(self, question: bytes) -> tuple[str, str, int]:
+        with tempfile.TemporaryDirectory(prefix="memrepo-judge-") as folder:
+            try:
+                process = subprocess.Popen(
+                    self.arguments,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=folder,
+                    start_new_session=True,  # so that its children can be ended with it
+                )
+            except OSError as error:
+                raise JudgeFailed(f"{self.name}: {error}") from error
+            try:
+                out, err = process.communicate(question, timeout=self.timeout_s)
+            except subprocess.TimeoutExpired as error:
+                raise JudgeFailed(
+                    f"{self.name}: no answer within {self.timeout_s:g} s",
+                    fix="raise judge.timeout_s",
+                ) from error
+            finally:
+                _end(process)
+        return out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), process.returncode
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and whatever it started, and close our ends of its pipes."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None and not pipe.closed:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue
+
+
+def unwrapped(text: str) -> str:
+    """Return the answer inside a JSON envelope, or the text itself where there is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return _inner(found, _DEPTH) or text
+
+
+def _inner(value: Any, depth: int) -> str:
+    match value:
+        case str():
+            return value
+        case list() if depth:
+            return "".join(_inner(part, depth - 1) for part in value)
+        case dict() if depth and not (value.keys() & {VERDICTS_KEY, CLAIMS_KEY}):
+            found = (_inner(value.get(key), depth - 1) for key in ENVELOPE)
+            return next(filter(None, found), "")
+        case dict():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return ""

@@ -1,0 +1,84 @@
+"""Recorded answers: every live answer can be kept, and judged again without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judging import JudgeFailed, Usage
+from memrepo.judges.model import Backend, Reply
+from memrepo.judges.prompting import Prompt
+
+SCHEMA_VERSION = 1
+
+
+class CannotRecord(MemrepoError):
+    """The folder for recordings cannot be written."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(f"{folder}: cannot record there: {error.strerror}")
+
+
+class Recording:
+    """A backend that keeps every answer it passes on; implements `judges.model.Backend`.
+
+    An answer is filed under its question's hash, which covers instructions, schema and evidence.
+    """
+
+    def __init__(self, inner: Backend, folder: Path) -> None:
+        self._inner = inner
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotRecord(folder, error) from error
+
+    @property
+    def name(self) -> str:
+        """Return the inner backend's name."""
+        return self._inner.name
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """Ask, and write question and answer down."""
+        reply = self._inner.ask(prompt)
+        record = {
+            "schema_version": SCHEMA_VERSION, "pass": prompt.name, "judge": self.name,
+            "question": "\n\n".join(filter(None, (prompt.context, prompt.data))),
+            "answer": reply.text, "cut": reply.cut, "refusal": reply.refusal,
+            "tokens": reply.usage.tokens(), "cost_usd": reply.usage.cost_usd,
+        }  # fmt: skip
+        path = self._folder / f"{prompt.key}.json"
+        try:
+            path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        except OSError as error:
+            raise CannotRecord(self._folder, error) from error
+        return reply
+
+
+class Replay:
+    """Answers from recordings; implements `judges.model.Backend`. It costs nothing."""
+
+    name = "replay/1"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """Return the recorded answer; raises JudgeFailed where there is none."""
+        path = self._folder / f"{prompt.key}.json"
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            return Reply(
+                text=str(record["answer"]), usage=Usage(), cut=bool(record.get("cut")),
+                refusal=str(record.get("refusal", "")),
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise JudgeFailed(
+                f"{self._folder}: no recorded answer {path.name} for this question",
+                fix="record it with a live judge: `memrepo run --judge anthropic --record DIR`",
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise JudgeFailed(f"{path}: not a recorded answer: {error}") from error

@@ -1,0 +1,115 @@
+"""Names, enums and formulas of memory-purifier's files, and how its one status meets our two axes.
+
+Lineage: memory-purifier 1.7, artifact schema 1. Docs: docs/interchange.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from memrepo.core.memory import Memory
+
+CLAIMS = "purified-claims.jsonl"
+CONTRADICTIONS = "purified-contradictions.jsonl"
+ENTITIES = "purified-entities.json"
+ROUTES = "purified-routes.json"
+MANIFEST = "purified-manifest.json"
+SUMMARY = "purifier-last-run-summary.json"
+DEFERRED = "deferred-candidates.jsonl"
+REJECTED = "rejected-candidates.jsonl"
+ARTIFACTS = (CLAIMS, CONTRADICTIONS, ENTITIES, ROUTES, MANIFEST)
+
+PACKAGE_VERSION = "1.7.0"
+LOGIC_VERSION = "1.6.0"
+MANIFEST_SCHEMA = "1"
+ARTIFACT_SCHEMA = "1"
+
+CLAIM_FIELDS = (
+    "id", "sourceClusterId", "type", "status", "text", "subject", "predicate", "object",
+    "primaryHome", "secondaryTags", "profileScope", "scores", "provenance",
+    "crossSurfaceSupport", "contradictions", "contradictionClusterId", "supersedes",
+    "supersededBy", "freshnessPosture", "confidencePosture", "rationale", "routeRationale",
+    "duplicateDisposition", "duplicateTargetClaimId", "duplicateReason",
+    "normalizationSignature", "routeValidationState", "routeAffinityScore",
+    "routeSuggestedHome", "updatedInRunId", "updatedAt", "updatedAt_utc", "timezone",
+)  # fmt: skip
+OPTIONAL_CLAIM_FIELDS = ("retirementReasons",)
+CLAIM_STATUSES = (
+    "resolved", "contested", "unresolved", "superseded", "stale", "retire_candidate",
+    "probable_duplicate",
+)  # fmt: skip
+INACTIVE = frozenset({"superseded", "stale", "retire_candidate"})
+RUN_STATUSES = (
+    "ok", "skipped", "skipped_superseded", "partial_failure", "failed", "upgrade_required",
+)  # fmt: skip
+PROFILES = ("business", "personal", "shared")
+RELATIONS = ("contested", "stale", "superseded")
+DISPOSITIONS = ("reuse_existing", "probable_duplicate", "new_claim")
+DIGEST_LIMIT = 500
+
+_AXES: Mapping[str, tuple[str, str]] = MappingProxyType({
+    **{status: ("active", status) for status in CLAIM_STATUSES},
+    "superseded": ("superseded", "resolved"),
+})  # fmt: skip
+
+
+def status_of(memory: Memory) -> str:
+    """Return the one status that a memory's `status` and `standing` come to.
+
+    superseded wins; archived is stale unless it waits for retirement; else it is the standing.
+    """
+    if memory.status == "superseded":
+        return "superseded"
+    if memory.status == "archived" and memory.standing != "retire_candidate":
+        return "stale"
+    return memory.standing
+
+
+def axes_of(status: str) -> tuple[str, str]:
+    """Return `status` and `standing` for the lineage's one status; KeyError for an unknown one."""
+    return _AXES[status]
+
+
+def lineage_id(*, subject: str, predicate: str, text: str, home: str) -> str:
+    """Return `cl-<16 hex>`: SHA-256 of the four raw strings joined by bars."""
+    return f"cl-{_sha(f'{subject}|{predicate}|{text}|{home}')[:16]}"
+
+
+def contradiction_id(claim_ids: Iterable[str]) -> str:
+    """Return `contra-<12 hex>` of the claims that disagree, whatever their order.
+
+    Deliberate difference: the lineage draws a random one, so its records multiply.
+    """
+    return f"contra-{_sha('|'.join(sorted(claim_ids)))[:12]}"
+
+
+def candidate_id(*, source: str, line: int, text: str) -> str:
+    """Return `cand-<16 hex>` of source, first line and the text in lower case, blanks folded."""
+    return f"cand-{_sha(f'{source}:{line}:{_folded(text)}')[:16]}"
+
+
+def cursor_of(inventory: Mapping[str, str]) -> str:
+    """Return `cursor-v1:<16 hex>` of content hashes (`sha256:...`) by path."""
+    lines = sorted(f"{path}:{hash_}" for path, hash_ in inventory.items())
+    return f"cursor-v1:{_sha(chr(10).join(lines))[:16]}"
+
+
+def content_hash(data: bytes) -> str:
+    """Return `sha256:<64 hex>` of a source's bytes."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def state_version() -> str:
+    """Return the 12 hex digits that name the triple of versions these files have."""
+    triple = f"{LOGIC_VERSION}|{MANIFEST_SCHEMA}|{ARTIFACT_SCHEMA}"
+    return hashlib.sha1(triple.encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).lower()

@@ -1,0 +1,334 @@
+"""Memories as the claims of memory-purifier's files: 33 fields in camelCase, in its order.
+
+Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction stands on both sides,
+under one stable id; records are sorted by id, not by when they were written; hand-made memories
+name their own file as provenance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from memrepo.core.judging import Profile
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired, Source
+from memrepo.core.state import State
+from memrepo.core.times import format_time, parse_time
+from memrepo.policies.matching import normal_predicate, normal_subject
+from memrepo.purify.lineage import contradiction_id, lineage_id, status_of
+from memrepo.purify.pass2 import CONFIDENCE_POSTURES, FRESHNESS_POSTURES, posture
+from memrepo.purify.routing import AFFINITY_SCORE, affinity, permitted, recast, route
+from memrepo.views.artifacts_runs import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A memory as the claim it is exported as."""
+
+    memory: Memory
+    id: str
+    type: str
+    home: str
+    status: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """The claims of a state in the order of their ids, their relations, and what is no claim.
+
+    `left_out` counts memories by reason. `older` and `newer` hold supersession both ways and
+    `against` contradictions, all as claim ids by claim id; `cluster` a contradiction's stable id.
+    """
+
+    told: tuple[Told, ...]
+    left_out: Mapping[str, int]
+    older: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    against: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cluster: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def by_memory(self) -> dict[str, Told]:
+        """Return the claims by memory id."""
+        return {told.memory.id: told for told in self.told}
+
+    @property
+    def by_id(self) -> dict[str, Told]:
+        """Return the claims by claim id."""
+        return {told.id: told for told in self.told}
+
+
+def claims_of(state: State, profile: Profile) -> Claims:
+    """Return the claims that a profile may see, with their relations."""
+    left: Counter[str] = Counter()
+    found: list[Memory] = []
+    for memory in sorted(state.memories.values(), key=lambda m: (not m.text("claim_id"), m.id)):
+        reason = _why_not(memory, profile)
+        left[reason] += 1
+        if not reason:
+            found.append(memory)
+    del left[""]
+    told = sorted(_tell(found, profile), key=lambda t: t.id)
+    return _related(Claims(told=tuple(told), left_out=dict(sorted(left.items()))))
+
+
+def _why_not(memory: Memory, profile: Profile) -> str:
+    if memory.type not in CLAIM_TYPES:
+        return memory.type
+    if memory.status == "forgotten":
+        return "forgotten"
+    home = memory.text("home")
+    return "personal" if home and not permitted(home, profile) else ""
+
+
+def _tell(memories: Iterable[Memory], profile: Profile) -> Iterator[Told]:
+    """Yield claims; an id that the formula gives twice is told apart by the memory's own."""
+    taken: set[str] = set()
+    for memory in memories:
+        type_, home = _routed(memory, profile)
+        text = memory.body or memory.text("title") or memory.text("description") or memory.slug
+        parts = {"subject": memory.text("subject"), "predicate": memory.text("predicate")}
+        id_ = memory.text("claim_id") or lineage_id(**parts, text=text, home=home)
+        if id_ in taken:
+            id_ = lineage_id(**parts, text=text, home=f"{home}|{memory.id}")
+        taken.add(id_)
+        yield Told(
+            memory=memory, id=id_, type=type_, home=home, status=status_of(memory), text=text
+        )
+
+
+def _routed(memory: Memory, profile: Profile) -> tuple[str, str]:
+    """Return type and home; where a person left none, or one that cannot be, the type's own."""
+    home = memory.text("home")
+    if home and affinity(memory.type, home) != "impossible":
+        return memory.type, home
+    return recast(memory.type, profile), route(memory.type, profile)
+
+
+def _related(claims: Claims) -> Claims:
+    known = claims.by_memory
+    pairs: set[tuple[str, str]] = set()
+    edges: set[tuple[str, str]] = set()
+    for told in claims.told:
+        for other in told.memory.texts("supersedes"):
+            pairs.add((told.memory.id, other))
+        for other in told.memory.texts("superseded_by"):
+            pairs.add((other, told.memory.id))
+        for link in told.memory.fields.get("links", ()):
+            if link.type == "contradicts" and link.target in known:
+                edges |= {(told.memory.id, link.target), (link.target, told.memory.id)}
+    # A supersession that was taken back (its target is active again) is told on neither side.
+    pairs = {
+        (new, old)
+        for new, old in pairs
+        if new != old and new in known and old in known and known[old].status == "superseded"
+    }
+    against = _by_first((known[a].id, known[b].id) for a, b in edges if a != b)
+    return Claims(
+        told=claims.told, left_out=claims.left_out,
+        older=_by_first((known[new].id, known[old].id) for new, old in pairs),
+        newer=_by_first((known[old].id, known[new].id) for new, old in pairs),
+        against=against, cluster=_clusters(against),
+    )  # fmt: skip
+
+
+def _by_first(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for first, second in sorted(pairs):
+        found.setdefault(first, []).append(second)
+    return {first: tuple(seconds) for first, seconds in found.items()}
+
+
+def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Name each set of claims that contradict each other, directly or by way of others."""
+    found: dict[str, str] = {}
+    for start in sorted(against):
+        if start in found:
+            continue
+        members, open_ = {start}, [start]
+        while open_:
+            near = set(against[open_.pop()]) - members
+            members |= near
+            open_ += sorted(near)
+        found.update(dict.fromkeys(members, contradiction_id(members)))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """What every record shares: profile, the zone of local times, file lengths, and judgements."""
+
+    profile: Profile
+    zone: ZoneInfo
+    layout_source: Mapping[str, str]
+    lengths: Mapping[str, int]
+    judged: Mapping[str, Judgement]
+
+    def local(self, moment: datetime | None) -> str | None:
+        """Spell a moment in the configured zone with its offset."""
+        return moment.astimezone(self.zone).isoformat() if moment else None
+
+    def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
+        """Return a moment twice, local and UTC, and the zone's name."""
+        return {
+            name: self.local(moment), f"{name}_utc": format_time(moment) if moment else None,
+            "timezone": self.zone.key,
+        }  # fmt: skip
+
+
+def updated(memory: Memory) -> datetime | None:
+    """Return when a memory last changed in meaning, or was superseded."""
+    stamp = memory.fields.get("generated")
+    moments = [stamp.at if stamp else None, memory.time("superseded_at")]
+    known = [m for m in moments if m is not None]
+    return max(known) if known else memory.time("created")
+
+
+def claim_record(told: Told, claims: Claims, how: Spelling) -> dict[str, Any]:
+    """Return the record of one claim, keys in the lineage's order."""
+    memory, judged = told.memory, how.judged.get(told.memory.id, Judgement())
+    provenance = _provenance(memory, how)
+    record: dict[str, Any] = {
+        "id": told.id,
+        "sourceClusterId": judged.cluster or None,
+        "type": told.type,
+        "status": told.status,
+        "text": told.text,
+        "subject": memory.text("subject"),
+        "predicate": memory.text("predicate"),
+        "object": memory.text("object") or None,
+        "primaryHome": told.home,
+        "secondaryTags": list(memory.texts("tags")),
+        "profileScope": how.profile,
+        "scores": asdict(memory.fields["scores"]) if "scores" in memory.fields else {},
+        "provenance": provenance,
+        "crossSurfaceSupport": sorted({entry["source"] for entry in provenance}),
+        "contradictions": _contradictions(told, claims, judged),
+        "contradictionClusterId": claims.cluster.get(told.id),
+        "supersedes": list(claims.older.get(told.id, ())),
+        "supersededBy": list(claims.newer.get(told.id, ())),
+        **_postures(memory, judged),
+        "rationale": judged.rationale or None,
+        "routeRationale": judged.route or None,
+        **_disposition(told, claims, judged),
+        "normalizationSignature": _signature(told),
+        **_route(told),
+        "updatedInRunId": memory.text("run") or None,
+        **how.stamps(updated(memory), "updatedAt"),
+    }
+    if retired := _retired(memory, how):
+        record["retirementReasons"] = retired
+    return record
+
+
+def _provenance(memory: Memory, how: Spelling) -> list[dict[str, Any]]:
+    if not memory.sources:
+        length = how.lengths.get(memory.path, 1)
+        return [{"source": memory.path, "lineSpan": [1, length], "type": "direct",
+                 "capturedAt": None}]  # fmt: skip
+    return [_evidence(source, how) for source in memory.sources]
+
+
+def _evidence(source: Source, how: Spelling) -> dict[str, Any]:
+    captured = format_time(parse_time(source.captured)) if source.captured else None
+    return {
+        "source": how.layout_source.get(source.resource, source.resource),
+        "lineSpan": list(source.lines) if source.lines[0] else None,
+        "type": source.kind,
+        "capturedAt": captured,
+    }
+
+
+def _contradictions(told: Told, claims: Claims, judged: Judgement) -> list[dict[str, Any]]:
+    by_id = claims.by_id if told.id in claims.against else {}
+    return [
+        {
+            "competingClaimId": other,
+            "competingText": by_id[other].text,
+            "relation": relation(by_id[other], judged),
+            "flaggedInRunId": told.memory.text("run") or None,
+        }
+        for other in claims.against.get(told.id, ())
+    ]
+
+
+def relation(other: Told, judged: Judgement) -> str:
+    """Return how a claim stands to the one it contradicts: as judged, else by what became of it."""
+    known = judged.relations.get(other.memory.id, "")
+    return known or {"superseded": "superseded", "stale": "stale"}.get(other.status, "contested")
+
+
+def _postures(memory: Memory, judged: Judgement) -> dict[str, str | None]:
+    scores = memory.fields.get("scores")
+    fresh = posture(scores.freshness, FRESHNESS_POSTURES) if scores else ""
+    sure = posture(scores.confidence, CONFIDENCE_POSTURES) if scores else ""
+    return {
+        "freshnessPosture": judged.freshness or fresh or None,
+        "confidencePosture": judged.confidence or sure or None,
+    }
+
+
+def _disposition(told: Told, claims: Claims, judged: Judgement) -> dict[str, str | None]:
+    """Return the three duplicate fields; a rewording in place is a reuse of the id."""
+    twin = claims.by_memory.get(told.memory.text("duplicate_of"))
+    word, target = "new_claim", None
+    if told.status == "probable_duplicate" or judged.disposition == "probable_duplicate":
+        word, target = "probable_duplicate", twin.id if twin else None
+    elif judged.disposition in ("reuse_existing", "reworded"):
+        word, target = "reuse_existing", told.id
+    return {
+        "duplicateDisposition": word, "duplicateTargetClaimId": target,
+        "duplicateReason": judged.reason or None,
+    }  # fmt: skip
+
+
+def _signature(told: Told) -> str:
+    subject = normal_subject(told.memory.text("subject"))
+    return f"{subject}|{normal_predicate(told.memory.text('predicate'))}|{told.home}"
+
+
+def _route(told: Told) -> dict[str, Any]:
+    state = affinity(told.type, told.home)
+    return {
+        "routeValidationState": state,
+        "routeAffinityScore": AFFINITY_SCORE[state],
+        "routeSuggestedHome": None if state == "strong" else HOME_OF_TYPE[told.type],
+    }
+
+
+def _retired(memory: Memory, how: Spelling) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    reasons: Sequence[Retired] = memory.fields.get("retired", ())
+    for retired in reasons:
+        word, _, path = retired.reason.partition(": ")
+        word = "all_sources_removed" if word == "source_removed" else word
+        names = found.setdefault((retired.run, word), [])
+        if path and word == "all_sources_removed":
+            names.append(how.layout_source.get(path, path))
+    return [
+        {"runId": run, "reason": reason, "removed_sources": sorted(names)}
+        for (run, reason), names in found.items()
+    ]
+
+
+def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, Any]]:
+    """Return one record a claim and competing claim: each contradiction from both sides."""
+    by_id = claims.by_id
+    return [
+        {
+            "contradictionClusterId": claims.cluster[told.id],
+            "claimId": told.id,
+            "competingClaimId": other,
+            "competingText": by_id[other].text,
+            "relation": relation(by_id[other], how.judged.get(told.memory.id, Judgement())),
+            "flaggedInRunId": told.memory.text("run") or None,
+            **how.stamps(updated(told.memory), "recordedAt"),
+        }
+        for told in claims.told
+        for other in claims.against.get(told.id, ())
+    ]

@@ -1,0 +1,121 @@
+"""Run manifests as exports need them: the newest run, and the judgement of each memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memrepo.core.layout import Layout
+from memrepo.core.problems import Problem
+from memrepo.core.times import parse_time
+from memrepo.purify.manifest import read_manifests
+
+IMPORT = "import"
+"""The mode of a manifest that an import wrote: judgements, but no run of ours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One manifest of the tree: the run, its time, and the record as it was written."""
+
+    run: str
+    now: datetime | None
+    record: Mapping[str, Any]
+
+    @property
+    def mode(self) -> str:
+        """Return incremental, reconciliation, or import."""
+        return str(self.record.get("mode", ""))
+
+    @property
+    def judgements(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return, by memory id, why it was judged so."""
+        found = self.record.get("judgements")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return what the run counted."""
+        found = self.record.get("counts")
+        return found if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What Pass 2 and assembly last said of a memory; empty texts where nobody said anything.
+
+    `relations` maps a contradicting memory's id to how the two relate.
+    """
+
+    cluster: str = ""
+    disposition: str = ""
+    reason: str = ""
+    rationale: str = ""
+    route: str = ""
+    freshness: str = ""
+    confidence: str = ""
+    relations: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_runs(
+    files: Mapping[str, bytes], layout: Layout
+) -> tuple[tuple[RunRecord, ...], tuple[Problem, ...]]:
+    """Read the manifests of a tree, oldest first; a damaged one is a Problem."""
+    manifests, problems = read_manifests(files, layout)
+    records = []
+    for manifest in manifests:
+        path = layout.manifest(manifest.run)
+        if path in files:
+            record = json.loads(files[path])
+            records.append(RunRecord(run=manifest.run, now=_time(record.get("now")), record=record))
+    return tuple(records), problems
+
+
+def latest(records: Iterable[RunRecord]) -> RunRecord | None:
+    """Return the newest run; an import counts only where there was no run since."""
+    ordered = list(records)
+    runs = [r for r in ordered if r.mode != IMPORT]
+    return next(iter(reversed(runs or ordered)), None)
+
+
+def judgements(records: Iterable[RunRecord]) -> dict[str, Judgement]:
+    """Return the newest judgement of each memory; in one run the first is the one that made it.
+
+    A duplicate's disposition is that of its birth: to meet it again does not make it another.
+    """
+    found: dict[str, Judgement] = {}
+    for run in records:
+        for id_, entries in run.judgements.items():
+            if isinstance(entries, list) and entries and isinstance(entries[0], dict):
+                found[id_] = _joined(found.get(id_), _judgement(entries[0]))
+    return found
+
+
+def _joined(old: Judgement | None, new: Judgement) -> Judgement:
+    if old is None:
+        return new
+    born = old if old.disposition == "probable_duplicate" else new
+    return Judgement(
+        cluster=new.cluster, disposition=born.disposition, reason=born.reason,
+        rationale=new.rationale, route=new.route, freshness=new.freshness,
+        confidence=new.confidence, relations={**old.relations, **new.relations},
+    )  # fmt: skip
+
+
+def _judgement(entry: Mapping[str, Any]) -> Judgement:
+    relations = entry.get("relations")
+    keys = ("cluster", "disposition", "reason", "rationale", "route", "freshness", "confidence")
+    return Judgement(
+        **{key: str(entry.get(key) or "") for key in keys},
+        relations=relations if isinstance(relations, dict) else {},
+    )
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        return parse_time(str(text))
+    except ValueError:
+        return None

@@ -1,0 +1,308 @@
+"""Runs that wait: what is shown of them, how they are refused, and what makes a run wait."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing
+
+MUCH_LATER = "2026-03-03T09:00:00Z"
+LINES = [f"- The server number {n} keeps the archive of year {1990 + n}." for n in range(20)]
+
+
+def write(workspace: Path, name: str, lines: list[str]) -> None:
+    workspace.mkdir(exist_ok=True)
+    (workspace / name).write_text("# Servers\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Path:
+    write(tmp_path / "workspace", "MEMORY.md", LINES)
+    write(tmp_path / "workspace", "USER.md", ["- The operator lives in Lisbon since 2019."])
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    done(tmp_path / "repo", "run")
+    return tmp_path / "repo"
+
+
+def run(repo: Path, *options: str, now: str = LATER) -> tuple[int, dict[str, Any]]:
+    answer = memrepo(repo, "run", *options, now=now)
+    return answer.exit, answer.data
+
+
+def test_a_removed_line_retires_its_memory_with_the_reason(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", LINES[1:])
+    code, data = run(servers)
+    assert (code, data["counts"]["memories_retired"]) == (0, 1)
+    (gone,) = [m for m in memories(servers).values() if m.standing == "retire_candidate"]
+    assert "number 0" in gone.body
+    (retired,) = gone.fields["retired"]
+    assert retired.run == data["run"]
+    assert retired.reason == "text_removed: sources/MEMORY.md"
+    assert "number 0" not in (servers / "views" / "LTMEMORY.md").read_text()
+    assert run(servers, now=MUCH_LATER)[1]["status"] == "skipped"
+
+
+def test_a_line_that_returns_is_believed_again_under_its_old_id(servers: Path) -> None:
+    before = set(memories(servers))
+    write(servers.parent / "workspace", "MEMORY.md", LINES[1:])
+    run(servers)
+    write(servers.parent / "workspace", "MEMORY.md", LINES)
+    run(servers, now=MUCH_LATER)
+    found = memories(servers)
+    assert set(found) == before
+    assert {m.standing for m in found.values()} <= {"resolved", "unresolved"}
+
+
+def test_a_source_that_lost_much_makes_the_run_wait(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:13])
+    code, data = run(servers)
+    assert (code, data["status"]) == (3, "held")
+    assert "lost 7 of its 20 units" in data["why"]
+    assert {m.standing for m in memories(servers).values()} <= {"resolved", "unresolved"}
+    assert_sound(servers)
+
+
+@pytest.mark.parametrize("kept", [14, 19])
+def test_a_source_that_lost_less_does_not(servers: Path, kept: int) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:kept])
+    assert run(servers)[0] == 0
+
+
+def test_a_waiting_run_is_not_computed_again_while_nothing_changed(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
+    first = run(servers)[1]
+    before = standing(servers)
+    code, again = run(servers, now=MUCH_LATER)
+    assert (code, again["branch"], again["why"]) == (3, first["branch"], first["why"])
+    assert standing(servers) == before
+
+
+def test_a_new_waiting_run_replaces_the_old_and_keeps_its_commits(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
+    first = run(servers)[1]
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:8])
+    second = run(servers, now=MUCH_LATER)[1]
+    branches = git(servers, "branch", "--format=%(refname:short)").split()
+    assert branches == ["main", second["branch"]]
+    kept = git(servers, "for-each-ref", "--format=%(refname)", "refs/memrepo/replaced").split()
+    assert kept == [f"refs/memrepo/replaced/{first['run']}"]
+
+
+def test_the_diff_tells_what_a_waiting_run_would_do(servers: Path) -> None:
+    lines = [LINES[0].replace("archive", "backups"), *LINES[1:10], "- A new fact of the archive."]
+    write(servers.parent / "workspace", "MEMORY.md", lines)
+    run(servers)
+    data = done(servers, "diff")
+    assert data["totals"] == {"added": 1, "retired": 10, "reworded": 1}
+    (reworded,) = [c for c in data["changes"] if c["op"] == "reworded"]
+    assert "archive" in reworded["before"]
+    assert "backups" in reworded["after"]
+    assert "run/" in done(servers, "status")["waiting"][0]
+    assert done(servers, "diff", "--git")["diff"].startswith("diff --git")
+    text = memrepo(servers, "diff", as_json=False).out
+    assert "because: text_removed: sources/MEMORY.md" in text
+
+
+def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", [*LINES[:10], "- A new fact of the archive."])
+    held = run(servers)[1]
+    before = memories(servers)
+    answer = done(servers, "discard", now=MUCH_LATER)
+    assert answer["run"] == held["run"]
+    assert memories(servers) == before
+    assert git(servers, "branch", "--format=%(refname:short)").split() == ["main"]
+    ref = f"refs/memrepo/discarded/{held['run']}"
+    assert git(servers, "for-each-ref", "--format=%(refname)", ref).strip() == ref
+    assert run(servers, now="2026-03-04T09:00:00Z")[1]["status"] == "skipped"
+    again = run(servers, "--mode", "reconciliation", now="2026-03-05T09:00:00Z")
+    assert (again[0], again[1]["status"]) == (0, "skipped")
+    assert_sound(servers)
+
+
+def test_reconciling_unchanged_input_three_times_makes_no_commit(servers: Path) -> None:
+    before = standing(servers)
+    for day in range(2, 5):
+        code, data = run(servers, "--mode", "reconciliation", now=f"2026-03-0{day}T09:00:00Z")
+        assert (code, data["status"]) == (0, "skipped")
+    assert standing(servers) == before
+
+
+def test_a_reconciliation_that_would_change_something_waits(servers: Path) -> None:
+    id_ = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
+    done(servers, "edit", id_, "--text", "The operator lives in Porto.")
+    done(servers, "add", "Nothing says this but a person.")
+    write(servers.parent / "workspace", "USER.md", ["- The operator lives in Faro since 2024."])
+    code, data = run(servers, "--mode", "reconciliation")
+    assert (code, data["mode"]) == (3, "reconciliation")
+    assert "reviewed" in data["why"]
+
+
+def test_what_a_person_added_is_never_retired_for_want_of_a_source(servers: Path) -> None:
+    id_ = done(servers, "add", "Nothing says this but a person.")["id"]
+    run(servers, "--mode", "reconciliation")
+    assert memories(servers)[id_].standing == "resolved"
+
+
+def forge(repo: Path, **fields: object) -> None:
+    (path,) = (repo / "runs").rglob("*.json")
+    record = json.loads(path.read_text())
+    record.update(fields)
+    for key in [k for k, v in fields.items() if v is None]:
+        del record[key]
+    path.write_text(json.dumps(record))
+    git(repo, "commit", "-qam", "forged", "--no-verify")
+
+
+@pytest.mark.parametrize("fields", [{"logic_version": 0}, {"logic_version": None}])
+def test_an_older_logic_refuses_runs_until_it_is_acknowledged(
+    servers: Path, fields: dict[str, object]
+) -> None:
+    forge(servers, **fields)
+    before = standing(servers)
+    answer = memrepo(servers, "run", now=LATER)
+    assert answer.exit == 3
+    assert "upgrade required" in answer.error["message"]
+    assert standing(servers) == before
+    code, data = run(servers, "--acknowledge-upgrade")
+    assert (code, data["mode"]) == (0, "reconciliation")
+    assert run(servers, now=MUCH_LATER)[1]["status"] == "skipped"
+
+
+def test_an_upgrade_whose_reconciliation_waits_stays_locked(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", [*LINES, "- A new fact of the archive."])
+    forge(servers, logic_version=0)
+    assert run(servers, "--acknowledge-upgrade")[0] == 3
+    assert memrepo(servers, "run", now=MUCH_LATER).exit == 3
+
+
+def test_a_newer_repository_refuses_writes_and_allows_reads(servers: Path) -> None:
+    forge(servers, logic_version=99)
+    assert memrepo(servers, "run", now=LATER).exit == 3
+    assert done(servers, "search", "archive")["hits"]
+
+
+def test_a_newer_package_alone_changes_nothing(servers: Path) -> None:
+    forge(servers, package_version="99.0.0")
+    assert run(servers)[0] == 0
+
+
+def test_runs_lists_what_landed_and_what_waits(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
+    held = run(servers)[1]
+    data = done(servers, "runs")
+    assert [w["run"] for w in data["waiting"]] == [held["run"]]
+    assert len(data["runs"]) == 1
+
+
+@pytest.mark.parametrize("command", ["diff", "discard", "accept"])
+def test_where_nothing_waits_nothing_is_decided(small_repo: Path, command: str) -> None:
+    answer = memrepo(small_repo, command)
+    assert answer.exit == 2
+    assert "no run waits" in answer.error["message"]
+
+
+def test_a_moved_source_loses_nothing_and_does_not_wait(small_repo: Path) -> None:
+    workspace = small_repo.parent / "workspace"
+    before = memories(small_repo)
+    (workspace / "MEMORY.md").rename(workspace / "elsewhere.md")
+    assert done(small_repo, "run", "--force", now=LATER)["status"] == "ok"
+    after = memories(small_repo)
+    assert after.keys() == before.keys()
+    assert {m.standing for m in after.values()} == {m.standing for m in before.values()}
+
+
+def held(servers: Path) -> dict[str, Any]:
+    lines = [
+        LINES[0].replace("archive", "backups"), *LINES[1:11],
+        "- A new fact of the archive is that it moves.", "- **Editor:** helix since this year.",
+    ]  # fmt: skip
+    write(servers.parent / "workspace", "MEMORY.md", lines)
+    code, data = run(servers)
+    assert code == 3
+    return data
+
+
+def test_accepting_a_waiting_run_gives_the_tree_that_was_shown(servers: Path) -> None:
+    waits = held(servers)
+    shown = git(servers, "rev-parse", f"{waits['branch']}:memories").strip()
+    answer = done(servers, "accept", now=MUCH_LATER)
+    assert (answer["conflicts"], answer["refused"]) == ([], [])
+    assert git(servers, "rev-parse", "HEAD:memories").strip() == shown
+    assert git(servers, "branch", "--format=%(refname:short)").split() == ["main"]
+    assert run(servers, now="2026-03-04T09:00:00Z")[1]["status"] == "skipped"
+    assert done(servers, "log")["entries"][0]["run"] == waits["run"]
+    assert_sound(servers)
+
+
+def test_an_accepted_run_is_reverted_like_any_other(servers: Path) -> None:
+    held(servers)
+    before = git(servers, "rev-parse", "HEAD^{tree}")
+    done(servers, "accept", now=MUCH_LATER)
+    done(servers, "revert", now=MUCH_LATER)
+    assert git(servers, "rev-parse", "HEAD^{tree}") == before
+
+
+def test_what_a_person_did_meanwhile_stays(servers: Path) -> None:
+    waits = held(servers)
+    reworded = next(c for c in done(servers, "diff")["changes"] if c["op"] == "reworded")
+    other = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
+    done(servers, "pin", reworded["id"])
+    done(servers, "edit", other, "--text", "The operator lives in Porto.")
+    done(servers, "accept", now=MUCH_LATER)
+    found = memories(servers)
+    assert found[reworded["id"]].flag("pinned")
+    assert "backups" in found[reworded["id"]].body
+    assert found[other].body == "The operator lives in Porto."
+    assert waits["run"] in {m.text("run") for m in found.values()}
+    assert_sound(servers)
+
+
+def test_only_a_part_is_taken_and_the_rest_is_not_in_the_ancestry(servers: Path) -> None:
+    waits = held(servers)
+    added = [c for c in done(servers, "diff")["changes"] if c["op"] == "added"]
+    assert len(added) == 2
+    take, leave = (c["id"] for c in added)
+    answer = done(servers, "accept", "--only", take, now=MUCH_LATER)
+    assert f"create:{leave}" in answer["refused"]
+    found = memories(servers)
+    assert take in found
+    assert leave not in found
+    assert {m.standing for m in found.values()} <= {"resolved", "unresolved"}
+    ancestors = git(servers, "rev-list", "HEAD").split()
+    assert not set(git(servers, "rev-list", f"refs/memrepo/accepted/{waits['run']}",
+                       "^HEAD").split()) & set(ancestors)  # fmt: skip
+    names = git(servers, "log", "--format=", "--name-only", "HEAD").split()
+    assert not any(leave[4:10] in name for name in names)
+    assert run(servers, now="2026-03-04T09:00:00Z")[1]["status"] == "skipped"
+    assert_sound(servers)
+
+
+def test_all_but_one_is_taken(servers: Path) -> None:
+    held(servers)
+    added = [c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "added"]
+    done(servers, "accept", "--except", added[0], now=MUCH_LATER)
+    found = memories(servers)
+    assert added[0] not in found
+    assert added[1] in found
+    assert sum(m.standing == "retire_candidate" for m in found.values()) == 9
+
+
+def test_a_commit_of_a_person_on_the_branch_is_taken_too(servers: Path) -> None:
+    waits = held(servers)
+    git(servers, "switch", "-q", waits["branch"])
+    id_ = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
+    done(servers, "edit", id_, "--text", "The operator lives in Braga.")
+    git(servers, "switch", "-q", "main")
+    done(servers, "accept", now=MUCH_LATER)
+    assert memories(servers)[id_].body == "The operator lives in Braga."
+    assert_sound(servers)
+
+
+def test_a_dry_accept_writes_nothing(servers: Path) -> None:
+    held(servers)
+    before = standing(servers)
+    assert done(servers, "accept", "--dry-run")["commits"] == []
+    assert standing(servers) == before

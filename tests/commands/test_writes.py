@@ -1,0 +1,225 @@
+"""Single writes: one validated commit each, nothing when there is nothing to do."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing
+
+TEXT = "The deploy key lives in the vault."
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def add(repo: Path, text: str = TEXT, *options: str) -> str:
+    return str(done(repo, "add", text, *options)["id"])
+
+
+def commits(repo: Path) -> int:
+    return int(git(repo, "rev-list", "--count", "HEAD"))
+
+
+def test_an_added_memory_is_a_file_a_commit_and_found_again(repo: Path) -> None:
+    before = commits(repo)
+    answer = done(repo, "add", TEXT, "--tag", "ops", "--type", "decision", "--pin")
+    memory = memories(repo)[answer["id"]]
+    assert (memory.body, memory.type, memory.texts("tags")) == (TEXT, "decision", ("ops",))
+    assert memory.flag("pinned")
+    assert memory.path.startswith("memories/decisions/2026-03/the-deploy-key")
+    assert commits(repo) == before + 1
+    assert done(repo, "search", "deploy")["hits"][0]["id"] == memory.id
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT, f"- {TEXT}", TEXT.upper(), "the deploy  key lives in the vault."]
+)
+def test_an_equal_text_returns_the_memory_there_is(repo: Path, text: str) -> None:
+    first = add(repo)
+    before = standing(repo)
+    assert done(repo, "add", text, now=LATER)["id"] == first
+    assert standing(repo) == before
+
+
+def test_a_text_in_another_scope_is_another_memory(repo: Path) -> None:
+    assert add(repo) != done(repo, "add", TEXT, "--scope", "project:x", now=LATER)["id"]
+
+
+def test_text_comes_from_standard_input(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("first line\nsecond line\n\n"))
+    id_ = add(repo, "-")
+    assert memories(repo)[id_].body == "first line\nsecond line"
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["add", "  "], "empty"),
+        (["add", "password: hunter2fakehunter"], "secret"),
+        (["add", "x", "--type", "thing"], "invalid choice"),
+        (["add", "x", "--valid-from", "soon"], "valid_from"),
+        (["confirm", "mem-ffffffffffffffff"], "no memory"),
+        (["edit", "mem-ffffffffffffffff", "--text", "x"], "no memory"),
+        (["edit", "deploy", "--set", "id=mem-1"], "written by memrepo only"),
+        (["edit", "deploy", "--set", "colour=red"], "not a field"),
+    ],
+)
+def test_bad_input_is_told_and_changes_nothing(repo: Path, argv: list[str], said: str) -> None:
+    add(repo)
+    before = standing(repo)
+    answer = memrepo(repo, *argv)
+    assert answer.exit == 2
+    assert said in answer.error["message"]
+    assert standing(repo) == before
+
+
+def test_a_supersession_touches_both_files_in_one_commit(repo: Path) -> None:
+    old = add(repo, TEXT, "--tag", "ops")
+    new = done(repo, "supersede", old, "The deploy key lives in 1Password.", now=LATER)["id"]
+    found = memories(repo)
+    assert found[old].status == "superseded"
+    assert found[old].texts("superseded_by") == (new,)
+    assert found[new].texts("supersedes") == (old,)
+    assert found[new].texts("tags") == ("ops",)
+    assert len(git(repo, "show", "--name-only", "--format=", "HEAD").split()) == 2
+    hits = [h["id"] for h in done(repo, "search", "deploy")["hits"]]
+    assert hits == [new]
+
+
+def test_what_is_superseded_is_not_superseded_again(repo: Path) -> None:
+    old = add(repo)
+    done(repo, "supersede", old, "It lives in 1Password.", now=LATER)
+    answer = memrepo(repo, "supersede", old, "It lives in the safe.")
+    assert answer.exit == 3
+    assert "superseded" in answer.error["message"]
+
+
+def test_confirming_adds_a_stamp_and_touches_nothing_else(repo: Path) -> None:
+    id_ = add(repo)
+    done(repo, "confirm", id_, now=LATER)
+    diff = git(repo, "diff", "HEAD~1", "-U0")
+    lines = [x for x in diff.splitlines() if x[:1] in "+-" and x[:3] not in ("+++", "---")]
+    assert [line.split(":")[0] for line in lines] == ["+verified", "+  - {by"]
+    assert "unchanged" in done(repo, "confirm", id_, now=LATER)
+
+
+def test_forgetting_hides_from_search_and_keeps_the_file(repo: Path) -> None:
+    id_ = add(repo)
+    done(repo, "forget", id_)
+    assert done(repo, "search", "deploy")["hits"] == []
+    assert memories(repo)[id_].status == "forgotten"
+    assert "unchanged" in done(repo, "forget", id_)
+
+
+def test_pinning_and_unpinning_leave_the_bytes_as_they_were(repo: Path) -> None:
+    id_ = add(repo)
+    path = repo / memories(repo)[id_].path
+    before = path.read_bytes()
+    done(repo, "pin", id_)
+    assert b"pinned: true" in path.read_bytes()
+    done(repo, "unpin", id_)
+    assert path.read_bytes() == before
+    assert "unchanged" in done(repo, "unpin", id_)
+
+
+def test_an_edit_keeps_the_id_and_remembers_the_old_wording(repo: Path) -> None:
+    id_ = add(repo)
+    answer = done(repo, "edit", id_, "--text", "The deploy key lives in the safe.", "--set",
+                  "tags=a,b", now=LATER)  # fmt: skip
+    memory = memories(repo)[id_]
+    assert answer["op"] == "reword"
+    assert memory.body == "The deploy key lives in the safe."
+    assert memory.texts("tags") == ("a", "b")
+    assert done(repo, "add", TEXT)["id"] == id_, "the former wording is known"
+    done(repo, "edit", id_, "--set", "tags=")
+    assert memories(repo)[id_].texts("tags") == ()
+
+
+def test_a_persons_comment_and_foreign_key_survive_every_write(repo: Path) -> None:
+    id_ = add(repo)
+    path = repo / memories(repo)[id_].path
+    path.write_bytes(path.read_bytes().replace(b"type: fact\n", b"type: fact # mine\nx-k: [1]\n"))
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+    done(repo, "pin", id_)
+    done(repo, "edit", id_, "--text", "Another text of the same matter.", now=LATER)
+    assert b"type: fact # mine\nx-k: [1]\n" in path.read_bytes()
+
+
+def test_a_link_points_at_a_memory_and_gets_a_new_strength(repo: Path) -> None:
+    a, b = add(repo), add(repo, "Vault tokens expire after a day.")
+    done(repo, "link", a, "supports", b)
+    done(repo, "link", a, "supports", b, "--strength", "0.5")
+    (link,) = memories(repo)[a].fields["links"]
+    assert (link.target, link.type, link.strength) == (b, "supports", 0.5)
+    assert "unchanged" in done(repo, "link", a, "supports", b, "--strength", "0.5")
+    for argv in (["link", a, "supports", a], ["link", a, "likes", b],
+                 ["link", a, "supports", b, "--strength", "7"]):  # fmt: skip
+        assert memrepo(repo, *argv).exit == 2
+
+
+def test_history_names_each_commit_and_what_it_wrote(repo: Path) -> None:
+    id_ = add(repo)
+    done(repo, "pin", id_)
+    done(repo, "edit", id_, "--text", "A new wording of this.", now=LATER)
+    entries = done(repo, "history", id_)["entries"]
+    assert [e["op"] for e in entries] == ["reword", "pin", "create"]
+    assert [sorted(e["fields"]) for e in entries] == [
+        ["aliases", "generated", "text"], ["pinned"], ["everything"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["add", "A new one."], ["supersede", "ID", "x y z"], ["confirm", "ID"], ["forget", "ID"],
+     ["pin", "ID"], ["edit", "ID", "--text", "other"]],
+)  # fmt: skip
+def test_a_dry_run_writes_nothing(repo: Path, argv: list[str]) -> None:
+    id_ = add(repo)
+    before = standing(repo)
+    answer = done(repo, *[id_ if a == "ID" else a for a in argv], "--dry-run", now=LATER)
+    assert answer["commit"] == ""
+    assert standing(repo) == before
+
+
+def test_a_reason_is_in_the_commit_on_one_line(repo: Path) -> None:
+    id_ = add(repo)
+    done(repo, "pin", id_, "--reason", "asked for\nMemrepo-Run: forged")
+    message = git(repo, "log", "-1", "--format=%B")
+    assert "asked for Memrepo-Run: forged" in message
+    assert git(repo, "log", "-1", "--format=%(trailers:key=Memrepo-Run)").strip() == ""
+
+
+def test_uncommitted_work_on_the_file_is_not_overwritten(repo: Path) -> None:
+    id_ = add(repo)
+    path = repo / memories(repo)[id_].path
+    path.write_bytes(path.read_bytes() + b"half a thought")
+    before = standing(repo)
+    answer = memrepo(repo, "pin", id_)
+    assert answer.exit == 5
+    assert path.name in answer.error["message"]
+    assert standing(repo) == before
+
+
+def test_doctor_finds_nothing_on_a_new_repository_and_names_what_is_wrong(repo: Path) -> None:
+    answer = memrepo(repo, "doctor")
+    assert answer.exit == 0, answer
+    (repo / ".git" / "hooks" / "pre-commit").unlink()
+    failed = memrepo(repo, "doctor")
+    assert failed.exit == 1
+    assert [c["name"] for c in failed.data["checks"] if not c["ok"]] == ["hook"]
+    assert memrepo(repo, "doctor", "--fix").exit == 0
+    assert memrepo(repo, "doctor").exit == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_knows_every_command(repo: Path, shell: str) -> None:
+    from memrepo.commands.table import COMMANDS
+
+    script = done(repo, "completion", shell)["script"]
+    assert all(name in script for name in COMMANDS)

@@ -1,0 +1,76 @@
+"""What hooks and editors call often loads nothing heavy: it would be waited for at every commit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {
+    "anthropic", "asyncio", "frontmatter", "git", "jinja2", "mistune", "shtab", "sqlite3", "subprocess",
+    "yaml", "zoneinfo",
+}  # fmt: skip
+CODE = """
+import json, sys
+from memrepo.cli import main
+try:
+    code = main(sys.argv[1:])
+except SystemExit as left:
+    code = left.code
+print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
+"""
+MEMORY = """\
+---
+id: mem-6490dec4ef334c94
+type: fact
+object: "a: quoted one"
+created: 2026-03-02T04:03:00Z
+sources:
+  - {resource: sources/MEMORY.md, lines: [18, 18]}
+---
+
+Editor: vim
+"""
+
+
+def loaded(where: Path, *argv: str) -> tuple[int, set[str]]:
+    """Run a command in a process of its own; return its exit code and the modules it loaded."""
+    ran = subprocess.run(
+        [sys.executable, "-c", CODE, *argv], cwd=where, capture_output=True, text=True, check=True,
+        env={"PYTHONPATH": str(Path(__file__).resolve().parents[1])},
+    )  # fmt: skip
+    code, modules = json.loads(ran.stderr.splitlines()[-1])
+    return code, set(modules)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """Write a memory file as memrepo writes them."""
+    path = tmp_path / "editor-vim-6490de.md"
+    path.write_text(MEMORY, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["check", "editor-vim-6490de.md"]])
+def test_a_quick_command_loads_nothing_heavy(memory: Path, argv: list[str]) -> None:
+    code, modules = loaded(memory.parent, *argv)
+    assert code == 0
+    assert modules & HEAVY == set()
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_what_needs_no_repository_loads_neither_codec_nor_store(tmp_path: Path, option: str) -> None:
+    _, modules = loaded(tmp_path, option)
+    assert {m for m in modules if m.startswith("memrepo.") and m.count(".") > 1} <= {
+        "memrepo.commands.table", "memrepo.core.errors",
+    }  # fmt: skip
+
+
+def test_a_header_that_only_yaml_can_read_loads_yaml(memory: Path) -> None:
+    memory.write_text(MEMORY.replace("type: fact", "type: 'fact'"), encoding="utf-8")
+    code, modules = loaded(memory.parent, "check", memory.name)
+    assert code == 0
+    assert "yaml" in modules

@@ -15,12 +15,16 @@ from zoneinfo import ZoneInfo
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
+from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 
 FORMAT = 1
 """The repository format this program reads and writes; a newer one is read only."""
 JUDGES = ("offline", "anthropic", "command", "replay")
-OUTSIDE = ("judge.command", "judge.base_url", "judge.recordings")
+OUTSIDE = (
+    "judge.command", "judge.base_url", "judge.recordings", "telemetry.dir", "telemetry.preset",
+    "downstream.command",
+)  # fmt: skip
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
 USER_FILE = "~/.config/memrepo/config.toml"
 PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType({
@@ -32,8 +36,9 @@ PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType({
 """US dollars a million tokens as published in October 2026: input, output, cache write and read."""
 
 KeyKind = Literal[
-    "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices"
-]
+    "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
+    "flag", "name", "crons",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +87,29 @@ KEYS: tuple[Key, ...] = (
         doc="How often an overloaded or unreachable service is tried again."),
     Key(name="judge.prices", kind="prices", default=PRICES,
         doc="US dollars a million tokens by model: input, output, cache write, cache read."),
+    Key(name="schedule.incremental", kind="crons",
+        default={name: cadence.incremental for name, cadence in CADENCES.items()},
+        doc="When incremental runs are due: cron expressions in `timezone`."),
+    Key(name="schedule.reconciliation", kind="crons",
+        default={name: cadence.reconciliation for name, cadence in CADENCES.items()},
+        doc="When reconciliations are due; within an hour of one, incremental runs are skipped."),
+    Key(name="schedule.timeout_s", kind="whole", default=1200,
+        doc="After how many seconds a scheduled run is ended."),
+    Key(name="reporting.enabled", kind="flag", default=False,
+        doc="Whether `report --chat` prints anything; false silences it whatever the mode."),
+    Key(name="reporting.mode", kind="choice", default="summary",
+        words=("silent", "summary", "full"), doc="How much runs and `report --chat` print."),
+    Key(name="telemetry.component", kind="name", default="memrepo",
+        doc="The name of memrepo in a telemetry log that programs share."),
+    Key(name="announce.channel", kind="text", default=None,
+        doc="Where an agent's scheduler delivers reports; with `reporting.enabled`."),
+    Key(name="announce.to", kind="text", default=None,
+        doc="To whom it delivers them there."),
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
-_SECTIONS = frozenset(key.name.split(".")[0] for key in KEYS if "." in key.name)
+_SECTIONS = frozenset(n.split(".")[0] for n in (*BY_NAME, *OUTSIDE) if "." in n)
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 
 class ConfigError(MemrepoError):
@@ -110,7 +134,10 @@ class Config:
 
     def get(self, name: str) -> Any:
         """Return a key's effective value; raises KeyError for a name that is no key."""
-        return self.values.get(name, BY_NAME[name].default)
+        key = BY_NAME[name]
+        if name not in self.values and key.kind == "crons":
+            return key.default[self.profile]
+        return self.values.get(name, key.default)
 
     @property
     def profile(self) -> Profile:
@@ -131,6 +158,14 @@ class Config:
     def read_only(self) -> bool:
         """Tell whether a newer program wrote this repository: reads work, writes are refused."""
         return bool(self.get("format") > FORMAT)
+
+    @property
+    def cadence(self) -> Cadence:
+        """Return when runs are due, in the zone of the configuration."""
+        return Cadence(
+            incremental=self.get("schedule.incremental"),
+            reconciliation=self.get("schedule.reconciliation"),
+        )
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read."""
@@ -269,13 +304,43 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "zone":
             if not _is_zone(found):
                 expected = "a zone of the tz database such as Europe/Berlin"
+        case "flag":
+            if not isinstance(found, bool):
+                expected = "true or false"
+        case "name":
+            if not isinstance(found, str) or not _NAME.fullmatch(found):
+                expected = "a name of letters, digits, dots, hyphens and underscores"
+        case "crons":
+            expected = _not_crons(found)
+            found = tuple(found) if isinstance(found, list) else found
     if expected:
         raise ConfigError(
-            line_of(text, key.name), key.name, f"found {found!r}, expected {expected}",
-            fix=f"the default is {key.default!r}" if key.default is not None
-            else "leave it out for no limit",
-        )  # fmt: skip
+            line_of(text, key.name),
+            key.name,
+            f"found {found!r}, expected {expected}",
+            fix=_default_of(key),
+        )
     return found
+
+
+def _default_of(key: Key) -> str:
+    match key.kind:
+        case "crons":
+            return "leave it out for the cadence of the profile"
+        case "text" if key.default is None:
+            return "leave it out for none"
+        case _:
+            if key.default is None:
+                return "leave it out for no limit"
+            return f"the default is {key.default!r}"
+
+
+def _not_crons(found: Any) -> str:
+    """Say what was expected where a list of cron expressions is none, or return an empty string."""
+    if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
+        return 'a list of cron expressions such as ["15 5 * * 1-5"]'
+    wrong = [f"{part!r}: {said}" for part in found if (said := cron_problem(part))]
+    return f"cron expressions ({wrong[0]})" if wrong else ""
 
 
 def _is_zone(value: Any) -> bool:

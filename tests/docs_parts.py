@@ -51,10 +51,13 @@ def key_table() -> str:
     """Render the configuration keys, in the order of `config show`."""
     kinds = {
         "whole": "whole number", "percent": "number from 0 to 100", "text": "text",
-        "texts": "list of texts", "zone": "zone of the tz database",
+        "texts": "list of texts", "zone": "zone of the tz database", "flag": "`true` or `false`",
+        "count": "whole number from 0", "money": "US dollars", "crons": "list of cron expressions",
+        "prices": "table of four prices a model",
     }  # fmt: skip
     rows = [
-        (f"`{key.name}`", " or ".join(f"`{word}`" for word in key.words) or kinds[key.kind],
+        (f"`{key.name}`",
+         " or ".join(f"`{word}`" for word in key.words) or kinds.get(key.kind, key.kind),
          _default(key.default), key.doc)
         for key in KEYS
     ]  # fmt: skip
@@ -62,6 +65,12 @@ def key_table() -> str:
 
 
 def _default(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, dict):
+        return "see `memrepo config show`"
     if not isinstance(value, tuple):
         return f"`{value}`"
     if len(value) > _LONG:

@@ -157,7 +157,7 @@ def few(kind: Kind) -> tuple[Any, ...]:
     """Return a handful of values of a kind: two sides shall meet on the same ones often."""
     match kind:
         case Text(pattern=pattern):
-            return _FEW_TEXTS[pattern] if pattern in _FEW_TEXTS else ("a", "b: c", "no", "né #d")
+            return _FEW_TEXTS.get(pattern, ("a", "b: c", "no", "né #d"))
         case Choice(words=words):
             return words[:4]
         case Time():

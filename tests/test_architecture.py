@@ -109,7 +109,7 @@ def test_every_module_belongs_to_a_ring() -> None:
         ("memrepo.purify.x", "from memrepo.checks import rules"),
         ("memrepo.store.x", "from memrepo.judges import offline"),
         ("memrepo.judges.x", "from memrepo.store import repo"),
-        ("memrepo.store.x", "from memrepo.assets import asset"),
+        ("memrepo.store.x", "from memrepo.config import Config"),
         ("memrepo.commands.x", "from memrepo import cli"),
         ("memrepo.commands.x", "def f():\n    import git"),
         ("memrepo.core.x", "from git.objects import Blob"),

@@ -118,15 +118,15 @@ FULL: list[tuple[str, ...]] = [
         "A sources/memory/2026-02-03.md",
     ),
     (
-        "create: 1 memories from sources",
+        "create: 1 memory from sources",
         "A memories/decisions/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
     ),
     (
-        "create: 1 notes from daily logs",
+        "create: 1 note from daily logs",
         "A memories/notes/2026-02/03/08-10.md",
     ),
     (
-        "view: 1 pages",
+        "view: 1 page",
         "M views/LTMEMORY.md",
     ),
     (
@@ -139,7 +139,7 @@ FULL: list[tuple[str, ...]] = [
         "M sources/memory/2026-02-01.md",
     ),
     (
-        "reword: 1 notes that grew",
+        "reword: 1 note that grew",
         "M memories/notes/2026-02/01/09-00-orders.md",
     ),
     (
@@ -152,7 +152,7 @@ FULL: list[tuple[str, ...]] = [
         "M sources/MEMORY.md",
     ),
     (
-        "create: 1 memories from sources",
+        "create: 1 memory from sources",
         "A memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
@@ -161,7 +161,7 @@ FULL: list[tuple[str, ...]] = [
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
-        "view: 1 pages",
+        "view: 1 page",
         "M views/LTMEMORY.md",
     ),
     (

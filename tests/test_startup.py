@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    "anthropic", "asyncio", "frontmatter", "git", "jinja2", "mistune", "shtab", "sqlite3", "subprocess",
-    "yaml", "zoneinfo",
+    "anthropic", "asyncio", "frontmatter", "git", "jinja2", "mistune", "shtab", "sqlite3",
+    "subprocess", "yaml", "zoneinfo",
 }  # fmt: skip
 CODE = """
 import json, sys
@@ -62,7 +62,9 @@ def test_a_quick_command_loads_nothing_heavy(memory: Path, argv: list[str]) -> N
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
-def test_what_needs_no_repository_loads_neither_codec_nor_store(tmp_path: Path, option: str) -> None:
+def test_what_needs_no_repository_loads_neither_codec_nor_store(
+    tmp_path: Path, option: str
+) -> None:
     _, modules = loaded(tmp_path, option)
     assert {m for m in modules if m.startswith("memrepo.") and m.count(".") > 1} <= {
         "memrepo.commands.table", "memrepo.core.errors",

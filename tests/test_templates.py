@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from memrepo.assets import asset
+from memrepo.config import KEYS, PRICES
 from memrepo.core.memory import HOMES
 from memrepo.purify.sources import SourceRules
 
@@ -66,7 +67,20 @@ def test_the_configuration_is_toml_once_filled_in() -> None:
         "human_authors": ["mara@example.org"],
         "sources": {},
         "run": {"judge": "offline", "max_change_pct": 20},
+        "judge": {},
     }
+
+
+def test_the_commented_judge_settings_are_the_defaults_in_force() -> None:
+    text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
+    _, shown = text.split("\n[judge]\n")
+    lines = [line.removeprefix("# ") for line in shown.split("\n")]
+    told = tomllib.loads("\n".join(line for line in lines if re.match(r"[\w-]+ = |\[", line)))
+    prices = {name: tuple(four) for name, four in told.pop("judge")["prices"].items()}
+    assert prices == dict(PRICES)
+    defaults = {key.name: key.default for key in KEYS}
+    assert told
+    assert {f"judge.{key}": value for key, value in told.items()}.items() <= defaults.items()
 
 
 def test_the_commented_sources_are_the_defaults_in_force() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from memrepo.commands.finding import find
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, opened
 from memrepo.commands.waiting import Waiting, put_away, the_waiting
-from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.changes import BULK_OPS, Plan, Step, Write
 from memrepo.core.errors import Exit
 from memrepo.core.merge import Conflict, Facts, merge_states
 from memrepo.core.messages import Context, message
@@ -106,9 +106,9 @@ def _step(
     if len(taken) < len(ids):
         out = [id_ for id_ in ids if id_ not in taken]
         # A supersession is one decision: of a part of it nothing can be taken.
-        if entry.op != "create":
+        if entry.op not in BULK_OPS:
             taken, out = [], list(ids)
-        replay.left |= fingerprints(entry.op, out)
+        replay.left |= _prints(entry, out)
         if not taken:
             return
         theirs = _without(base, theirs, out)
@@ -119,7 +119,7 @@ def _step(
     )  # fmt: skip
     if result.conflicts:
         replay.conflicts.append((entry, result.conflicts))
-        replay.left |= fingerprints(entry.op, taken)
+        replay.left |= _prints(entry, taken)
         return
     if not result.effect.files:
         return
@@ -135,6 +135,12 @@ def _step(
     replay.commits.append(Commit(message=message(step, context), effect=result.effect))
 
 
+def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
+    """Return the fingerprints of what a step does to some of its memories."""
+    mine = [p for p in entry.prints if p.split(":")[1] in ids]
+    return fingerprints(entry.op, ids, mine)
+
+
 def _differing(desk: Desk, entry: history.Entry, commit: str) -> frozenset[str]:
     return frozenset(desk.store.work.changed(entry.parents[0], commit))
 
@@ -142,7 +148,7 @@ def _differing(desk: Desk, entry: history.Entry, commit: str) -> frozenset[str]:
 def _what(entry: history.Entry, count: int) -> str:
     what = entry.subject.partition(": ")[2] or entry.subject
     first, _, rest = what.partition(" ")
-    return f"{count} {rest}" if entry.op == "create" and first.isdigit() else what
+    return f"{count} {rest}" if entry.op in BULK_OPS and first.isdigit() else what
 
 
 def _without(base: State, theirs: State, ids: Sequence[str]) -> State:

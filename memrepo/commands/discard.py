@@ -43,7 +43,7 @@ def _fingerprints(desk: Desk, waits: Waiting) -> list[str]:
     found: set[str] = set()
     for entry in history.chain_of(desk.store.repo, waits.entry.commit):
         if entry.op not in ("view", "run"):
-            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()))
+            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()), entry.prints)
     return sorted(found)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 
 from memrepo.assets import asset
+from memrepo.commands.import_ import RUNTIME, Brought, bring_in, was_imported
 from memrepo.commands.ingest import Ingested, take_in, workspace_of
 from memrepo.commands.session import Answer, Session, desk
 from memrepo.config import BY_NAME
@@ -17,6 +18,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
+from memrepo.purify.lineage import CLAIMS
 from memrepo.store import settings
 from memrepo.store.birth import append_local, born, install_hook
 from memrepo.store.gitenv import find_layout
@@ -26,7 +28,6 @@ from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.workspace import read_workspace
 
 HELP = "make a knowledge repository, or adopt a folder"
-PURIFIER_CLAIMS = "runtime/purified-claims.jsonl"
 
 
 class NoWorkspace(MemrepoError):
@@ -73,18 +74,27 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         inbox = store.layout.area("sources") + "inbox"
         if not store.work.linked(inbox):
             (store.root / inbox).mkdir(parents=True, exist_ok=True)
+        brought = _claims(store, session, workspace or where)
         ingested = take_in(desk(store), session, reason="first snapshot of the workspace")
-        if workspace is not None and (workspace / PURIFIER_CLAIMS).exists():
-            warnings.append(f"{PURIFIER_CLAIMS} was found; this version does not import it")
         branch = store.branch.removeprefix("refs/heads/")
     data = {
-        "path": str(where), "commit": ingested.commit or commit, "profile": options.profile,
-        "branch": branch, "imported": 0, "ingest": ingested.as_json(), "warnings": warnings,
+        "path": str(where), "commit": ingested.commit or brought.commit or commit,
+        "profile": options.profile, "branch": branch, "imported": brought.imported,
+        "import": brought.as_json(), "ingest": ingested.as_json(), "warnings": warnings,
     }  # fmt: skip
     return Answer(
-        data=data, text=_text(where, known is not None, made, ingested, warnings),
-        problems=(*ingested.problems, *store.notices),
+        data=data, text=_text(where, known is not None, made, brought, ingested, warnings),
+        problems=(*brought.problems, *ingested.problems, *store.notices),
     )  # fmt: skip
+
+
+def _claims(store: Repository, session: Session, workspace: Path) -> Brought:
+    """Import what a purifier published in the workspace, once: later changes are a person's."""
+    folder, at = workspace / RUNTIME, desk(store)
+    if not (folder / CLAIMS).is_file() or was_imported(at):
+        return Brought()
+    sources = read_workspace(workspace, at.config.source_rules()).files
+    return bring_in(at, session, folder, sources)
 
 
 def _holds_markdown(where: Path) -> bool:
@@ -159,9 +169,18 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
     return warnings
 
 
-def _text(where: Path, known: bool, made: bool, ingested: Ingested, warnings: list[str]) -> str:
+def _text(
+    where: Path,
+    known: bool,
+    made: bool,
+    brought: Brought,
+    ingested: Ingested,
+    warnings: list[str],
+) -> str:
     first = "is a memrepo repository already" if known else "is a memrepo repository now"
     lines = [f"{where} {first}{' (git init)' if made else ''}"]
+    if brought.commit:
+        lines.append(f"imported from the purifier: {brought.imported} memories")
     if ingested.commit:
         lines.append(f"sources taken in: {ingested.summary}")
     lines += [f"note: {warning}" for warning in warnings]

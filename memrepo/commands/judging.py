@@ -61,8 +61,9 @@ def outside(desk: Desk) -> Mapping[str, Setting]:
         raise CannotJudge(f"{path}: cannot be read: {error}") from error
     for name, value in parse_outside(text, str(path)).items():
         found[name] = Setting(value=value, origin=str(path))
+    here = settings.local(desk.store.repo)
     for name in OUTSIDE:
-        if value := settings.get(desk.store.repo, f"memrepo.{git_name(name)}"):
+        if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")
     return found
 

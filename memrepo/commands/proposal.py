@@ -12,6 +12,7 @@ from memrepo.commands.session import Desk
 from memrepo.core.changes import Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judging import Judge, Usage
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
@@ -178,7 +179,7 @@ def taken_back(desk: Desk) -> frozenset[str]:
     repo = desk.store.repo
     for commit in history.taken_back(repo, desk.tree.commit):
         for entry in history.chain_of(repo, commit):
-            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()))
+            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()), entry.prints)
     return found
 
 
@@ -197,7 +198,11 @@ def _without(
     consumed: Sequence[Consumed], units: frozenset[tuple[str, str]]
 ) -> tuple[Consumed, ...]:
     found = []
+    whole = {resource for resource, hash_ in units if not hash_}
     for entry in consumed:
+        if entry.resource in whole:
+            # What left this source waits for review: its next version is compared from here again.
+            continue
         mine = {hash_ for resource, hash_ in units if resource == entry.resource}
         also = tuple(h for h in entry.also if h not in mine)
         entry = replace(entry, except_=tuple(sorted({*entry.except_, *mine})), also=also)
@@ -240,7 +245,8 @@ class _Drafter:
         if pages:
             made.append(
                 Step(
-                    op="view", what=f"{len(pages)} pages", reason="they follow the memories",
+                    op="view", what=counted(len(pages), "page", "pages"),
+                    reason="they follow the memories",
                     changes=tuple(pages),
                 )
             )  # fmt: skip
@@ -269,8 +275,8 @@ class _Drafter:
             purified = replace(purified, receipt=replace(purified.receipt, usage=Usage()))
         units = _units(parted, purified)
         consumed = tuple(
-            Consumed(
-                resource=entry.resource, from_=entry.to, to=entry.to,
+            entry if (entry.resource, "") in units else replace(
+                entry, from_=entry.to, except_=(),
                 also=tuple(sorted(h for r, h in units if r == entry.resource)),
             )
             for entry in purified.consumed

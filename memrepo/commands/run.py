@@ -14,7 +14,9 @@ from memrepo.commands.ingest import Ingested, take_in
 from memrepo.commands.judging import Choice, judge_of
 from memrepo.commands.landing import Landing, prepare
 from memrepo.commands.proposal import Proposal, Proposed, Wish, propose
+from memrepo.commands.reporting import reported
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
+from memrepo.commands.timetable import superseded
 from memrepo.commands.upgrade import upgrade_due
 from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away
 from memrepo.config import JUDGES
@@ -78,13 +80,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="wait for a person when more than P percent of the memories would leave recall",
     )  # fmt: skip
     parser.add_argument(
-        "--force", action="store_true", help="accept that many workspace files are gone"
-    )
+        "--force", action="store_true",
+        help="accept that many workspace files are gone; run even in a reconciliation's hour",
+    )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--reason", default="", help="why, for the merge commit")
     parser.add_argument(
-        "--report", choices=("silent", "summary", "full"), default="full",
-        help="how much to print",
+        "--report", choices=("silent", "summary", "full"),
+        help="how much to print (reporting.mode)",
     )  # fmt: skip
 
 
@@ -110,17 +113,32 @@ def _whole(text: str) -> int:
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Run once; a second run at the same time gives up at once."""
+    """Run once, and tell of it; a second run at the same time gives up at once."""
     with opened(session) as first:
         first.require_writable()
-        wish = _wish(first, options)
-        with first.store.running():
-            with first.store.writing():
-                first.store.refuse_unfit()
-            outcome = _run(first, session, options, wish)
-            if outcome.landed:
-                first.store.maintain()
-    return _answer(outcome, options.report, tuple(first.store.notices))
+        return reported(first, session, options, lambda: _once(first, session, options))
+
+
+def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
+    wish, report = _wish(first, options), options.report or first.config.get("reporting.mode")
+    why = superseded(first, session.now) if wish.mode == "incremental" else ""
+    if why and not options.force:
+        return _answer(_gave_way(first, wish, why), report, ())
+    with first.store.running():
+        with first.store.writing():
+            first.store.refuse_unfit()
+        outcome = _run(first, session, options, wish)
+        if outcome.landed:
+            first.store.maintain()
+    return _answer(outcome, report, tuple(first.store.notices))
+
+
+def _gave_way(first: Desk, wish: Wish, why: str) -> Outcome:
+    return Outcome(
+        status="skipped_superseded", base=first.tree.commit, head=first.tree.commit,
+        mode=wish.mode, ingested=Ingested(), why=why,
+        proposed=Proposed(main=None, waiting=None, problems=()),
+    )  # fmt: skip
 
 
 def _wish(first: Desk, options: argparse.Namespace) -> Wish:
@@ -306,6 +324,8 @@ def _headline(outcome: Outcome) -> str:
     match outcome.status:
         case "skipped":
             return "nothing new: no commit was made"
+        case "skipped_superseded":
+            return f"skipped: {outcome.why}"
         case "dry-run" if proposal is None:
             return "dry run: nothing new"
         case "dry-run":

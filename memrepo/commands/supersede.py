@@ -61,7 +61,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         new = Memory(path=path, fields=present(fields), body=text)
         new = replace(new, path=state.free_path(new))
         return Step(
-            op="supersede", what=f"{old.slug} by {new.slug}", reason="replaced by hand",
+            op="supersede", what=f"{old.label} by {new.label}", reason="replaced by hand",
             changes=(
                 Create(memory=new),
                 Update(

@@ -41,9 +41,13 @@ COMMANDS: dict[str, str] = {
     "unpin": "end that protection",
     "link": "link one memory to another",
     "history": "every commit of one memory",
+    "export": "write the memories in another program's format",
+    "import": "take in the claims of a memory-purifier workspace",
     "doctor": "named checks of repository, index, hooks and judge",
     "completion": "print a completion script for your shell",
 }
+_MODULES = {"import": "import_"}
+"""Modules of commands whose name is a word of the language."""
 
 
 class UsageError(MemrepoError):
@@ -109,16 +113,20 @@ def command_parser(name: str) -> Parser:
             f"memrepo: {name!r} is not a command",
             fix=f"did you mean {near[0]}?" if near else "`memrepo --help` lists them",
         )
-    module = import_module(f"memrepo.commands.{name}")
+    module = _module(name)
     parser = Parser(prog=f"memrepo {name}", description=f"{COMMANDS[name].capitalize()}.")
     module.arguments(parser)
     add_globals(parser, defaults=False)
     return parser
 
 
+def _module(name: str) -> Any:
+    return import_module(f"memrepo.commands.{_MODULES.get(name, name)}")
+
+
 def run_command(session: Session, name: str, options: argparse.Namespace) -> Answer:
     """Run one parsed command."""
-    answer: Answer = import_module(f"memrepo.commands.{name}").run(session, options)
+    answer: Answer = _module(name).run(session, options)
     return answer
 
 

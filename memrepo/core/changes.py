@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
+from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
 
 Op: TypeAlias = Literal[
@@ -96,6 +97,29 @@ class Step:
                 case Write() | Delete():
                     pass
         return tuple(dict.fromkeys(ids))
+
+
+BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire")
+"""Operations whose commits gather changes that stand or fall one by one."""
+
+
+def prints_of(op: str, change: Change) -> frozenset[str]:
+    """Return the fingerprint of one change of a bulk step: equal proposals have equal ones.
+
+    A creation is known by its id, a hash of what it says; an update by what it would say. Times
+    and runs are left out, for they differ each time.
+    """
+    match change:
+        case Create(memory=memory):
+            return frozenset({f"{op}:{memory.id}"})
+        case Update(id=id_, fields=fields, body=body):
+            sources = [[s.resource, s.text_hash] for s in fields.get("sources", ())]
+            said = digest([body or "", fields.get("standing", ""), sources])
+            return frozenset({f"{op}:{id_}:{said[:12]}"})
+        case Remove(id=id_):
+            return frozenset({f"{op}:{id_}"})
+        case Write() | Delete():
+            return frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

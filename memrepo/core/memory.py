@@ -185,6 +185,12 @@ class Memory:
         return self.path.rsplit("/", 1)[-1].removesuffix(".md")
 
     @property
+    def label(self) -> str:
+        """Return the slug, shortened where it is long but never without the digits of the id."""
+        slug = self.slug
+        return slug if len(slug) <= 30 else f"{slug[:22].rstrip('-')}…{slug[-7:]}"
+
+    @property
     def captured(self) -> str:
         """Return the newest evidence date, or an empty string."""
         return max((s.captured for s in self.sources), default="")

@@ -7,9 +7,9 @@ merge(o, a, a) = a and merge(o, a, o) = a. Derived files are left out; they are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from types import MappingProxyType
 
@@ -17,18 +17,17 @@ from memrepo.core import closure, codec, edits
 from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
 from memrepo.core.memory import Memory
 from memrepo.core.mergebytes import FileVersion
-from memrepo.core.mergefields import Origin, Stamps
 from memrepo.core.mergefiles import is_derived, join_file
 from memrepo.core.mergerecords import (
     Conflict,
     Kept,
     Merged,
     MergedFile,
-    Recalled,
     forgotten,
     join_versions,
     merge_memory,
 )
+from memrepo.core.mergeunits import Facts, Gathering, Versions, owners
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, Files, State, apply
 
@@ -36,27 +35,6 @@ __all__ = [
     "Conflict", "Facts", "Kept", "MergeResult", "Merged", "merge_memory", "merge_states",
     "virtual_base",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What history tells of one side and its records cannot; all of it may be unknown.
-
-    `committed` dates the side as a whole, `dates` single writes and removals; `people` are those
-    that a person made and `recalled` the memories retrieved there since the base. All three go by
-    memory id, or by path where a file is no memory. `paths` are the files that differ from the
-    base (None: they are compared, which reads them all).
-    """
-
-    committed: datetime | None = None
-    dates: Mapping[str, datetime] = field(default_factory=dict)
-    people: frozenset[str] = frozenset()
-    recalled: frozenset[str] = frozenset()
-    paths: frozenset[str] | None = None
-
-    def origin(self, name: str) -> Origin:
-        """Return the origin of what this side did to a memory or file."""
-        return Origin(committed=self.dates.get(name, self.committed), person=name in self.people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,115 +115,59 @@ class _Merge:
 
     def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
         self.states = (base, ours, theirs)
-        self.facts = (our, their)
         self.layout = ours.layout
-        self.changed = (
-            set[str](), _changed(base, ours, our), _changed(base, theirs, their)
-        )  # fmt: skip
-        self.touched = sorted(p for p in self.changed[1] | self.changed[2] if self.layout.owns(p))
-        self.edits: dict[str, bytes | None] = {}
+        self.found = Gathering(base, ours, theirs, our, their)
+        self.edits: dict[str, bytes | None] = dict.fromkeys(self.found.ours)
         self.conflicts: list[Conflict] = []
         self.kept: list[Kept] = []
+        self.problems: list[Problem] = []
 
     def draft(self) -> State:
         """Return the state before sweep and repairs."""
         base, ours, _ = self.states
-        units, loose = self._units()
-        memories = {i: m for i, m in ours.memories.items() if i not in units}
-        taken: set[str] = set()
-        results = [("", path, self._join("", path, v)) for path, v in sorted(loose.items())]
-        for id_, versions in sorted(units.items(), key=lambda item: item[0]):
+        for folded in self.found.folded:
+            self._note(folded)
+        results = [("", path, self._join(path, v)) for path, v in self.found.loose.items()]
+        for id_, versions in self.found.units.items():
             home = base.memories[id_].path if id_ in base.memories else ""
-            results.append((id_, home, self._join(id_, id_, versions)))
+            results.append((id_, home, self._join(id_, versions)))
         # Who stays where it was comes before who moves in.
         results.sort(key=lambda r: (r[0] != "", r[2] is None or r[2].path != r[1], r[0], r[1]))
+        memories = {i: m for i, m in ours.memories.items() if i not in self.found.units}
+        taken: set[str] = set()
         for id_, _, version in results:
             if version is not None:
                 path = self._free(version.path, taken)
                 taken.add(path)
                 self.edits[path] = version.data
-                if id_ and version.memory is not None:
+                if version.memory is None:
+                    self.problems += codec.decode(path, version.data)[1]
+                elif id_:
                     memories[id_] = replace(version.memory, path=path)
-        for path in self.touched:
+        for path in self.found.touched:
             if not self.layout.is_memory(path) and not is_derived(self.layout, path):
                 self._join_file(path)
         return State(
             layout=self.layout,
             files=ours.files.edited(self.edits),
             memories=MappingProxyType(memories),
-            problems=tuple(self._problems()),
+            problems=(*(p for p in ours.problems if p.path not in self.edits), *self.problems),
         )
 
-    def _units(self) -> tuple[dict[str, _Versions], dict[str, _Versions]]:
-        """Gather the versions of each touched memory, and of files that are nobody's."""
-        owners = [_owners(state) for state in self.states]
-        paths = [p for p in self.touched if self.layout.is_memory(p)]
-        units: dict[str, _Versions] = {
-            owner[p]: [None, None, None] for p in paths for owner in owners if p in owner
-        }
-        for n, owner in enumerate(owners):
-            files: dict[str, list[str]] = {}
-            for path, id_ in owner.items():
-                if id_ in units:
-                    files.setdefault(id_, []).append(path)
-            for id_, standing in files.items():
-                units[id_][n] = self._version(n, id_, sorted(standing))
-        loose: dict[str, _Versions] = {}
-        for n, state in enumerate(self.states):
-            for path in paths:
-                if path in state.files and path not in owners[n]:
-                    claims = sorted({owner[path] for owner in owners if path in owner})
-                    free = [id_ for id_ in claims if units[id_][n] is None]
-                    place = units[free[0]] if free else loose.setdefault(path, [None, None, None])
-                    place[n] = FileVersion(path, self._data(n, path), None)
-                    self._leave(n, path)
-        return units, loose
-
-    def _version(self, side: int, id_: str, paths: Sequence[str]) -> FileVersion | None:
-        """Return a memory as one state has it; two files with one id are one memory."""
-        version: FileVersion | None = None
-        for path in paths:
-            data = self._data(side, path)
-            memory = self.states[side].memories.get(id_)
-            if memory is None or memory.path != path:
-                memory, _ = codec.decode(path, data)
-            self._leave(side, path)
-            other = FileVersion(path, data, memory)
-            if version is None:
-                version = other
-            else:
-                origin = self.facts[max(side - 1, 0)].origin(id_)
-                joined = join_versions(None, version, other, Stamps(ours=origin, theirs=origin))
-                version = self._noted(joined)
-        return version
-
-    def _leave(self, side: int, path: str) -> None:
-        if side == 1:
-            self.edits[path] = None
-
-    def _data(self, side: int, path: str) -> bytes:
-        """Read a file, from the base where the side has the same."""
-        return self.states[side if path in self.changed[side] else 0].files[path]
-
-    def _join(self, id_: str, name: str, versions: _Versions) -> FileVersion | None:
+    def _join(self, name: str, versions: Versions) -> FileVersion | None:
         base, ours, theirs = versions
-        our, their = self.facts
-        stamps = Stamps(ours=our.origin(name), theirs=their.origin(name))
-        recalled = Recalled(ours=id_ in our.recalled, theirs=id_ in their.recalled)
-        return self._noted(join_versions(base, ours, theirs, stamps, recalled=recalled))
+        stamps, recalled = self.found.stamps(name), self.found.recalled(name)
+        joined = join_versions(base, ours, theirs, stamps, recalled=recalled)
+        self._note(joined)
+        return joined.version
 
-    def _noted(self, merged: MergedFile) -> FileVersion | None:
+    def _note(self, merged: MergedFile) -> None:
         self.conflicts += merged.conflicts
         self.kept += merged.kept
-        return merged.version
 
     def _join_file(self, path: str) -> None:
-        our, their = self.facts
         base, ours, theirs = (state.files.get(path) for state in self.states)
-        joined = join_file(
-            self.layout, path, base, ours, theirs,
-            Stamps(ours=our.origin(path), theirs=their.origin(path)),
-        )  # fmt: skip
+        joined = join_file(self.layout, path, base, ours, theirs, self.found.stamps(path))
         self.edits[path] = joined.data
         if joined.conflict is not None:
             self.conflicts.append(Conflict(kind=joined.conflict, path=path))
@@ -254,44 +176,12 @@ class _Merge:
 
     def _free(self, path: str, taken: set[str]) -> str:
         """Return the path, or one beside it where another memory stands already."""
-        stem, tail = path[: -len("-000000.md")], path[-len("-000000.md") :]
+        tail = re.search(r"(-[0-9a-f]{6})?\.md\Z", path)
+        cut = tail.start() if tail is not None else len(path)
         name, turn = path, 2
         while name in taken or (name != path and any(name in s.files for s in self.states)):
-            name, turn = f"{stem}-{turn}{tail}", turn + 1
+            name, turn = f"{path[:cut]}-{turn}{path[cut:]}", turn + 1
         return name
-
-    def _problems(self) -> Iterator[Problem]:
-        _, ours, theirs = self.states
-        yield from (p for p in ours.problems if p.path not in self.edits)
-        for problem in dict.fromkeys([*ours.problems, *theirs.problems]):
-            data = self.edits.get(problem.path)
-            sides = (ours, theirs)
-            if data is not None and any(
-                problem in side.problems and side.files.get(problem.path) == data for side in sides
-            ):
-                yield problem
-
-
-_Versions = list[FileVersion | None]
-
-
-def _changed(base: State, side: State, facts: Facts) -> set[str]:
-    if facts.paths is not None:
-        return set(facts.paths)
-    return {
-        path for path in {*base.files, *side.files} if base.files.get(path) != side.files.get(path)
-    }
-
-
-def _owners(state: State) -> dict[str, str]:
-    """Return the memory id by path, for second files of an id too."""
-    owners = {memory.path: id_ for id_, memory in state.memories.items()}
-    for problem in state.problems:
-        if problem.rule == "memory-same-id" and problem.path in state.files:
-            memory, _ = codec.decode(problem.path, state.files[problem.path])
-            if memory is not None and memory.id:
-                owners.setdefault(problem.path, memory.id)
-    return owners
 
 
 def _sweep(state: State, tombstones: Collection[str]) -> Iterator[Update]:
@@ -307,7 +197,7 @@ def _effect(ours: State, final: State, paths: Collection[str]) -> Effect:
 
 def _changes(ours: State, final: State, effect: Effect) -> Iterator[Change]:
     """Describe an effect in terms of memories: what leaves, what is updated, what comes."""
-    before = {p: i for p, i in _owners(ours).items() if p in effect.files}
+    before = {p: i for p, i in owners(ours).items() if p in effect.files}
     after = {m.path: m for m in final.memories.values() if m.path in effect.files}
     stays = {m.id for m in after.values() if _path_of(ours, m.id) == m.path}
     for path in effect.files:

@@ -65,6 +65,8 @@ def join_bytes(
     known = {c.text for c in (*o.comments, *host.comments)}
     above = [c for c in guest.comments if c.text not in known]
     left = {c.text for c in o.comments} - {c.text for c in guest.comments}
+    if above:
+        host = _Skeleton.of(newer if host is b else older, whole=True)
     data = host.with_header(entries, above, left)
     try:
         data = codec.edit(data, memory)
@@ -74,6 +76,17 @@ def join_bytes(
     if {k: f.value for k, f in written.items()} != {k: f.value for k, f in entries.items()}:
         return None
     return JoinedBytes(data=data, lost=lost)
+
+
+def _own_header(text: str) -> Header | None:
+    """Measure a header in which nothing is foreign; most are such and need not be read."""
+    end = text.find("\n---\n")
+    lines = text[:end].split("\n") if end >= 0 and text.startswith("---\n") else []
+    for line in lines[1:]:
+        own = line.startswith("  - {") or line.partition(":")[0] in BY_NAME
+        if not own or "#" in line or "\r" in line:
+            return None
+    return Header(present=True, body_line=len(lines) + 2) if lines else None
 
 
 def _says_the_same(base: FileVersion | None, side: FileVersion, o: _Skeleton, s: _Skeleton) -> bool:
@@ -114,11 +127,12 @@ class _Skeleton:
         self.comments = self._comments()
 
     @classmethod
-    def of(cls, version: FileVersion | None) -> _Skeleton:
+    def of(cls, version: FileVersion | None, *, whole: bool = False) -> _Skeleton:
         if version is None or version.memory is None:
             return cls("", Header())
         text = version.data.decode("utf-8")
-        return cls(text, header.read(text, version.path))
+        head = None if whole else _own_header(text)
+        return cls(text, head or header.read(text, version.path))
 
     def _foreign(self, entry: Entry) -> Foreign:
         margin = " " * self.head.indent

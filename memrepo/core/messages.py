@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memrepo.core.changes import Step
+from memrepo.core.changes import BULK_OPS, Step, prints_of
 from memrepo.core.ids import visible
 
 SUBJECT_LENGTH = 72
@@ -34,6 +34,11 @@ def fold(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """Spell a count with its noun: `1 page`, `2 pages`."""
+    return f"{count} {one if count == 1 else many}"
+
+
 def message(step: Step, context: Context) -> str:
     """Spell the commit message of a step."""
     subject = fold(f"{step.op}: {step.what}", SUBJECT_LENGTH)
@@ -44,6 +49,8 @@ def message(step: Step, context: Context) -> str:
     if step.reason:
         trailers.append(("Reason", step.reason))
     trailers += [("Reverts", commit) for commit in context.reverts]
+    if step.op in BULK_OPS and step.op != "create":
+        trailers += [("Print", p) for c in step.changes for p in sorted(prints_of(step.op, c))]
     trailers += sorted((context.extra or {}).items())
     lines = [f"{PREFIX}{key}: {fold(value, REASON_LENGTH)}" for key, value in trailers]
     body = [fold(step.reason, REASON_LENGTH), ""] if step.reason else []

@@ -7,7 +7,6 @@ ranges, never as Unicode categories: those change with the Python version, and b
 
 from __future__ import annotations
 
-import json
 import re
 
 from memrepo.core.fields import Node, Raw
@@ -73,6 +72,8 @@ def quoted(text: str) -> str:
 
     Controls, YAML's own line breaks and the byte order mark are escaped; the rest stays raw.
     """
+    import json
+
     spelled = json.dumps(text, ensure_ascii=False)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", spelled)
 

@@ -6,7 +6,6 @@ this one takes (a law in the tests). PyYAML's C loader needs ten times as long.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 
@@ -144,5 +143,7 @@ def _unquoted(string: str) -> str:
         return string[1:-1]
     if _SURROGATE.search(string):
         raise NotCanonical(string)
+    import json
+
     value: str = json.loads(string)
     return value

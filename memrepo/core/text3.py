@@ -107,8 +107,8 @@ def _resolved(
     tail = _common(older[head:][::-1], newer[head:][::-1])
     rests = older[head : len(older) - tail], newer[head : len(newer) - tail]
     for rest, other, whole in ((*rests, older), (*rests[::-1], newer)):
-        # The same change, and one side wrote more: nobody has ever seen these lines before.
-        if not other and not set(rest) & set(base[lo:hi]):
+        # The same change, and one side added more to it.
+        if head + tail and not other and not set(rest) & set(base[lo:hi]):
             return whole, False
     return newer, True
 

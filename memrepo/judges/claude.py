@@ -8,7 +8,6 @@ prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import Exit, MemrepoError
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from anthropic import Anthropic
 
 _CACHED: Any = {"type": "ephemeral"}
+_CONNECT_S = 15.0
 _CUT = ("max_tokens", "model_context_window_exceeded")
 _DONE = ("end_turn", "stop_sequence")
 _FIXES = {
@@ -44,7 +44,7 @@ class NoCredentials(MemrepoError):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claude:
     """Claude by the Messages API; implements `judges.model.Backend`.
 
@@ -73,13 +73,14 @@ class Claude:
             content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
         schema: Any = {"type": "json_schema", "schema": dict(prompt.schema)}
         try:
-            message: Any = self._client.messages.create(
-                model=self.model,
-                max_tokens=self.max_tokens,
-                system=[{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
-                messages=[{"role": "user", "content": content}],
-                output_config={"format": schema},
-            )
+            with self._client() as client:
+                message: Any = client.messages.create(
+                    model=self.model,
+                    max_tokens=self.max_tokens,
+                    system=[{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
+                    messages=[{"role": "user", "content": content}],
+                    output_config={"format": schema},
+                )
         except anthropic.APIStatusError as error:
             raise JudgeFailed(
                 f"{self.name}: HTTP {error.status_code}: {_said(error)}",
@@ -94,20 +95,22 @@ class Claude:
             raise JudgeFailed(f"{self.name}: {_said(error)}", fix="check the connection") from error
         return self._reply(message)
 
-    @cached_property
     def _client(self) -> Anthropic:
+        """Make a client for one question: answers take seconds, a connection does not."""
         import anthropic
 
+        timeout = anthropic.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))
         client = anthropic.Anthropic(
             base_url=self.base_url or None,
-            timeout=self.timeout_s,
+            timeout=timeout,
             max_retries=self.max_retries,
             open_telemetry=False,
             http_client=anthropic.DefaultHttpxClient(
-                event_hooks={"response": [self._patience]}, timeout=self.timeout_s
+                event_hooks={"response": [self._patience]}, timeout=timeout
             ),
         )
         if not (client.api_key or client.auth_token or client.credentials):
+            client.close()
             raise NoCredentials
         return client
 

@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate, PromotionScores, VerdictWord
 from memrepo.judges import wordlists
+from memrepo.judges.sameness import sense
 from memrepo.judges.triples import read_triple
-from memrepo.judges.wording import tidy
+from memrepo.judges.wording import bare_object, tidy
 from memrepo.policies.matching import normal_subject, tokens
 
 COMPRESS_PERSISTENCE = 0.6
@@ -25,25 +26,32 @@ _Key = tuple[str, str, tuple[str, ...]]
 def equal_groups(
     candidates: Sequence[Candidate], words: Mapping[str, VerdictWord]
 ) -> dict[str, tuple[str, ...]]:
-    """Return, per candidate, the others that are equal but for punctuation, case and fillers.
+    """Return, per candidate, the others that say the same in the same or in other words.
 
-    Equal texts merge only under one subject and in one task state, and only where at least one of
-    them is promoted by itself. Order counts, and so do negation, questions and numbers.
+    Short texts are equal but for punctuation, case and fillers, longer ones in their sense
+    (`judges.sameness`). They merge only under one subject and in one task state, and only where
+    at least one of them is promoted by itself. Negation, questions, numbers and direction count.
     """
     groups: dict[_Key, list[str]] = {}
     for candidate in candidates:
-        said = content(tidy(candidate.text))
-        if said:
-            triple = read_triple(candidate)
-            # In the second shape the subject is part of the text that is compared already.
-            subject = "" if triple.shape == 2 else normal_subject(triple.subject)
-            groups.setdefault((subject, candidate.task, said), []).append(candidate.candidate_id)
+        text = bare_object(tidy(candidate.text))
+        if said := sense(text) or content(text):
+            key = (_unsaid_subject(candidate, text), candidate.task, said)
+            groups.setdefault(key, []).append(candidate.candidate_id)
     return {
         key: tuple(sorted(set(group) - {key}))
         for group in groups.values()
         if len(group) > 1 and any(words[key] == "promote" for key in group)
         for key in group
     }
+
+
+def _unsaid_subject(candidate: Candidate, text: str) -> str:
+    """Return the subject where the text does not name it itself, else an empty string."""
+    triple = read_triple(candidate)
+    if triple.shape == 2 or tokens(triple.subject) <= tokens(text):
+        return ""
+    return normal_subject(triple.subject)
 
 
 def content(text: str) -> tuple[str, ...]:

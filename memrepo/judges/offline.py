@@ -177,7 +177,7 @@ def _word(spokesman: Candidate, hint: str) -> tuple[Wording, Triple]:
         text = extract(body) if hint == "episode" else body
         return Wording(text=text, subject=triple.subject, title=cap(title, TITLE_LENGTH)), triple
     triple = read_triple(spokesman)
-    text = tidy(spokesman.text)
+    text = extract(tidy(spokesman.text))
     return Wording(
         text=text, subject=triple.subject, predicate=triple.predicate, object=triple.object
     ), triple
@@ -203,8 +203,10 @@ def _claim(draft: _Draft, found: Succession, request: CanonicalRequest) -> Canon
 
 
 def _standing(kind: str, strength: float, hedged: bool, found: Succession) -> str:
-    """Contradictions first, then doubt: strength under 2.0, a hedge, an open question."""
+    """Contradictions first, then age, then doubt: strength under 2.0, a hedge, an open question."""
     if found.contradictions:
         return found.contradictions[0].relation
+    if found.overtaken:
+        return "stale"
     doubtful = strength < RESOLVED_FROM or hedged or kind == "open_question"
     return "unresolved" if doubtful else "resolved"

@@ -85,6 +85,7 @@ _BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (w.UNDER_WAY, Signal("under_way", action=0.20, identity=0.10)),
     (w.WHEN, Signal("when", judgement=0.15, persistence=0.20)),
 )
+_SMALL_TALK = Signal("small_talk", -0.25, -0.25, -0.10, -0.15, -0.25, 0.25)
 _ANSWER = Signal("answers", judgement=0.25, action=0.10, persistence=0.10)
 _SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
 
@@ -155,6 +156,8 @@ def _speech_signals(candidate: Candidate, text: str) -> Iterator[Signal]:
     told = " ".join(s for s in sentences if not s.endswith(("?", "？")))
     if share := detail(told):
         yield _scaled(_DETAIL, share)
+    elif w.SMALL_TALK.match(text):
+        yield _SMALL_TALK
     for pattern, signal in _BY_SPEECH:
         if pattern.search(told):
             yield signal

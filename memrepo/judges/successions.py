@@ -41,6 +41,8 @@ class Succession:
     contradictions: tuple[Contradiction, ...] = ()
     confidence: float = 0.0
     code: str = ""
+    overtaken: bool = False
+    """A newer value of the same key stands in the same request: this one is stale from birth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,16 +75,18 @@ class Said:
 class Values:
     """What is said under one key: by priors, and in this request with the newest day of each.
 
-    Values are in the normalised form of objects.
+    Values are in the normalised form of objects; `dated` holds explicit days alone.
     """
 
     priors: tuple[tuple[PriorClaim, str], ...]
     given: Mapping[str, str]
+    dated: Mapping[str, str]
 
 
 def values_by_key(said: Iterable[Said], index: PriorIndex) -> dict[ReuseKey, Values]:
     """Return the values of each key that a request speaks of; priors newest first."""
     given: dict[ReuseKey, dict[str, str]] = {}
+    dated: dict[ReuseKey, dict[str, str]] = {}
     priors: dict[ReuseKey, tuple[tuple[PriorClaim, str], ...]] = {}
     for one in said:
         value = normal_subject(one.triple.object)
@@ -94,7 +98,11 @@ def values_by_key(said: Iterable[Said], index: PriorIndex) -> dict[ReuseKey, Val
         newest = max((c.captured[:10] for c in one.cluster.candidates), default="")
         days = given.setdefault(one.key, {})
         days[value] = max(newest, days.get(value, ""))
-    return {key: Values(priors=priors[key], given=days) for key, days in given.items()}
+        sure = dated.setdefault(one.key, {})
+        sure[value] = max(explicit_date(one.cluster), sure.get(value, ""))
+    return {
+        key: Values(priors=priors[key], given=days, dated=dated[key]) for key, days in given.items()
+    }
 
 
 def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
@@ -110,7 +118,10 @@ def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
     values = by_key[key]
     peers = [(p, v) for p, v in values.priors if _comparable(triple, v, key[1])]
     others = [(p, v) for p, v in peers if v != new]
-    given = {v for v in values.given if _comparable(triple, v, key[1])}
+    older = _older(said, values)
+    given = {v for v in values.given if v not in older and _comparable(triple, v, key[1])}
+    if _is_overtaken(said, values):
+        return Succession(overtaken=True, code="older_value")
     listed = len(others) < len(peers) or len(others) > 1 or len(given) > 1
     if not others or (listed and triple.shape == 1 and key[1] not in _SINGLE):
         return Succession()
@@ -128,6 +139,23 @@ def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
     return _contradicting(
         [p for p, _ in others], "stale" if dated and date < before else "contested"
     )
+
+
+def _older(said: Said, values: Values) -> frozenset[str]:
+    """Return the other values of a single key that an earlier explicit day in this request has."""
+    if said.triple.shape != 1 or said.key is None or said.key[1] not in _SINGLE:
+        return frozenset()
+    day = values.dated.get(normal_subject(said.triple.object), "")
+    return frozenset(v for v, other in values.dated.items() if other and other < day)
+
+
+def _is_overtaken(said: Said, values: Values) -> bool:
+    """Tell whether this request gives a single key a newer value that no prior has."""
+    if said.triple.shape != 1 or said.key is None or said.key[1] not in _SINGLE:
+        return False
+    day = values.dated.get(normal_subject(said.triple.object), "")
+    known = {v for _, v in values.priors}
+    return bool(day) and any(o > day for v, o in values.dated.items() if v not in known)
 
 
 def explicit_date(cluster: Cluster) -> str:

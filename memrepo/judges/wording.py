@@ -14,6 +14,11 @@ _BOLD_LEAD = re.compile(
 _COLON = re.compile(r"^\s*[:：]\s*")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
+# A full stop after one of these ends no sentence.
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:e\.g|i\.e|z\.\s?B|d\.\s?h|dr|mr|mrs|ms|prof|st|vs|etc|no|nr|ca|bzw|usw|[A-Z])\.$",
+    re.IGNORECASE,
+)
 _TAG = re.compile(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
 
 
@@ -57,11 +62,15 @@ def cap(text: str, limit: int) -> str:
 
 
 def extract(text: str, limit: int = EXTRACT_LENGTH) -> str:
-    """Return the beginning of a narrative, cut at the last sentence end within the limit."""
+    """Return the beginning of a long text, cut at the last sentence end within the limit.
+
+    The whole stays reachable: the memory's source names the lines of the whole unit.
+    """
     text = text.strip()
     if len(text) <= limit:
         return text
     ends = [m.end() for m in _SENTENCE_END.finditer(text[: limit + 1]) if m.end() <= limit]
+    ends = [end for end in ends if not _ABBREVIATION.search(text[max(end - 8, 0) : end])]
     if ends and text[: ends[-1]].strip():
         return text[: ends[-1]].strip()
     return cap(text[: limit * 2], limit)

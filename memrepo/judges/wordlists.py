@@ -156,6 +156,22 @@ toll, super, danke, genau, klar, schön, ach, gratuliere, herzlichen glückwunsc
 """,
     start=True,
 )
+# A reaction that stands by itself: "Sounds good!", "That's great, Ann." The comma or mark after
+# it tells it from "No deploys on Fridays" and "Great Danes need space".
+SMALL_TALK = re.compile(
+    r"^\W*(?:(?:wow|thanks(?:\s+(?:a lot|so much|again))?|thank\s+you(?:\s+(?:so|very)\s+much)?|thx"
+    r"|congrat\w*|awesome|amazing|great|nice|cool|yeah|yep|yup|yes|no|sure(?:\s+thing)?|definitely"
+    r"|absolutely|totally|exactly|agreed|oh|haha\w*|lol|hey|hi|hello|perfect|ok(?:ay)?|alright|done"
+    r"|got\s+it|will\s+do|understood|noted|sorry|no\s+(?:way|problem|worries)|of\s+course|wonderful"
+    r"|fantastic|incredible|impressive|beautiful|bye|good\s+(?:luck|job|morning|night)|take\s+care"
+    r"|well\s+done|my\s+pleasure|you['’]?re\s+welcome|toll|super|danke|genau|klar|schön)"
+    r"(?=\s*[,!.…–—-]\s|\s*[,!.…]*\s*$)"
+    r"|(?:that|this|it)(?:['’]?s|\s+is|\s+sounds|\s+looks)\s+(?:\w+\s+)?(?:great|awesome|cool|amazing"
+    r"|wonderful|fantastic|impressive|good|nice|lovely|sweet|inspiring|perfect)\b"
+    r"|(?:sounds|looks)\s+(?:like|great|good|fun|awesome|amazing|fine|perfect)\b"
+    r"|(?:glad|happy|sorry)\s+(?:to\s+(?:hear|help)|you\b|that\s+you\b|it\s+helped))",
+    re.IGNORECASE,
+)
 # Words that a sentence can hold without telling anything: function words, praise and fillers.
 COMMON = _terms("""
 the, and, but, for, with, from, are, was, were, been, being, its, this, that, these, those, you,
@@ -167,6 +183,112 @@ amazing, cool, it's, i'm, i've, that's, don't, you're, let, let's, sure, know, i
 der, die, das, und, aber, oder, mit, von, für, auf, ist, sind, war, ein, eine, einen, einem,
 einer, ich, wir, sie, ihr, mich, mir, uns, auch, nur, noch, sehr, nicht, dass, wie, was, wenn
 """)
+
+# Words that add nothing to a statement when it is compared with another.
+FILLERS = _terms("""
+a, an, the, also, just, really, very, quite, so, then, even, das, der, die, den, dem, auch, sehr
+""")
+# Each line holds phrases that say the same in a note about people or work; the first stands for
+# all. General English, nothing that turns a statement round or names a different thing.
+_GROUPS = """
+start, begin, commence
+starts, begins, commences
+started, began, commenced
+buy, purchase
+buys, purchases
+bought, purchased
+help, assist
+helps, assists
+helped, assisted
+attend, go to
+attends, goes to
+attended, went to
+participate in, take part in
+participates in, takes part in
+participated in, took part in
+enjoy, like, is fond of
+enjoys, likes
+enjoyed, liked
+want to, would like to, wish to, hope to
+wants to, wishes to, hopes to
+wanted to, wished to, hoped to
+plan to, planning to, intend to, intending to
+plans to, intends to
+planned to, intended to
+believe, think, feel that
+believes, thinks, feels that
+believed, thought, felt that
+get, receive, obtain
+gets, receives, obtains
+got, received, obtained
+makes, creates
+made, created
+told, informed
+talk about, discuss
+talks about, discusses
+talked about, discussed
+fixed, repaired
+finished, completed
+chose, picked, selected
+chooses, picks, selects
+uses, utilizes, utilises
+used, utilized, utilised
+need, require
+needs, requires
+needed, required
+shows, displays
+showed, displayed
+met, encountered
+live in, reside in
+lives in, resides in
+lived in, resided in
+moved to, relocated to
+work for, work at
+works for, works at, is employed by
+worked for, worked at, was employed by
+happy, glad, pleased, delighted
+thankful, grateful, appreciative
+big, large, huge
+little, small, tiny
+important, significant, essential, crucial
+hard, difficult, tough, challenging
+quick, fast, rapid
+beautiful, gorgeous, lovely
+amazing, wonderful, fantastic, great, awesome
+afraid of, scared of, frightened of
+excited, thrilled
+kids, children
+kid, child
+mom, mother, mum
+dad, father
+job, position
+house, home
+photo, picture, photograph
+movie, film
+city, town
+often, frequently
+recently, lately
+currently, at the moment, at present, now
+because, since, as a result of, due to, because of
+due on, due by
+about, regarding, concerning
+during, throughout
+many, numerous, a lot of, lots of
+various, different
+several, a number of
+nearby, close by
+also, as well, too
+together with, along with, with
+"""
+_LINES = [[p.strip() for p in line.split(",")] for line in _GROUPS.strip().splitlines()]
+MEANING_OF = {phrase: line[0] for line in _LINES for phrase in line}
+SAME_MEANING = re.compile(
+    r"(?<![\w-])(?:"
+    + "|".join(
+        re.escape(p).replace(r"\ ", r"\s+") for p in sorted(MEANING_OF, key=len, reverse=True)
+    )
+    + r")(?!\w|-\w)"
+)
 
 OPEN = _words("""
 tbd, unclear, open question, to be decided, undecided, not decided yet, unklar,

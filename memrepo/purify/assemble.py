@@ -22,6 +22,7 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.purify.gather import SHORT
+from memrepo.purify.overtaken import overtaken
 
 ACTOR = f"memrepo/{__version__}"
 SURE = 0.9
@@ -139,6 +140,14 @@ class _Known:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
 
+    def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
+        """Return the imported memory that rests on this very evidence: judged before, elsewhere."""
+        for source in sources:
+            memory = self.memory(self.by_evidence.get((source.resource, source.text_hash), ""))
+            if memory is not None and memory.text("origin") == "import":
+                return memory.id, "same_evidence"
+        return "", ""
+
     def before_edit(self, cluster: Cluster) -> Memory | None:
         """Return the active memory whose only evidence was edited into this cluster, if any."""
         for candidate in cluster.candidates:
@@ -228,6 +237,8 @@ def _settle(known: _Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     sources = _sources(cluster)
     texts = [s.text_hash for s in sources] if not said.object else []
     same, how = known.recognise(claim, texts, id_)
+    if not same:
+        same, how = known.imported(sources)
     if same:
         known.add_evidence(same, sources)
         return Decision(
@@ -350,6 +361,9 @@ def _singles(
     """Yield the decisions that are a commit of their own: supersessions, then contradictions."""
     stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
     rest: list[tuple[str, str, str]] = []
+    for new, old in overtaken(claims, became, known.current):
+        if known.current(old).status == known.current(new).status == "active":
+            yield _supersede(known, new, old, "a newer value of the same key in the same run")
     for new, claim in stated:
         replaced = known.replaced.get(claim.cluster_id, "")
         if replaced and known.current(replaced).status == "active":
@@ -363,7 +377,13 @@ def _singles(
                 sure = claim.scores.supersession_confidence
                 why = f"a newer statement of the same matter ({claim.rationale}; {sure:.2f} sure)"
                 yield _supersede(known, new, old, why)
-        rest += [(new, other.memory_id, other.reason) for other in claim.contradictions]
+        # That an older value is older than today's is no news once it has been replaced.
+        over = known.current(new).status != "active"
+        rest += [
+            (new, other.memory_id, other.reason)
+            for other in claim.contradictions
+            if not (over and other.relation == "stale")
+        ]
     for new, old, why in rest:
         if new != old and known.current(old).status == "active":
             yield _flag(known, new, old, why)
@@ -386,7 +406,7 @@ def _supersede(known: _Known, new: str, old: str, reason: str) -> Step:
     before, after = known.current(old), known.current(new)
     return Step(
         op="supersede",
-        what=f"{before.slug} by {after.slug}",
+        what=f"{before.label} by {after.label}",
         reason=reason,
         changes=(
             known.edit(
@@ -410,7 +430,7 @@ def _flag(known: _Known, new: str, old: str, reason: str) -> Step:
         changes.append(known.edit(id_, {"standing": "contested", "links": (*links, edge)}))
     return Step(
         op="flag",
-        what=f"{known.current(new).slug} against {known.current(old).slug}",
+        what=f"{known.current(new).label} against {known.current(old).label}",
         reason=reason or "contradiction",
         changes=tuple(changes),
     )

@@ -37,7 +37,8 @@ class Placed:
         """Return the unit's provenance."""
         captured = self.unit.captured
         basis: str = self.unit.captured_from
-        if not captured:
+        # Nothing is captured before it is written: a later day is one that the text is about.
+        if not captured or (self.committed and captured[:10] > self.committed):
             captured, basis = self.committed, "commit"
         return Source(
             resource=self.resource, blob=self.blob, lines=self.unit.lines,

@@ -1,7 +1,7 @@
 """Decisions that a person took back are not taken again by themselves: they wait for review.
 
-A fingerprint names a decision by operation and memories; ids are hashes of content, so the same
-proposal has the same fingerprint in every run.
+A fingerprint names a decision by operation, memories and what it would say, so the same proposal
+has the same fingerprint in every run and another wording has another.
 """
 
 from __future__ import annotations
@@ -9,9 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
-
-BULK_OPS = ("create",)
+from memrepo.core.changes import (
+    BULK_OPS,
+    Change,
+    Create,
+    Delete,
+    Remove,
+    Step,
+    Update,
+    Write,
+    prints_of,
+)
+from memrepo.core.messages import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +42,14 @@ class Parted:
         return self.held_ids | {id_ for step in self.held for id_ in step.memory_ids}
 
 
-def fingerprints(op: str, memories: Iterable[str]) -> frozenset[str]:
-    """Return the fingerprints of a commit: one a memory for bulk steps, else one for the whole."""
-    if op in BULK_OPS:
+def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -> frozenset[str]:
+    """Return the fingerprints of a commit: one a change for bulk steps, else one for the whole.
+
+    `prints` are those that the commit's own trailers name.
+    """
+    if found := frozenset(prints):
+        return found
+    if op == "create":
         return frozenset(f"{op}:{id_}" for id_ in memories)
     return frozenset({f"{op}:{'+'.join(sorted(memories))}"})
 
@@ -63,11 +77,11 @@ def _split(
     gone: set[str] = set()
     for step in steps:
         if step.op in BULK_OPS:
-            hit = [bool(fingerprints(step.op, _ids(c)) & prints) for c in step.changes]
+            hit = [bool(prints_of(step.op, c) & prints) for c in step.changes]
             out = [c for c, yes in zip(step.changes, hit, strict=True) if yes]
             stay += _some(step, [c for c, yes in zip(step.changes, hit, strict=True) if not yes])
             leave += _some(step, out)
-            gone |= {id_ for change in out for id_ in _ids(change)}
+            gone |= {id_ for change in out if isinstance(change, Create) for id_ in _ids(change)}
         elif fingerprints(step.op, step.memory_ids) & prints or gone & set(step.memory_ids):
             leave.append(step)
         else:
@@ -76,7 +90,7 @@ def _split(
 
 
 def _created(steps: Sequence[Step]) -> frozenset[str]:
-    return frozenset(id_ for s in steps if s.op in BULK_OPS for id_ in s.memory_ids)
+    return frozenset(id_ for s in steps if s.op == "create" for id_ in s.memory_ids)
 
 
 def _some(step: Step, changes: Sequence[Change]) -> list[Step]:
@@ -84,8 +98,10 @@ def _some(step: Step, changes: Sequence[Change]) -> list[Step]:
         return []
     if len(changes) == len(step.changes):
         return [step]
-    _, _, noun = step.what.partition(" ")
-    return [replace(step, what=f"{len(changes)} {noun}", changes=tuple(changes))]
+    _, noun, how = (*step.what.split(" ", 2), "", "")[:3]
+    one, many = ("memory", "memories") if noun.startswith("memor") else ("note", "notes")
+    what = f"{counted(len(changes), one, many)} {how}".strip()
+    return [replace(step, what=what, changes=tuple(changes))]
 
 
 def _ids(change: Change) -> tuple[str, ...]:

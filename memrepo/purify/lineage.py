@@ -40,7 +40,7 @@ CLAIM_STATUSES = (
     "resolved", "contested", "unresolved", "superseded", "stale", "retire_candidate",
     "probable_duplicate",
 )  # fmt: skip
-INACTIVE = frozenset({"superseded", "stale", "retire_candidate"})
+INACTIVE = ("superseded", "stale", "retire_candidate")
 RUN_STATUSES = (
     "ok", "skipped", "skipped_superseded", "partial_failure", "failed", "upgrade_required",
 )  # fmt: skip

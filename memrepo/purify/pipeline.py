@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memrepo.core.changes import Create, Delete, Step, Write
+from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.judging import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify.aside import set_aside
@@ -91,7 +92,10 @@ def purify(
         steps=(*_steps(made, noted), *retired),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),
         consumed=tuple(_except(entry, left_open) for entry in intake.consumed),
-        behind=_behind(gathered, groups, made.decisions, noted, intake.notes),
+        behind={
+            **_behind(gathered, groups, made.decisions, noted, intake.notes),
+            **_behind_retired(state, retired, intake),
+        },
         counts=_counts(intake, gathered, verdicts, made, noted, retired),
         judgements=_judgements(verdicts, groups, claims, made.decisions),
         quarantined=_quarantined(judged.refused, worded.refused, made.quarantined, noted),
@@ -135,28 +139,28 @@ def _withhold(intake: Intake, left_open: frozenset[tuple[str, str]]) -> None:
 def _steps(made: Assembled, noted: Captured) -> tuple[Step, ...]:
     """Order the chain: bulk creates, bulk evidence, then single decisions (rulings, 11)."""
     steps = []
-    for count, what, op, changes in (
-        (len(made.creates), "memories from sources", "create",
-         tuple(Create(memory=m) for m in made.creates)),
-        (len(noted.creates), "notes from daily logs", "create",
-         tuple(Create(memory=m) for m in noted.creates)),
-        (len(noted.rewords), "notes that grew", "reword", noted.rewords),
-        (len(made.rewords), "memories edited in their source", "reword", made.rewords),
-        (len(made.updates), "memories met again in sources", "confirm", made.updates),
-    ):  # fmt: skip
+    bulk: tuple[tuple[Op, Sequence[Change], str, str, str], ...] = (
+        ("create", tuple(Create(memory=m) for m in made.creates), "memory", "memories",
+         "from sources"),
+        ("create", tuple(Create(memory=m) for m in noted.creates), "note", "notes",
+         "from daily logs"),
+        ("reword", noted.rewords, "note", "notes", "that grew"),
+        ("reword", made.rewords, "memory", "memories", "edited in their source"),
+        ("confirm", made.updates, "memory", "memories", "met again in sources"),
+    )  # fmt: skip
+    for op, changes, one, many, how in bulk:
         if changes:
-            steps.append(
-                Step(op=op, what=f"{count} {what}", reason=_WHY[what], changes=changes)  # type: ignore[arg-type]
-            )
+            what = f"{counted(len(changes), one, many)} {how}"
+            steps.append(Step(op=op, what=what, reason=_WHY[how], changes=tuple(changes)))
     return (*steps, *made.singles)
 
 
 _WHY = {
-    "memories from sources": "both passes of the purifier accepted them",
-    "notes from daily logs": "daily logs are captured as notes, one a dated section",
-    "memories edited in their source": "the line they rest on was edited where it stood",
-    "notes that grew": "the section of the daily log they come from was written on",
-    "memories met again in sources": "the same text stands in another place: evidence is added",
+    "from sources": "both passes of the purifier accepted them",
+    "from daily logs": "daily logs are captured as notes, one a dated section",
+    "edited in their source": "the line they rest on was edited where it stood",
+    "that grew": "the section of the daily log they come from was written on",
+    "met again in sources": "the same text stands in another place: evidence is added",
 }
 
 
@@ -206,6 +210,18 @@ def _behind(
     for id_, source in told:
         found[id_] = frozenset({by_text[source.resource, source.text_hash]})
     return found
+
+
+def _behind_retired(
+    state: State, retired: Sequence[Step], intake: Intake
+) -> dict[str, frozenset[tuple[str, str]]]:
+    """Return, for each memory retired, the sources that lost it; an empty hash means all of one."""
+    return {
+        id_: frozenset((s.resource, "") for s in state.memories[id_].sources
+                       if s.resource in intake.gone)
+        for step in retired
+        for id_ in step.memory_ids
+    }  # fmt: skip
 
 
 def _counts(

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory, Retired, Source
+from memrepo.core.messages import counted
 from memrepo.core.state import State
 
 STANDING = "retire_candidate"
@@ -56,7 +57,7 @@ def _step(path: str, members: list[Memory], standing: TextHashes, run: str) -> S
     reason = "text_removed" if standing(path) else "source_removed"
     return Step(
         op="retire",
-        what=f"{len(members)} {'memory' if len(members) == 1 else 'memories'} without evidence",
+        what=f"{counted(len(members), 'memory', 'memories')} without evidence",
         reason=f"{reason}: {path} no longer holds what they rested on",
         changes=tuple(
             Update(

@@ -120,6 +120,11 @@ def user_config() -> Path:
     return (Path(base) if base else Path.home() / ".config") / "memrepo" / "config.toml"
 
 
+def agent_name() -> str:
+    """Return the agent that the environment names (memory-purifier, telemetry), or `unknown`."""
+    return os.environ.get("OPENCLAW_AGENT_ID") or os.environ.get("AGENT_ID") or "unknown"
+
+
 @contextmanager
 def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
     """Open the git repository that holds a folder; raises NotARepository."""

@@ -14,7 +14,7 @@ from memrepo.store.gitenv import call
 if TYPE_CHECKING:
     from git import Repo
 
-_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts")
+_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print")
 _VALUE = "\x1e"
 # What a person's settings would change about `git log`, and our trailers with it.
 _PLAIN = (
@@ -38,6 +38,11 @@ class Entry:
     def trailer(self, key: str) -> str:
         """Return the first value of a trailer, or an empty string."""
         return next(iter(self.trailers.get(key, ())), "")
+
+    @property
+    def prints(self) -> tuple[str, ...]:
+        """Return the fingerprints of its changes, where ids alone do not tell them."""
+        return self.trailers.get("Print", ())
 
     @property
     def op(self) -> Op:

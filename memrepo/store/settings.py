@@ -25,3 +25,20 @@ def set_workspace(repo: Repo, path: Path) -> None:
 def get(repo: Repo, key: str) -> str:
     """Return a per-clone setting, or an empty text."""
     return str(repo.git.config("--local", "--get", key, with_exceptions=False))
+
+
+def local(repo: Repo) -> dict[str, str]:
+    """Return every setting of memrepo's in this clone by its name; the last of a name counts."""
+    said = str(repo.git.config("--local", "--list", "-z", strip_newline_in_stdout=False))
+    pairs = (entry.partition("\n") for entry in said.split("\0"))
+    return {name: value for name, _, value in pairs if name.startswith("memrepo.")}
+
+
+def put(repo: Repo, key: str, value: str) -> None:
+    """Set a per-clone setting."""
+    repo.git.config("--local", key, value)
+
+
+def drop(repo: Repo, key: str) -> None:
+    """Remove a per-clone setting; one that is not set is no error."""
+    repo.git.config("--local", "--unset-all", key, with_exceptions=False)

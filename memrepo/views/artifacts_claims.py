@@ -217,7 +217,7 @@ def claim_record(told: Told, claims: Claims, how: Spelling) -> dict[str, Any]:
         "routeRationale": judged.route or None,
         **_disposition(told, claims, judged),
         "normalizationSignature": _signature(told),
-        **_route(told),
+        **route_of(told),
         "updatedInRunId": memory.text("run") or None,
         **how.stamps(updated(memory), "updatedAt"),
     }
@@ -292,7 +292,8 @@ def _signature(told: Told) -> str:
     return f"{subject}|{normal_predicate(told.memory.text('predicate'))}|{told.home}"
 
 
-def _route(told: Told) -> dict[str, Any]:
+def route_of(told: Told) -> dict[str, Any]:
+    """Return the three route fields of a claim."""
     state = affinity(told.type, told.home)
     return {
         "routeValidationState": state,

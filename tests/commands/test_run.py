@@ -135,7 +135,8 @@ def test_nothing_forbidden_and_no_secret_is_in_any_object_of_the_history(ugly_re
     dump = git(ugly_repo, "cat-file", "--batch", "--batch-all-objects", "--unordered")
     for word in (*hostile_files.SECRETS, hostile_files.INBOX_SECRET, *ugly_files.NEVER_TAKEN):
         assert word not in dump
-    assert "120000" not in git(ugly_repo, "ls-tree", "-r", "HEAD")
+    tracked = git(ugly_repo, "ls-tree", "-r", "-z", "HEAD").split("\0")
+    assert {entry[:6] for entry in tracked if entry} == {"100644"}
 
 
 def test_subjects_are_bounded_and_trailers_cannot_be_forged(ugly_repo: Path) -> None:

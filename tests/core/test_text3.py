@@ -46,7 +46,7 @@ def test_lines_that_one_side_added_are_there_unless_it_lost_an_overlap(
     base: str, older: str, newer: str
 ) -> None:
     joined = merge_text(base, older, newer)
-    lines = [set(text.split("\n")) for text in (base, older, newer, joined.text)]
+    lines = [set(text.split("\n")) - {""} for text in (base, older, newer, joined.text)]
     assert lines[2] - lines[0] <= lines[3]
     if not joined.overlap:
         assert lines[1] - lines[0] <= lines[3]

@@ -1,0 +1,88 @@
+"""`memrepo export`: the memories in other programs' formats, in a folder of their own."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memrepo.commands.placing import place, refuse_place
+from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.core.state import State
+from memrepo.views.artifacts import Exported, Terms, artifacts
+from memrepo.views.bundles import jsonl, okf
+
+PROFILES = ("personal", "business")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "format", choices=tuple(_FORMATS), metavar="FORMAT",
+        help="artifacts (the purifier's files), jsonl (every memory) or okf (a knowledge bundle)",
+    )  # fmt: skip
+    parser.add_argument("dir", metavar="DIR", help="the folder to write, outside the repository")
+    parser.add_argument(
+        "--profile", choices=PROFILES, help="artifacts for this profile (the repository's own)"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="write into a folder that holds files already"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be written")
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Write the memories at HEAD; the repository is not changed."""
+    where = (session.where / options.dir).absolute()
+    with opened(session) as desk:
+        refuse_place(desk, where, force=options.force)
+        state = desk.tree.state()
+        made = _FORMATS[options.format](desk, session, options, state)
+        commit = desk.tree.commit
+    if not options.dry_run:
+        place(where, made.files)
+    data = {
+        "format": options.format, "path": str(where), "commit": commit,
+        "files": sorted(made.files), "counts": dict(made.counts),
+        "left_out": dict(made.left_out), "dry_run": options.dry_run,
+    }  # fmt: skip
+    return Answer(
+        data=data, text=_text(data, made.counts), problems=(*state.problems, *made.problems)
+    )
+
+
+def _artifacts(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    config = desk.config
+    terms = Terms(
+        profile=options.profile or config.profile, zone=config.zone, rules=config.source_rules(),
+        now=session.now,
+    )  # fmt: skip
+    return artifacts(state, terms)
+
+
+def _jsonl(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    del desk, session, options
+    return Exported(files=jsonl(state), counts={"memories": len(state.memories)}, left_out={})
+
+
+def _okf(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    del desk, session, options
+    files, forgotten = okf(state)
+    return Exported(
+        files=files, counts={"memories": len(state.memories) - forgotten},
+        left_out={"forgotten": forgotten} if forgotten else {},
+    )  # fmt: skip
+
+
+_Make = Callable[[Desk, Session, argparse.Namespace, State], Exported]
+_FORMATS: Mapping[str, _Make] = {"artifacts": _artifacts, "jsonl": _jsonl, "okf": _okf}
+
+
+def _text(data: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    said = ", ".join(f"{n} {word}" for word, n in counts.items() if n) or "nothing"
+    verb = "would be written" if data["dry_run"] else "written"
+    lines = [f"{data['path']}: {len(data['files'])} files {verb} ({said})"]
+    if data["left_out"]:
+        left = ", ".join(f"{n} {word}" for word, n in data["left_out"].items())
+        lines.append(f"left out: {left}")
+    return "\n".join(lines)

@@ -1,0 +1,101 @@
+"""Reduce a text to what it says, so that a paraphrase of it comes out equal.
+
+Deliberately narrow, since what is folded away is read no more: plurals and persons, articles,
+fillers, listed words of one meaning, and a part that moved to the front. Another noun, name,
+number, tense, negation or direction ("from A to B") keeps two texts apart.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memrepo.core.ids import normalise
+from memrepo.judges import wordlists as w
+
+FEWEST_WORDS = 5
+"""Shorter texts have too little of their own: they are compared word by word only."""
+
+_CODE = re.compile(r"`([^`]*)`")
+_WIDE_STOPS = re.compile("[。、，！；：「」『』（）【】]")
+_EDGES = "\"'*_.,;:!()[]{}<>«»„“”‘’。、，！；：「」『』（）【】…-–—"
+_SHORT_FORMS = (
+    (re.compile(r"\bcan['’]t\b"), "can not"),
+    (re.compile(r"\bwon['’]t\b"), "will not"),
+    (re.compile(r"(?<=\w)n['’]t\b"), " not"),
+    (re.compile(r"(?<=\w)['’]re\b"), " are"),
+    (re.compile(r"(?<=\w)['’]ve\b"), " have"),
+    (re.compile(r"(?<=\w)['’]ll\b"), " will"),
+    (re.compile(r"\bi['’]m\b"), "i am"),
+    (re.compile(r"\b(he|she|it|that|there|who)['’]s\b"), r"\1 is"),
+)
+# "is planning to" and "plans to" say the same; "was planning to" is over.
+_PROGRESS = re.compile(r"\b(?:is|are|am)\s+(?:currently\s+|now\s+)?(?=\w{3,}ing\b)")
+_KEPT_LY = frozenset(("only", "barely", "hardly", "rarely", "nearly", "july", "family", "italy"))
+_WHEN_WORDS = frozenset(
+    ("yesterday", "today", "tomorrow", "recently", "lately", "currently", "now", "often", "soon")
+)
+# Endings of the past tense stay: whoever worked there works there no more.
+_STEMS = (("ies", "y", 3), ("ing", "", 3), ("es", "", 3), ("s", "", 3))
+_DOUBLED = re.compile(r"([b-df-hj-km-np-rtv-y])\1$")
+
+
+def sense(text: str) -> tuple[str, ...]:
+    """Return the words of a text in one form and order; empty for a text of under five words.
+
+    Texts of one sense differ in nothing but what this module folds. Words in backticks and words
+    with a digit stay as they are.
+    """
+    words = _plain_words(text)
+    if len(words) < FEWEST_WORDS:
+        return ()
+    moved = sorted(word for word in words if _may_move(word))
+    fixed = [_stem(word) for word in words if not _may_move(word)]
+    return (*_first_rotation(fixed), "|", *moved)
+
+
+def _plain_words(text: str) -> list[str]:
+    parts = _CODE.split(_WIDE_STOPS.sub(" ", text))
+    words: list[str] = []
+    for at, part in enumerate(parts):
+        if at % 2:
+            words += [f"`{word}" for word in part.split()]
+            continue
+        plain = normalise(part)
+        for pattern, long in _SHORT_FORMS:
+            plain = pattern.sub(long, plain)
+        plain = w.SAME_MEANING.sub(_one_of_group, _PROGRESS.sub("", plain))
+        found = (word.strip(_EDGES).replace("’", "'") for word in plain.split())
+        words += [word for word in found if word and word not in w.FILLERS]
+    return words
+
+
+def _one_of_group(match: re.Match[str]) -> str:
+    return w.MEANING_OF[" ".join(match[0].split())]
+
+
+def _may_move(word: str) -> bool:
+    """Tell whether a word says when or how and so stands anywhere in its sentence."""
+    return word in _WHEN_WORDS or (
+        len(word) > 4 and word.isalpha() and word.endswith("ly") and word not in _KEPT_LY
+    )
+
+
+def _stem(word: str) -> str:
+    """Drop a plain inflection; a word that is not of ASCII letters alone stays as it is."""
+    if not (word.isascii() and word.isalpha()) or word.endswith("ss"):
+        return word
+    for ending, instead, least in _STEMS:
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            word = _DOUBLED.sub(r"\1", word[: -len(ending)] + instead)
+            break
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def _first_rotation(words: list[str]) -> list[str]:
+    """Return the rotation that sorts first: "in May she sang" and "she sang in May" are one.
+
+    A rotation swaps two parts of a whole sentence and so never who does what to whom.
+    """
+    doubled = [*words, *words]
+    turns = (doubled[at : at + len(words)] for at in range(len(words)))
+    return min(turns, default=[])

@@ -1,0 +1,297 @@
+"""One record of a purifier workspace as a memory of ours: fields, judgement, and what is odd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memrepo.core.codec import normal_body
+from memrepo.core.ids import claim_id
+from memrepo.core.judging import Profile
+from memrepo.core.memory import CLAIM_TYPES, HOMES, Retired, Source, Stamp
+from memrepo.core.problems import Problem
+from memrepo.core.schema import BY_NAME, SCORES, Scores
+from memrepo.core.secrets import redact
+from memrepo.core.times import parse_time
+from memrepo.purify import lineage
+from memrepo.purify.records import Line, mappings
+from memrepo.purify.routing import affinity, permitted, recast, route
+
+Locate = Callable[[str, tuple[int, int], str, bool], "Place"]
+"""From source name, lines, claim text and whether it is in force to where that stands now."""
+CLAIM_ID = re.compile(r"cl-[0-9a-f]{16}")
+_KINDS = ("direct", "inferred", "merged")
+_NAME_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a claim's text stands now: lines, and blob id and text hash where it was found."""
+
+    lines: tuple[int, int]
+    blob: str = ""
+    text_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A claim read from a record: where it stood, its id there, and what it becomes here."""
+
+    line: int
+    key: str
+    id: str
+    text: str
+    fields: Mapping[str, Any]
+    judgement: Mapping[str, Any]
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What every record is read with."""
+
+    path: str
+    now: datetime
+    profile: Profile
+    producer: str
+    resource: Callable[[str], str]
+    locate: Locate
+
+
+@dataclass(slots=True)
+class RecordReader:
+    """Reads values of one record; what cannot be used is a finding and never stops the rest."""
+
+    path: str
+    line: int
+    record: Mapping[str, Any]
+    problems: list[Problem] = field(default_factory=list)
+
+    def note(self, key: str, said: str, rule: str = "import-field") -> None:
+        """Note a finding about one field: the record is taken in without it."""
+        self.problems.append(
+            Problem(
+                path=self.path, line=self.line, column=1, rule=rule, key=key, message=said,
+                fix="set it on the memory by hand, if it matters", severity="warning",
+            )
+        )  # fmt: skip
+
+    def refuse(self, key: str, said: str) -> None:
+        """Note why the record as a whole is not taken in."""
+        self.problems.append(
+            Problem(
+                path=self.path, line=self.line, column=1, rule="import-record", key=key,
+                message=f"{said}: the record is not taken in",
+                fix="mend the record and import again",
+            )
+        )  # fmt: skip
+
+    def text(self, key: str) -> str:
+        """Return a text without secrets; null is an empty one."""
+        value = self.record.get(key)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            self.note(key, f"found a {type(value).__name__}, expected a text")
+            return ""
+        clean, secrets = redact(value)
+        if secrets:
+            kinds = ", ".join(sorted({s.kind for s in secrets}))
+            self.note(
+                key, f"found a secret ({kinds}): a placeholder stands for it", "import-secret"
+            )
+        return clean
+
+    def time(self, *keys: str) -> datetime | None:
+        """Return the first of several fields that is a time."""
+        for key in keys:
+            value = self.record.get(key)
+            if isinstance(value, str):
+                try:
+                    return parse_time(value)
+                except ValueError:
+                    self.note(key, f"found {value[:40]!r}, expected a time")
+        return None
+
+
+def read_claim(line: Line, how: Reading) -> tuple[Draft | None, list[Problem]]:
+    """Read one claim record; None where it has no text or no known type."""
+    reader = RecordReader(how.path, line.number, line.record)
+    text = normal_body(reader.text("text"))
+    type_ = line.record.get("type")
+    if not text:
+        reader.refuse("text", "found no text")
+    if not isinstance(type_, str) or type_ not in CLAIM_TYPES:
+        reader.refuse("type", f"found the type {type_!r}")
+    if not text or not isinstance(type_, str) or type_ not in CLAIM_TYPES:
+        return None, reader.problems
+    spoken = {key: reader.text(key) for key in ("subject", "predicate", "object")}
+    id_ = claim_id(
+        scope="", subject=spoken["subject"], predicate=spoken["predicate"],
+        object_=spoken["object"], text=text,
+    )  # fmt: skip
+    type_, home = _route(reader, type_, how.profile)
+    fields = {
+        "id": id_, "type": type_, **spoken, **_axes(reader), "home": home,
+        "tags": _tags(reader), "created": how.now, "generated": _stamp(reader, how),
+        "sources": _sources(reader, text, how), "scores": _scores(reader),
+        "claim_id": _own_id(reader), "retired": _retired(reader, how), "origin": "import",
+    }  # fmt: skip
+    key = line.record.get("id")
+    draft = Draft(
+        line=line.number, key=key if isinstance(key, str) else "", id=id_, text=text,
+        fields=_sparse(fields), judgement=_judgement(reader), record=line.record,
+    )  # fmt: skip
+    return draft, reader.problems
+
+
+def _sparse(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in fields.items()
+        if value not in (None, "", ()) and value != BY_NAME[name].default
+    }
+
+
+def _axes(reader: RecordReader) -> dict[str, Any]:
+    word = reader.record.get("status")
+    if not isinstance(word, str) or word not in lineage.CLAIM_STATUSES:
+        reader.note("status", f"found the status {word!r}, taken for unresolved")
+        word = "unresolved"
+    status, standing = lineage.axes_of(word)
+    axes: dict[str, Any] = {"status": status, "standing": standing}
+    if status == "superseded":
+        axes["superseded_at"] = reader.time("updatedAt_utc", "updatedAt")
+    return axes
+
+
+def _route(reader: RecordReader, type_: str, profile: Profile) -> tuple[str, str]:
+    home = reader.record.get("primaryHome")
+    known = isinstance(home, str) and home in HOMES and permitted(home, profile)
+    if known and affinity(type_, str(home)) != "impossible":
+        return type_, str(home)
+    other = recast(type_, profile), route(type_, profile)
+    reader.note("primaryHome", f"found {home!r} for a {type_}, taken in as {other[0]}, {other[1]}")
+    return other
+
+
+def _tags(reader: RecordReader) -> tuple[str, ...]:
+    value = reader.record.get("secondaryTags")
+    if value is None:
+        return ()
+    items = value if isinstance(value, list) else [value]
+    good = [tag for tag in items if isinstance(tag, str) and 0 < len(tag) <= _NAME_LIMIT]
+    if len(good) < len(items):
+        reader.note("secondaryTags", f"found {len(items) - len(good)} tags that are no short text")
+    return tuple(dict.fromkeys(good))
+
+
+def _stamp(reader: RecordReader, how: Reading) -> Stamp:
+    at = reader.time("updatedAt_utc", "updatedAt")
+    return Stamp(by=how.producer, at=at or how.now)
+
+
+def _own_id(reader: RecordReader) -> str:
+    value = reader.record.get("id")
+    if isinstance(value, str) and CLAIM_ID.fullmatch(value):
+        return value
+    reader.note("id", f"found the id {str(value)[:40]!r}, expected cl-<16 hex>")
+    return ""
+
+
+def _sources(reader: RecordReader, text: str, how: Reading) -> tuple[Source, ...]:
+    entries = mappings(reader.record.get("provenance"))
+    if not entries:
+        reader.note("provenance", "found no provenance")
+    in_force = reader.record.get("status") != "superseded"
+    found = (_source(reader, entry, text, in_force, how) for entry in entries)
+    return tuple(dict.fromkeys(source for source in found if source is not None))
+
+
+def _source(
+    reader: RecordReader, entry: Mapping[str, Any], text: str, in_force: bool, how: Reading
+) -> Source | None:
+    name = entry.get("source")
+    if not isinstance(name, str) or not name or len(name) > 1000 or "\n" in name:
+        reader.note("provenance", f"found the source {str(name)[:40]!r}, expected a path")
+        return None
+    lines = _lines(reader, entry.get("lineSpan"))
+    kind = entry.get("type")
+    if kind not in _KINDS:
+        reader.note("provenance", f"found the kind {kind!r}, taken for inferred")
+        kind = "inferred"
+    place = how.locate(name, lines, text, in_force)
+    return Source(
+        resource=how.resource(name), blob=place.blob, lines=place.lines,
+        text_hash=place.text_hash, kind=str(kind),
+        captured=_day(reader, entry.get("capturedAt")),
+    )  # fmt: skip
+
+
+def _lines(reader: RecordReader, span: object) -> tuple[int, int]:
+    if span is None:
+        return (0, 0)
+    if isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span):
+        first, last = span
+        if 0 < first <= last < 10**9:
+            return (first, last)
+    reader.note("provenance", f"found the lines {str(span)[:40]}, expected [first, last]")
+    return (0, 0)
+
+
+def _day(reader: RecordReader, value: object) -> str:
+    """Return the date of a capture; its time of day is that of a file, and means little."""
+    if value is None:
+        return ""
+    try:
+        return parse_time(str(value)).date().isoformat()
+    except ValueError:
+        reader.note("provenance", f"found the capture time {str(value)[:40]!r}")
+        return ""
+
+
+def _scores(reader: RecordReader) -> Scores | None:
+    value = reader.record.get("scores")
+    if not isinstance(value, dict) or not value:
+        return None
+    good = {
+        key: float(part)
+        for key, part in value.items()
+        if key in SCORES and type(part) in (int, float) and 0 <= part <= 1
+    }
+    if len(good) < len(value):
+        odd = ", ".join(sorted(str(key)[:40] for key in value.keys() - good.keys()))
+        reader.note("scores", f"found no number from 0 to 1 at {odd}")
+    return Scores(**good)
+
+
+def _retired(reader: RecordReader, how: Reading) -> tuple[Retired, ...]:
+    """Return one entry a removed source; the lineage lists them under one reason."""
+    found: list[Retired] = []
+    for entry in mappings(reader.record.get("retirementReasons")):
+        run = str(entry.get("runId") or "unknown")[:_NAME_LIMIT]
+        word = str(entry.get("reason") or "unknown")[:_NAME_LIMIT]
+        word = "source_removed" if word == "all_sources_removed" else word
+        removed = entry.get("removed_sources")
+        names = [n for n in removed if isinstance(n, str)] if isinstance(removed, list) else []
+        reasons = [f"{word}: {how.resource(name)}" for name in names] or [word]
+        found += [Retired(run=run, reason=reason) for reason in reasons]
+    return tuple(dict.fromkeys(found))
+
+
+def _judgement(reader: RecordReader) -> dict[str, Any]:
+    """Return what a manifest holds of a memory: what has no place in its header."""
+    return {
+        "cluster": reader.text("sourceClusterId"),
+        "disposition": reader.text("duplicateDisposition"),
+        "reason": reader.text("duplicateReason"),
+        "rationale": reader.text("rationale"),
+        "route": reader.text("routeRationale"),
+        "freshness": reader.text("freshnessPosture"),
+        "confidence": reader.text("confidencePosture"),
+        "run": reader.text("updatedInRunId"),
+        "verdicts": [],
+    }

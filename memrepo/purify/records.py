@@ -1,0 +1,69 @@
+"""Reading JSON lines: every line is a record or a Problem that names it; nothing is skipped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from memrepo.core.problems import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One record of a JSON-lines file and its one-based line."""
+
+    number: int
+    record: Mapping[str, Any]
+
+
+def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Problem]]:
+    """Read a JSON-lines file; blank lines are allowed, anything else is a Problem of `rule`.
+
+    Lines end at line feeds only; NaN and infinities are refused, as JSON has none.
+    """
+    found: list[Line] = []
+    problems: list[Problem] = []
+    for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not raw.strip():
+            continue
+        record = read_object(raw)
+        if isinstance(record, str):
+            problems.append(
+                Problem(
+                    path=path, line=number, column=1, rule=rule,
+                    message=f"found {record}, expected one JSON object",
+                    fix="mend the line, or remove it",
+                )
+            )  # fmt: skip
+        else:
+            found.append(Line(number=number, record=record))
+    return found, problems
+
+
+def read_object(data: bytes) -> dict[str, Any] | str:
+    """Read one JSON object, or return what was found instead."""
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
+    except UnicodeDecodeError as error:
+        return f"a byte that is not UTF-8 at offset {error.start}"
+    except RecursionError:
+        return "values nested too deep"
+    except ValueError as error:
+        return f"text that is not JSON ({error})"
+    return value if isinstance(value, dict) else f"a {type(value).__name__}"
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def texts(value: object) -> list[str]:
+    """Return the texts of a list; empty for anything else."""
+    return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
+
+
+def mappings(value: object) -> list[Mapping[str, Any]]:
+    """Return the mappings of a list; empty for anything else."""
+    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []

@@ -1,0 +1,173 @@
+"""The one door to the person's crontab: one marked block a repository, every other line as it is.
+
+The program `crontab` is found on the PATH and started here only. What it refuses to read is never
+taken for an empty table: the next write would wipe out what it holds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from memrepo.core.errors import Exit, MemrepoError
+
+_LIMIT_S = 30.0
+_NONE_YET = (b"no crontab", b"no such file")
+_CRON_PATH = ("/usr/bin", "/bin")
+
+
+class NoCrontab(MemrepoError):
+    """This machine has no program `crontab`."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "found no program crontab on the PATH",
+            fix="install cron, or use `memrepo schedule install --launcher` with an agent's own",
+        )
+
+
+class CrontabFailed(MemrepoError):
+    """The crontab could not be read or written, or its block is damaged; nothing was changed."""
+
+
+def read() -> bytes:
+    """Return the person's crontab, empty where there is none; raises NoCrontab, CrontabFailed."""
+    done = _run("-l")
+    if done.returncode == 0:
+        return done.stdout
+    if any(words in done.stderr.lower() for words in _NONE_YET):
+        return b""
+    raise CrontabFailed(f"`crontab -l` failed: {_said(done)}")
+
+
+def write(text: bytes) -> None:
+    """Replace the person's crontab and read it back; an empty one is removed."""
+    done = _run("-", text) if text else _run("-r")
+    if done.returncode != 0:
+        raise CrontabFailed(f"`crontab` refused the new table: {_said(done)}")
+    if read() != text:
+        raise CrontabFailed(
+            "the crontab is not what was written: another program changed it at the same time",
+            fix="run the command again",
+        )
+
+
+def _run(option: str, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    program = shutil.which("crontab")
+    if program is None:
+        raise NoCrontab
+    try:
+        return subprocess.run(
+            [program, option], input=text, capture_output=True, timeout=_LIMIT_S, check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CrontabFailed(f"`crontab {option}` failed: {error}") from error
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    text = " ".join(done.stderr.decode("utf-8", "replace").split())
+    return text or f"exit code {done.returncode}"
+
+
+def with_block(table: bytes, name: str, lines: Sequence[str]) -> bytes:
+    """Return a table with the block `name` holding these lines; no lines: without the block.
+
+    A block keeps its place, a new one goes to the end. Raises CrontabFailed where the block's
+    marks do not pair, and ValueError for a line break in a name or line.
+    """
+    if any("\n" in part or "\r" in part for part in (name, *lines)):
+        raise ValueError("a crontab has no way to write a line break")
+    begin, end = _marks(name)
+    rows = table.splitlines(keepends=True)
+    found = _found(rows, begin, end)
+    if found is None:
+        if not lines:
+            return table
+        found = (len(rows), len(rows))
+        if rows and not rows[-1].endswith(b"\n"):
+            rows[-1] += b"\n"
+    new = [begin, *(os.fsencode(line) for line in lines), end] if lines else []
+    rows[found[0] : found[1]] = [row + b"\n" for row in new]
+    return b"".join(rows)
+
+
+def block(table: bytes, name: str) -> tuple[str, ...]:
+    """Return the lines of a block, without its marks; raises CrontabFailed where it is damaged."""
+    rows = table.splitlines(keepends=True)
+    found = _found(rows, *_marks(name))
+    if found is None:
+        return ()
+    return tuple(os.fsdecode(row.rstrip(b"\n")) for row in rows[found[0] + 1 : found[1] - 1])
+
+
+def _marks(name: str) -> tuple[bytes, bytes]:
+    raw = os.fsencode(name)
+    return b"# memrepo begin " + raw, b"# memrepo end " + raw
+
+
+def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] | None:
+    starts = [i for i, row in enumerate(rows) if row.rstrip(b"\r\n") == begin]
+    ends = [i for i, row in enumerate(rows) if row.rstrip(b"\r\n") == end]
+    if not starts and not ends:
+        return None
+    if len(starts) != 1 or len(ends) != 1 or starts[0] > ends[0]:
+        raise CrontabFailed(
+            f"the crontab's marks do not pair: {os.fsdecode(begin)}",
+            fix="remove those lines and what belongs to them with `crontab -e`",
+        )
+    return starts[0], ends[0] + 1
+
+
+def sets_zone(table: bytes) -> bool:
+    """Tell whether a table sets CRON_TZ, which some crons obey and others ignore."""
+    return any(row.lstrip().startswith(b"CRON_TZ") for row in table.splitlines())
+
+
+def machine_zone() -> ZoneInfo:
+    """Return the zone of this machine, which its cron goes by; TZ is the person's, not cron's."""
+    try:
+        with Path("/etc/localtime").open("rb") as handle:
+            return ZoneInfo.from_file(handle, key="localtime")
+    except (OSError, ValueError):
+        return ZoneInfo("UTC")
+
+
+def offsets(of: ZoneInfo, to: ZoneInfo, now: datetime) -> frozenset[timedelta]:
+    """Return how far the clock of `of` is ahead of that of `to` at times of the next 400 days."""
+    moments = (now + timedelta(hours=6 * step) for step in range(1600))
+    none = timedelta(0)
+    return frozenset(
+        (m.astimezone(of).utcoffset() or none) - (m.astimezone(to).utcoffset() or none)
+        for m in moments
+    )
+
+
+def program() -> tuple[str, ...]:
+    """Return the words that start this memrepo from anywhere, without a PATH."""
+    beside = Path(sys.executable).with_name("memrepo")
+    if beside.exists():
+        return (str(beside),)
+    found = shutil.which("memrepo")
+    return (str(Path(found).absolute()),) if found else (sys.executable, "-m", "memrepo")
+
+
+def timeout_words(seconds: int) -> tuple[str, ...]:
+    """Return the words that end a command after a time, none where the machine has no `timeout`."""
+    found = shutil.which("timeout")
+    return (found, "-s", "INT", "-k", "60", str(seconds)) if found else ()
+
+
+def search_path() -> str:
+    """Return the PATH that a job needs for git to be found, empty when cron's own will do."""
+    git = shutil.which("git")
+    folder = str(Path(git).parent) if git else ""
+    return ":".join((folder, *_CRON_PATH)) if folder and folder not in _CRON_PATH else ""

@@ -1,0 +1,40 @@
+"""The hand-off of a landed run: a command of the person's is given the path of its manifest.
+
+Lineage: memory-purifier, wiki trigger (60 seconds, the first 500 characters of what it says).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+
+LIMIT_S = 60.0
+_SAID = 500
+
+
+def hand_off(command: str, manifest: Path, folder: Path, *, limit_s: float = LIMIT_S) -> str:
+    """Run a command with a manifest's path as its last argument; say what failed, or nothing.
+
+    No shell is involved. After `limit_s` seconds it is ended, with what it started.
+    """
+    try:
+        words = shlex.split(command)
+        process = subprocess.Popen(
+            [*words, str(manifest)], cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError, IndexError) as error:
+        return f"cannot be started: {error}"
+    try:
+        said, _ = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return f"took longer than {limit_s:g} s and was ended"
+    if process.returncode == 0:
+        return ""
+    text = " ".join(said.decode("utf-8", "replace").split())[:_SAID]
+    return f"exit code {process.returncode}{': ' + text if text else ''}"

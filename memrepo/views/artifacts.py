@@ -1,0 +1,122 @@
+"""A repository's claims in memory-purifier's file shapes, byte for byte a function of the tree.
+
+Lineage: memory-purifier, machine artifacts. The mapping is in docs/interchange.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from memrepo.core.judging import Profile
+from memrepo.core.layout import Layout
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.purify import lineage
+from memrepo.purify.sources import SourceRules, kind_of
+from memrepo.views.artifacts_candidates import candidate_records
+from memrepo.views.artifacts_claims import (
+    Claims,
+    Spelling,
+    claim_record,
+    claims_of,
+    contradiction_records,
+)
+from memrepo.views.artifacts_reports import Published, entities, manifest, routes, summary
+from memrepo.views.artifacts_runs import RunRecord, judgements, latest, read_runs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What an export is asked for: profile, zone of local times, rules of sources, and now."""
+
+    profile: Profile
+    zone: ZoneInfo
+    rules: SourceRules
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """The files of an export by name, counts of what is in it and left out, and findings."""
+
+    files: Mapping[str, bytes]
+    counts: Mapping[str, int]
+    left_out: Mapping[str, int]
+    problems: tuple[Problem, ...] = ()
+
+
+def artifacts(state: State, terms: Terms) -> Exported:
+    """Return the eight files of the lineage; equal trees and terms give equal bytes."""
+    runs, damaged = read_runs(state.files, state.layout)
+    claims = claims_of(state, terms.profile)
+    how = _spelling(state, claims, runs, terms)
+    aside, unread = {}, []
+    for name, folder in ((lineage.DEFERRED, "deferred"), (lineage.REJECTED, "rejected")):
+        aside[name], found = candidate_records(state.files, state.layout, folder, runs, how)
+        unread += found
+    told = _published(state, claims, latest(runs), terms)
+    contradictions = contradiction_records(claims, how)
+    files = {
+        lineage.CLAIMS: _lines(claim_record(t, claims, how) for t in claims.told),
+        lineage.CONTRADICTIONS: _lines(contradictions),
+        lineage.ENTITIES: _page(entities(claims)),
+        lineage.ROUTES: _page(routes(claims)),
+        lineage.MANIFEST: _page(manifest(told, how)),
+        lineage.SUMMARY: _page(summary(told, how, terms.now)),
+        **{name: _lines(records) for name, records in aside.items()},
+    }
+    counts = {
+        "claims": len(claims.told), "contradictions": len(contradictions),
+        "deferred": len(aside[lineage.DEFERRED]), "rejected": len(aside[lineage.REJECTED]),
+    }  # fmt: skip
+    return Exported(
+        files=files, counts=counts, left_out=claims.left_out, problems=(*damaged, *unread)
+    )
+
+
+def _spelling(state: State, claims: Claims, runs: tuple[RunRecord, ...], terms: Terms) -> Spelling:
+    by_hand = [t.memory.path for t in claims.told if not t.memory.sources]
+    resources = {s.resource for t in claims.told for s in t.memory.sources}
+    resources |= {
+        r.reason.partition(": ")[2] for t in claims.told for r in t.memory.fields.get("retired", ())
+    }
+    return Spelling(
+        profile=terms.profile, zone=terms.zone, judged=judgements(runs),
+        layout_source={path: state.layout.source_name(path) for path in resources},
+        lengths={path: max(1, state.files[path].count(b"\n")) for path in by_hand},
+    )  # fmt: skip
+
+
+def _published(state: State, claims: Claims, run: RunRecord | None, terms: Terms) -> Published:
+    return Published(
+        claims=claims, run=run, inventory=_inventory(state, state.layout, terms.rules),
+        views=_views(state), layout=state.layout,
+    )  # fmt: skip
+
+
+def _inventory(state: State, layout: Layout, rules: SourceRules) -> dict[str, str]:
+    """Return the content hash of each claim source; daily logs are no input of the lineage."""
+    area = layout.area("sources")
+    return {
+        layout.source_name(path): lineage.content_hash(state.files[path])
+        for path in sorted(p for p in state.files if p.startswith(area))
+        if kind_of(layout.source_name(path), rules) == "claims"
+    }
+
+
+def _views(state: State) -> list[str]:
+    area = state.layout.area("views")
+    return sorted(p.removeprefix(area) for p in state.files if p.startswith(area))
+
+
+def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records).encode("utf-8")
+
+
+def _page(record: Mapping[str, Any]) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode("utf-8")

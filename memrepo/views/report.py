@@ -1,0 +1,299 @@
+"""What is told of a run: telemetry events, the operator's report, and what may go to a chat.
+
+Lineage: memory-purifier, reporting surfaces. Deliberate differences: a run that failed, waits or
+was refused the lock is told too, times are in the configured zone, and the token block holds what
+was really counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from memrepo.core.ids import visible
+from memrepo.core.times import format_time
+
+Event = Literal["run_started", "run_completed", "run_skipped", "run_failed"]
+
+EVENTS: Mapping[str, Event] = MappingProxyType({
+    "ok": "run_completed", "partial": "run_completed", "held": "run_completed",
+    "skipped": "run_skipped", "skipped_superseded": "run_skipped", "locked": "run_skipped",
+    "failed": "run_failed", "upgrade_required": "run_failed",
+})  # fmt: skip
+_SHOWN = 20
+_COUNTS = (
+    ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
+    ("superseded", "superseded"), ("contested", "contested"), ("retired", "retired"),
+    ("notes_new", "new notes"), ("notes_grown", "notes that grew"), ("deferred", "deferred"),
+    ("rejected", "rejected"),
+)  # fmt: skip
+_SUMMARY = (
+    ("memories_new", "new"), ("superseded", "superseded"), ("contested", "contested"),
+    ("retired", "retired"), ("notes_new", "notes"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One run as it is told of.
+
+    `run_id` is the time of its start and joins its events: the id of what landed begins with it.
+    `data` is the JSON answer of `run`; `context` holds claims total, next schedule and recall
+    surface, as far as they were asked for; `error` and `fix` are those of a run that stopped.
+    """
+
+    run_id: str
+    component: str
+    agent: str
+    profile: str
+    mode: str
+    zone: ZoneInfo
+    started: datetime
+    finished: datetime
+    status: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+    fix: str = ""
+
+    @property
+    def event(self) -> Event:
+        """Return the event that a run of this status ends with."""
+        return EVENTS.get(self.status, "run_failed")
+
+    @property
+    def run(self) -> str:
+        """Return the id of the run that landed or waits, or an empty string."""
+        return str(self.data.get("run", ""))
+
+    @property
+    def why(self) -> str:
+        """Return why it waits, was skipped or failed."""
+        return _line(self.error or self.data.get("why") or self.data.get("partial") or "")
+
+    def count(self, name: str) -> int:
+        """Return one of the run's counts."""
+        return int(self.data.get("counts", {}).get(name, 0))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `last-run.json` keeps; `from_json` reads it."""
+        kept = ("run", "branch", "why", "partial", "counts", "tokens", "cost_usd", "warnings",
+                "quarantined", "views", "downstream")  # fmt: skip
+        return {
+            "run_id": self.run_id, "component": self.component, "agent": self.agent,
+            "profile": self.profile, "mode": self.mode, "zone": self.zone.key,
+            "started": format_time(self.started), "finished": format_time(self.finished),
+            "status": self.status, "data": {k: self.data[k] for k in kept if k in self.data},
+            "context": dict(self.context), "error": self.error, "fix": self.fix,
+        }  # fmt: skip
+
+
+def from_json(record: Mapping[str, Any]) -> Told | None:
+    """Read what `as_json` wrote; None for anything else."""
+    try:
+        texts: dict[str, Any] = {
+            k: str(record[k])
+            for k in ("run_id", "component", "agent", "profile", "mode", "status", "error", "fix")
+        }
+        return Told(
+            **texts, zone=ZoneInfo(record["zone"]),
+            started=datetime.fromisoformat(record["started"]),
+            finished=datetime.fromisoformat(record["finished"]),
+            data=dict(record["data"]), context=dict(record["context"]),
+        )  # fmt: skip
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+# -- events ----------------------------------------------------------------------------------------
+
+
+def started_event(told: Told) -> dict[str, Any]:
+    """Return the event of a run that begins: no token is counted yet."""
+    return _event(told, told.started, "run_started", "started") | {
+        "token_usage": _tokens({}, None),
+        "details": {"package_version": told.context.get("package_version", "")},
+    }
+
+
+def ended_event(told: Told) -> dict[str, Any]:
+    """Return the event of a run that is over."""
+    source = told.data.get("tokens", {})
+    details: dict[str, Any] = {
+        "run": told.run, "claims_new": told.count("memories_new"),
+        "claims_total": told.context.get("claims_total"),
+        "contradiction_count": told.count("contested"),
+        "supersession_count": told.count("superseded"),
+        "rendered_views": list(told.data.get("views", ())),
+        "warnings_count": len(told.data.get("warnings", ())),
+        "partial_failures_count": len(told.data.get("quarantined", ())),
+        "downstream_wiki_ingest_suggested": bool(told.data.get("downstream")),
+        "cost_usd": told.data.get("cost_usd"),
+        "duration_s": int((told.finished - told.started).total_seconds()),
+    }  # fmt: skip
+    if told.why:
+        details["reason"] = told.why
+    if told.event == "run_skipped":
+        details |= {k: told.context.get(k) for k in ("next_schedule", "recall_surface")}
+    return _event(told, told.finished, told.event, told.status) | {
+        "token_usage": _tokens(source, 0),
+        "details": details,
+    }
+
+
+def _event(told: Told, when: datetime, event: Event, status: str) -> dict[str, Any]:
+    return {
+        "timestamp": when.astimezone(told.zone).isoformat(),
+        "timestamp_utc": format_time(when), "timezone": told.zone.key, "domain": "memory",
+        "component": told.component, "event": event, "run_id": told.run_id, "status": status,
+        "agent": told.agent, "profile": told.profile, "mode": told.mode,
+    }  # fmt: skip
+
+
+def _tokens(tokens: Mapping[str, Any], none: int | None) -> dict[str, Any]:
+    return {
+        "prompt_tokens": tokens.get("prompt", none),
+        "completion_tokens": tokens.get("completion", none),
+        "total_tokens": tokens.get("total", none), "source": tokens.get("source", "unavailable"),
+    }  # fmt: skip
+
+
+# -- the operator's report -------------------------------------------------------------------------
+
+
+def last_run(told: Told) -> str:
+    """Return `last-run.md`: the same run gives the same bytes, and no model worded it."""
+    sections = (
+        ("Run", _run_lines(told)),
+        ("Memories", list(_count_lines(told))),
+        ("Views", [_line(view) for view in told.data.get("views", ())]),
+        ("Issues", list(_issue_lines(told))),
+        ("Tokens", _token_lines(told)),
+        ("Downstream", _downstream_lines(told)),
+        ("While there was nothing to do", list(_context_lines(told))),
+    )
+    text = [f"# Last run: {told.status}"]
+    for heading, lines in sections:
+        if lines:
+            text += ["", f"## {heading}", "", *(f"- {line}" for line in lines)]
+    return "\n".join(text) + "\n"
+
+
+def _run_lines(told: Told) -> list[str]:
+    shown = [
+        ("id", told.run or "none"), ("mode", told.mode), ("profile", told.profile),
+        ("started", _when(told, told.started)), ("finished", _when(told, told.finished)),
+        ("why", told.why), ("to mend it", _line(told.fix)),
+        ("branch", _line(told.data.get("branch", ""))),
+    ]  # fmt: skip
+    return [f"{name}: {value}" for name, value in shown if value]
+
+
+def _when(told: Told, moment: datetime) -> str:
+    return f"{moment.astimezone(told.zone):%Y-%m-%d %H:%M:%S} {told.zone.key}"
+
+
+def _count_lines(told: Told) -> Iterator[str]:
+    for name, words in _COUNTS:
+        if told.count(name):
+            yield f"{told.count(name)} {words}"
+    if (total := told.context.get("claims_total")) is not None:
+        yield f"{total} active claims in all"
+
+
+def _issue_lines(told: Told) -> Iterator[str]:
+    warnings = told.data.get("warnings", ())
+    for found in warnings[:_SHOWN]:
+        yield _line(f"{found.get('path', '')}: {found.get('rule', '')} {found.get('message', '')}")
+    if len(warnings) > _SHOWN:
+        yield f"{len(warnings) - _SHOWN} more"
+    if quarantined := told.data.get("quarantined", ()):
+        yield f"{len(quarantined)} quarantined (see the manifest)"
+
+
+def _token_lines(told: Told) -> list[str]:
+    tokens = told.data.get("tokens", {})
+    if tokens.get("source", "unavailable") == "unavailable":
+        return []
+    cost = told.data.get("cost_usd")
+    said = f"{tokens['prompt']} in, {tokens['completion']} out, {tokens['total']} in all"
+    price = "price unknown" if cost is None else f"{cost:.4f} USD"
+    return [f"{said} ({tokens['source']})", price]
+
+
+def _downstream_lines(told: Told) -> list[str]:
+    down = told.data.get("downstream") or {}
+    if not down:
+        return []
+    said = {"": "no command is set", "done": "told", "failed": _line(down.get("said", ""))}
+    return [f"manifest: {down.get('manifest', '')}", said[down.get("result", "")]]
+
+
+def _context_lines(told: Told) -> Iterator[str]:
+    if told.event != "run_skipped":
+        return
+    if due := told.context.get("next_schedule"):
+        yield f"next run: {due['when']}, {due['name']}"
+    if open_ := told.context.get("recall_surface"):
+        yield f"open: {_line(open_['text'])} ({open_['id']}, {open_['standing']})"
+
+
+# -- chat ------------------------------------------------------------------------------------------
+
+
+def chat(told: Told, *, enabled: bool, mode: str) -> str:
+    """Return what an agent may pass on: nothing unless it is enabled, and nothing for a skip.
+
+    A run that stopped or waits for a person takes two lines in either mode; else `summary` is one
+    line, and `full` a list with a token block where tokens were counted.
+    """
+    if not enabled or mode == "silent" or told.event == "run_skipped":
+        return ""
+    if told.event == "run_failed" or told.status == "held":
+        return f"{one_line(told)}\n{_next_step(told)}"
+    if mode == "summary":
+        return one_line(told)
+    lines = [one_line(told), *(f"- {line}" for line in _count_lines(told))]
+    lines += [f"- wiki: {line}" for line in _downstream_lines(told)[1:]]
+    if tokens := _token_lines(told):
+        lines += ["Token usage", *(f"- {line}" for line in tokens)]
+    return "\n".join(lines)
+
+
+def one_line(told: Told) -> str:
+    """Say on one line what a run came to."""
+    said = ", ".join(f"{told.count(k)} {word}" for k, word in _SUMMARY if told.count(k))
+    match told.status:
+        case "ok":
+            return f"{_name(told)}: {said or 'no new memory'}"
+        case "partial":
+            return f"{_name(told)}: {said or 'nothing'} landed, the rest waits: {told.why}"
+        case "held":
+            return f"memrepo: a run waits for you: {told.why}"
+        case "skipped":
+            return "memrepo: nothing new"
+        case "skipped_superseded" | "locked":
+            return f"memrepo: skipped: {told.why}"
+        case "upgrade_required":
+            return f"memrepo: the run was refused: {told.why}"
+        case _:
+            return f"memrepo: the run failed: {told.why}"
+
+
+def _name(told: Told) -> str:
+    return f"memrepo run {told.run}" if told.run else "memrepo run"
+
+
+def _next_step(told: Told) -> str:
+    if told.status == "held":
+        return "`memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
+    return _line(told.fix) or "`memrepo doctor` looks further"
+
+
+def _line(text: object) -> str:
+    """Return a text as one line without invisible characters: much of it others wrote."""
+    return " ".join(visible(str(text)).split())

@@ -1,0 +1,127 @@
+"""Budgets are checked before a call, from an estimate that no call exceeds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.judging import BudgetReached, Usage
+from memrepo.judges.budget import Budgeted, Limit, Price, spent_in_month
+from memrepo.judges.model import Reply
+from memrepo.judges.prompting import Prompt
+from memrepo.purify.manifest import Recorded
+
+PRICE = Price(input=1.0, output=10.0, cache_write=2.0, cache_read=0.1)
+
+
+class Meter:
+    """A backend that uses a fixed number of tokens a call."""
+
+    name = "meter"
+
+    def __init__(self, prompt: int, completion: int) -> None:
+        cost = PRICE.cost(fresh=prompt, output=completion)
+        self.each = Usage(
+            prompt=prompt, completion=completion, source="exact", cost_usd=cost, calls=1
+        )
+        self.calls = 0
+
+    def ask(self, prompt: Prompt) -> Reply:
+        self.calls += 1
+        return Reply(text="", usage=self.each)
+
+
+def question(length: int = 300, name: str = "purifier") -> Prompt:
+    return Prompt(name=name, system="x" * length, context="", data="", items=1, schema={})
+
+
+def calls(limit: Limit, meter: Meter, *, max_output: int = 100, name: str = "purifier") -> int:
+    judge = Budgeted(meter, (limit,), max_output=max_output, price=PRICE)
+    for _ in range(50):
+        try:
+            judge.ask(question(name=name))
+        except BudgetReached:
+            break
+    return meter.calls
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        (Limit(what="a run"), 50),
+        (Limit(what="a run", tokens=199), 0),
+        (Limit(what="a run", tokens=200), 1),
+        (Limit(what="a run", tokens=350), 2),
+        (Limit(what="a run", tokens=350, spent=Usage(prompt=150, calls=1)), 1),
+        (Limit(what="a run", usd=0.0), 0),
+        (Limit(what="a run", usd=0.0012), 1),
+    ],
+)
+def test_a_call_is_made_only_when_its_estimate_fits(limit: Limit, expected: int) -> None:
+    assert calls(limit, Meter(100, 50)) == expected
+
+
+def test_pass_1_leaves_room_for_pass_2() -> None:
+    limit = Limit(what="a run", tokens=2000)
+    first = calls(limit, Meter(100, 50), name="promotion")
+    assert 0 < first * 150 <= 1000
+    assert first < calls(limit, Meter(100, 50))
+
+
+@given(
+    limit=st.integers(0, 5000), prompt=st.integers(1, 100), completion=st.integers(0, 100),
+    name=st.sampled_from(["promotion", "purifier"]),
+)  # fmt: skip
+def test_no_run_uses_more_than_its_limit(
+    limit: int, prompt: int, completion: int, name: str
+) -> None:
+    meter = Meter(prompt, completion)
+    made = calls(Limit(what="a run", tokens=limit), meter, name=name)
+    assert made * (prompt + completion) <= limit
+
+
+@given(st.text(max_size=200))
+def test_the_bound_counts_bytes_so_that_dense_scripts_are_not_underrated(text: str) -> None:
+    prompt = Prompt(
+        name="purifier", system=text.encode("utf-8", "ignore").decode(), context="", data="",
+        items=1, schema={},
+    )  # fmt: skip
+    assert prompt.token_bound * 3 >= len(prompt.text.encode())
+
+
+def test_a_month_is_added_up_from_its_manifests() -> None:
+    def run(now: str, tokens: int, cost: float | None) -> Recorded:
+        usage = Usage(prompt=tokens, source="exact", cost_usd=cost, calls=1)
+        return Recorded(run=now, consumed=(), refused=frozenset(), now=now, usage=usage)
+
+    runs = [
+        run("2026-02-28T23:59:59Z", 1000, 9.0), run("2026-03-01T00:00:00Z", 10, 0.5),
+        run("2026-03-31T23:59:59Z", 20, 0.25), run("2026-04-01T00:00:00Z", 1000, 9.0),
+    ]  # fmt: skip
+    found = spent_in_month(datetime(2026, 3, 15, tzinfo=UTC), runs)
+    assert (found.total, found.cost_usd, found.source) == (30, 0.75, "exact")
+    assert spent_in_month(datetime(2026, 5, 1, tzinfo=UTC), runs) == Usage()
+
+
+@pytest.mark.parametrize(
+    ("parts", "source"),
+    [
+        ([], "unavailable"), (["exact"], "exact"), (["exact", "exact"], "exact"),
+        (["exact", "approximate"], "approximate"), (["approximate", "unavailable"], "unavailable"),
+    ],
+)  # fmt: skip
+def test_a_sum_of_usage_is_as_strong_as_its_weakest_part(parts: list, source: str) -> None:
+    total = Usage()
+    for part in parts:
+        total += Usage(prompt=1, source=part, calls=1)
+    assert total.source == source
+    assert total.calls == len(parts)
+
+
+def test_an_unknown_price_makes_an_unknown_sum() -> None:
+    known, unknown = Usage(cost_usd=1.0, calls=1), Usage(cost_usd=None, calls=1)
+    assert (known + unknown).cost_usd is None
+    assert (known + known).since(known).cost_usd == 1.0

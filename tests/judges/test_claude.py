@@ -1,0 +1,399 @@
+"""The Claude judge over HTTP, with the real SDK: whatever the service does, main stays whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo
+from serving import PROMOTION, USED, Act, Service, claim, evidence, good, serving, verdict
+from workspaces import growing
+
+LATER = "2026-03-02T09:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def _running() -> Iterator[Service]:
+    with serving() as service:
+        yield service
+
+
+@pytest.fixture
+def service(_running: Service, monkeypatch: pytest.MonkeyPatch) -> Service:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", _running.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
+    _running.script = []
+    _running.default = Act()
+    _running.asked = []
+    _running.headers = []
+    return _running
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo", "--from", growing(tmp_path / "workspace", 0))
+    configure(tmp_path / "repo", "timeout_s = 10", "max_retries = 1", "max_tokens = 1000")
+    return tmp_path / "repo"
+
+
+def configure(repo: Path, *lines: str, run: tuple[str, ...] = ()) -> None:
+    path = repo / "memrepo.toml"
+    text = path.read_text().split("\n[judge]")[0].replace("[run]", "\n".join(["[run]", *run]))
+    path.write_text("\n".join([text, "[judge]", *lines, ""]))
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+
+
+def ask(repo: Path, *more: str, now: str = "2026-03-01T09:00:00Z") -> Any:
+    return memrepo(repo, "run", "--judge", "anthropic", *more, now=now)
+
+
+def manifest(repo: Path) -> dict[str, Any]:
+    return json.loads(max((repo / "runs").rglob("*.json")).read_text())
+
+
+def bodies(repo: Path) -> list[str]:
+    return sorted(m.body.strip() for m in memories(repo).values() if not m.is_note)
+
+
+FIRST = [
+    "**Watering interval:** every 3 days (2026-01-05)",
+    "Never prune the roses before the last frost in April.",
+    "The rotary hoe must always be stored with an empty tank.",
+    "Vera prefers raised beds because her back hurts.",
+    "We decided to plant only heirloom tomatoes from 2026 on.",
+]
+
+
+def test_good_answers_land_with_exact_tokens_and_cost(service: Service, repo: Path) -> None:
+    answer = ask(repo)
+    assert (answer.exit, answer.data["status"]) == (0, "ok")
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+    assert answer.data["tokens"] == {
+        "prompt": 260, "completion": 100, "total": 360, "source": "exact",
+        "cache_write": 40, "cache_read": 20,
+    }  # fmt: skip
+    cost = (200 * 2.0 + 100 * 10.0 + 40 * 2.5 + 20 * 0.1) / 1e6
+    assert answer.data["cost_usd"] == pytest.approx(cost)
+    record = manifest(repo)
+    assert record["cost_usd"] == answer.data["cost_usd"]
+    assert record["tokens"] == answer.data["tokens"]
+    assert record["judge"] == "anthropic/claude-sonnet-5-5"
+    assert record["prompt_hash"].startswith("sha256:")
+    assert record["batches"] == {"done": 2, "left": 0}
+    merge = git(repo, "log", "-1", "--format=%B")
+    assert f"Memrepo-Cost: {cost:.4f} USD, 360 tokens (exact), 2 calls" in merge
+    assert_sound(repo)
+
+
+def test_a_question_is_bound_to_our_schema_and_its_fixed_part_is_cached(
+    service: Service, repo: Path
+) -> None:
+    ask(repo)
+    growing(repo.parent / "workspace", 1)
+    assert ask(repo, now=LATER).exit == 0
+    first, _, _, last = service.asked
+    assert first["output_config"]["format"]["schema"]["required"] == ["verdicts"]
+    assert last["output_config"]["format"]["schema"]["required"] == ["claims"]
+    assert "temperature" not in first
+    assert first["system"][0]["cache_control"] == {"type": "ephemeral"}
+    priors, clusters = last["messages"][0]["content"]
+    assert "prior_claims" in priors["text"]
+    assert priors["cache_control"] == {"type": "ephemeral"}
+    assert "cache_control" not in clusters
+    assert service.headers[0]["authorization"] == "Bearer test-key"
+
+
+@pytest.mark.parametrize(
+    "wrap", ["```json\nANSWER\n```", "Sure, here:\nANSWER\nAnything else?", "ANSWER\nANSWER"]
+)
+def test_fenced_chatty_and_doubled_answers_are_read(
+    service: Service, repo: Path, wrap: str
+) -> None:
+    service.default = Act(answer=lambda question: wrap.replace("ANSWER", good(question)))
+    assert ask(repo).exit == 0
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+
+
+def wrong_strength(question: str) -> str:
+    found = evidence(question)["candidates"]
+    return json.dumps({"verdicts": [
+        verdict(c, strength=4.9 if "tomatoes" in c["text"] else 2.7) for c in found
+    ]})  # fmt: skip
+
+
+def test_wrong_arithmetic_is_asked_again_with_what_was_wrong(service: Service, repo: Path) -> None:
+    service.script = [Act(answer=wrong_strength)]
+    answer = ask(repo)
+    assert (answer.exit, answer.data["quarantined"]) == (0, [])
+    again = evidence(service.questions()[1])
+    (candidate,) = again["candidates"]
+    assert "tomatoes" in candidate["text"]
+    assert again["faults"] == {candidate["candidate_id"]: "strength 4.9 but its scores give 2.7"}
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+    assert len(service.asked) == 3
+
+
+def test_wrong_twice_quarantines_one_and_the_rest_lands_and_it_comes_back(
+    service: Service, repo: Path
+) -> None:
+    service.script = [Act(answer=wrong_strength)] * 2
+    answer = ask(repo)
+    assert (answer.exit, answer.data["status"]) == (0, "ok")
+    (held,) = answer.data["quarantined"]
+    assert held["reason"] == "strength 4.9 but its scores give 2.7"
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST[:-1]
+    assert ask(repo, now=LATER).exit == 0
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+    assert_sound(repo)
+
+
+def invented(question: str) -> str:
+    claims = [claim(c) for c in evidence(question)["clusters"]]
+    claims[0] |= {"supersedes": ["mem-0123456789abcdef"], "provenance": [{"source": "no.md"}]}
+    return json.dumps({"claims": [*claims, {**claims[-1], "cluster_id": "clust-unknown"}]})
+
+
+def test_invented_provenance_and_unknown_ids_never_land(service: Service, repo: Path) -> None:
+    service.script = [Act(), Act(answer=invented), Act(answer=invented)]
+    answer = ask(repo)
+    assert answer.exit == 0
+    reasons = sorted(q["reason"] for q in answer.data["quarantined"])
+    assert reasons == ["supersedes names a memory that was not shown", "unknown cluster"]
+    assert not [m for m in memories(repo).values() if m.fields.get("supersedes")]
+    assert_sound(repo)
+
+
+def test_a_truncated_answer_keeps_its_complete_elements_and_asks_for_the_rest(
+    service: Service, repo: Path
+) -> None:
+    service.script = [Act(answer=lambda q: good(q)[: len(good(q)) // 2], stop="max_tokens")]
+    answer = ask(repo)
+    assert (answer.exit, answer.data["quarantined"]) == (0, [])
+    first, again = (evidence(q) for q in service.questions()[:2])
+    assert 0 < len(again["candidates"]) < len(first["candidates"])
+    assert set(again["faults"].values()) == {"no verdict"}
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Act(status=429, headers={"retry-after": "0.05"}),
+        Act(status=529, headers={"retry-after-ms": "20"}),
+        Act(status=500, headers={"retry-after-ms": "20"}),
+        Act(cut_after=120),
+    ],
+    ids=["429", "529", "500", "cut"],
+)
+def test_passing_trouble_is_tried_again_by_the_sdk(
+    service: Service, repo: Path, trouble: Act
+) -> None:
+    service.script = [trouble]
+    answer = ask(repo)
+    assert (answer.exit, answer.data["status"]) == (0, "ok")
+    assert len(service.asked) == 3
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "says"),
+    [
+        (Act(status=429, headers={"retry-after-ms": "20"}), "HTTP 429"),
+        (Act(status=429, headers={"retry-after": "86400"}), "HTTP 429"),
+        (Act(status=529, headers={"retry-after-ms": "20"}), "HTTP 529: not today"),
+        (Act(status=401), "HTTP 401"),
+        (Act(status=400), "HTTP 400"),
+        (Act(cut_after=120), "onnection"),
+        (Act(silent=True), "no answer within 0.3 s"),
+        (Act(raw=b"<html>a portal</html>"), ""),
+        (Act(raw=b"<html>a portal</html>", headers={"content-type": "text/html"}), "not a message"),
+        (Act(raw=b'["a list"]'), "not a message"),
+        (Act(raw=b""), ""),
+    ],
+    ids=["429", "429-for-a-day", "529", "401", "400", "cut", "timeout", "html-as-json", "html",
+         "list", "nothing"],
+)  # fmt: skip
+def test_lasting_trouble_loses_nothing_and_says_so(
+    service: Service, repo: Path, trouble: Act, says: str
+) -> None:
+    if trouble.silent:
+        configure(repo, "timeout_s = 0.3", "max_retries = 0")
+    service.default = trouble
+    answer = ask(repo)
+    assert answer.exit == 4
+    assert answer.data["status"] == "partial"
+    assert says in answer.data["partial"]
+    assert bodies(repo) == []
+    assert any(m.is_note for m in memories(repo).values())
+    assert_sound(repo)
+    service.default = Act()
+    if trouble.silent:
+        configure(repo, "timeout_s = 10")
+    assert ask(repo, now=LATER).exit == 0
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+    assert_sound(repo)
+
+
+def test_a_failure_with_nothing_else_to_land_makes_no_commit(service: Service, repo: Path) -> None:
+    assert ask(repo).exit == 0
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + "- Vera decided to sell the old tractor.\n")
+    done(repo, "ingest", now=LATER)
+    head = git(repo, "rev-parse", "HEAD")
+    service.default = Act(status=401)
+    for _ in range(2):
+        answer = ask(repo, now=LATER)
+        assert (answer.exit, answer.data["status"]) == (4, "failed")
+        assert git(repo, "rev-parse", "HEAD") == head
+    service.default = Act()
+    assert ask(repo, now=LATER).exit == 0
+    assert any("tractor" in body for body in bodies(repo))
+    assert_sound(repo)
+
+
+def test_a_refusal_costs_its_batch_only_and_is_kept_to_look_at(
+    service: Service, repo: Path
+) -> None:
+    service.script = [Act(), *[Act(stop="refusal", answer=lambda q: "I would rather not.")] * 2]
+    answer = ask(repo)
+    assert (answer.exit, answer.data["status"]) == (4, "partial")
+    assert answer.data["partial"] == "the model refused"
+    assert answer.data["tokens"]["completion"] == 3 * USED["output_tokens"]
+    assert manifest(repo)["cost_usd"] == answer.data["cost_usd"]
+    assert bodies(repo) == []
+    kept = [json.loads(p.read_text()) for p in sorted((repo / ".memrepo/failed").iterdir())]
+    assert [k["raw"] for k in kept] == ["I would rather not."] * 2
+    assert kept[0]["pass"] == "purifier"
+    assert_sound(repo)
+    assert ask(repo, now=LATER).exit == 0
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+
+
+def many(repo: Path, count: int) -> None:
+    text = "".join(f"- Vera planted tree number {n} in the north orchard.\n" for n in range(count))
+    (repo.parent / "workspace" / "MEMORY.md").write_text(f"# Memory\n\n{text}")
+
+
+def test_a_refused_batch_does_not_stop_the_next(service: Service, repo: Path) -> None:
+    many(repo, 60)
+    service.script = [Act(stop="refusal")] * 2
+    answer = ask(repo)
+    assert answer.exit == 4
+    assert manifest(repo)["batches"]["left"] == 1
+    assert 0 < len(bodies(repo)) < 60
+    assert_sound(repo)
+
+
+def test_a_budget_that_ends_mid_run_keeps_what_is_finished(service: Service, repo: Path) -> None:
+    many(repo, 200)
+    service.default = Act(used={"input_tokens": 4000, "output_tokens": 900})
+    answer = ask(repo, "--max-usd", "0.15")
+    assert (answer.exit, answer.data["status"]) == (4, "partial")
+    assert "a run may cost 0.15 USD" in answer.data["partial"]
+    assert answer.data["cost_usd"] <= 0.15
+    passes = [body["output_config"]["format"]["schema"]["required"] for body in service.asked]
+    assert passes == [["verdicts"]] * 4 + [["claims"]] * 4
+    landed = len(bodies(repo))
+    assert 0 < landed < 200
+    record = manifest(repo)
+    assert record["partial"] == answer.data["partial"]
+    assert record["cost_usd"] == answer.data["cost_usd"]
+    assert "Memrepo-Cost: " in git(repo, "log", "-1", "--format=%B")
+    assert_sound(repo)
+    assert ask(repo, now=LATER).exit == 0
+    assert len(bodies(repo)) >= 200
+    assert_sound(repo)
+
+
+def test_a_month_s_budget_counts_what_earlier_runs_spent(service: Service, repo: Path) -> None:
+    configure(repo, "max_tokens = 1000", run=("max_tokens_month = 9000",))
+    assert ask(repo).exit == 0
+    growing(repo.parent / "workspace", 1)
+    text = (repo / "memrepo.toml").read_text().replace("9000", "400")
+    (repo / "memrepo.toml").write_text(text)
+    git(repo, "commit", "-qam", "less", "--no-verify")
+    answer = ask(repo, now=LATER)
+    assert answer.exit == 4
+    assert "a month may use 400 tokens: 360 are used" in answer.data["partial"]
+    april = ask(repo, now="2026-04-01T00:00:00Z")
+    assert "a month may use 400 tokens: 0 are used" in april.data["partial"]
+
+
+def test_a_half_judged_edit_does_not_retire_the_old_line(service: Service, repo: Path) -> None:
+    assert ask(repo).exit == 0
+    before = bodies(repo)
+    growing(repo.parent / "workspace", 3)
+    service.default = Act(status=401)
+    assert ask(repo, now=LATER).exit == 4
+    assert bodies(repo) == before
+    assert {m.status for m in memories(repo).values()} == {"active"}
+    service.default = Act()
+    assert ask(repo, now="2026-03-03T09:00:00Z").exit == 0
+    assert any("every 5 days" in body for body in bodies(repo))
+    assert_sound(repo)
+
+
+def test_no_secret_leaves_the_machine(service: Service, repo: Path) -> None:
+    secret = "hunter2-" + "correct-horse"
+    lines = f"# Memory\n\n- **Password:** {secret}\n- Vera prefers tea over coffee.\n"
+    path = repo / "sources" / "MEMORY.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(lines)
+    git(repo, "config", "--unset", "memrepo.workspace")
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+    assert ask(repo).exit == 0
+    assert service.asked
+    assert secret not in json.dumps(service.asked)
+    assert "[redacted:password]" in json.dumps(service.asked)
+
+
+def test_no_key_is_said_before_anything_is_asked(
+    service: Service, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    answer = ask(repo)
+    assert answer.exit == 2
+    assert "ANTHROPIC_API_KEY" in answer.error["fix"]
+    assert service.asked == []
+    assert_sound(repo)
+
+
+def test_a_dollar_limit_needs_a_price(service: Service, repo: Path) -> None:
+    configure(repo, 'model = "some-new-model"')
+    answer = ask(repo, "--max-usd", "1")
+    assert answer.exit == 2
+    assert "no price is known for anthropic/some-new-model" in answer.error["message"]
+    answer = ask(repo, "--max-tokens", "100000")
+    assert answer.exit == 0
+    assert answer.data["cost_usd"] is None
+    assert "price unknown" in git(repo, "log", "-1", "--format=%B")
+
+
+def test_prices_are_configurable(service: Service, repo: Path) -> None:
+    configure(repo, 'model = "mine"', "[judge.prices]", "mine = [1000, 2000, 3000, 4000]")
+    answer = ask(repo)
+    expected = 2 * (100 * 1000 + 50 * 2000 + 20 * 3000 + 10 * 4000) / 1e6
+    assert answer.data["cost_usd"] == pytest.approx(expected)
+
+
+def test_scores_of_the_wrong_type_are_quarantined_without_a_crash(
+    service: Service, repo: Path
+) -> None:
+    def bad(question: str) -> str:
+        given = [verdict(c) for c in evidence(question)["candidates"]]
+        given[0]["scores"] = {**PROMOTION, "durability": "high"}
+        given[1]["verdict"] = ["promote"]
+        return json.dumps({"verdicts": [*given[:-1], "nonsense", 7, None]})
+
+    service.script = [Act(answer=bad)]
+    answer = ask(repo)
+    assert answer.exit == 0
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
+    faults = set(evidence(service.questions()[1])["faults"].values())
+    assert faults == {"scores.durability is not a number", "verdict is not a text", "no verdict"}

@@ -1,0 +1,191 @@
+"""From text to typed answers: every way a model writes JSON, and no text that raises."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.judging import VERDICTS, PromotionScores, Verdict
+from memrepo.purify.replies import (
+    Answered,
+    Unreadable,
+    claims_schema,
+    elements,
+    read_claims,
+    read_verdicts,
+    verdicts_schema,
+)
+
+A, B, C = ({"candidate_id": name} for name in "abc")
+WHOLE = json.dumps({"verdicts": [A, B]})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "how", "cut"),
+    [
+        (WHOLE, [A, B], "direct", False),
+        ("\ufeff  " + WHOLE + "\n", [A, B], "direct", False),
+        (f"```json\n{WHOLE}\n```", [A, B], "fence", False),
+        (f"```\n{WHOLE}\n```", [A, B], "fence", False),
+        (f"Here you are:\n\n```json\n{WHOLE}\n```\nAnything else?", [A, B], "fence", False),
+        (f"Sure! {WHOLE} Done.", [A, B], "scan", False),
+        (f"I used {{braces}} here. {WHOLE}", [A, B], "scan", False),
+        (json.dumps({"verdicts": [C]}) + "\n" + WHOLE, [A, B], "scan", False),
+        (WHOLE + json.dumps({"note": 1}), [A, B], "scan", False),
+        (WHOLE + '\n{"verdicts": [{"candidate_id"', [A, B], "scan", False),
+        ('{"verdicts": [{"candidate_id": "a"}, {"candidate_id": "b"}, {"cand', [A, B], "cut", True),
+        ('```json\n{"verdicts": [{"candidate_id": "a"},', [A], "cut", True),
+        ('{"verdicts": [{"candidate_id": "a"}, {"candidate_id": "b"},]}', [A, B], "cut", False),
+        ('{"verdicts": [{"candidate_id": "a"}\n {"candidate_id": "b"}]}', [A, B], "cut", False),
+        (json.dumps({"verdicts": []}), [], "direct", False),
+    ],
+)
+def test_the_ladder(text: str, expected: list, how: str, cut: bool) -> None:
+    found = elements(text, "verdicts")
+    assert isinstance(found, Answered)
+    assert (list(found.answers), found.how, found.cut) == (expected, how, cut)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "  \n", "no", "[1]", '"verdicts"', "{}", '{"verdicts": 3}', '{"claims": []}',
+     '{"verdicts": [', '{"verdicts": [{"candidate_id": "a"', "{" * 100_000, "[" * 100_000,
+     '{"verdicts":[' * 5_000, "```\n" * 5_000, "null", "NaN"],
+)  # fmt: skip
+def test_what_holds_no_answer_is_told(text: str) -> None:
+    found = read_verdicts(text)
+    assert isinstance(found, Unreadable)
+    assert found.reason
+
+
+def good() -> dict:
+    return {
+        "candidate_id": "a", "scores": dict.fromkeys(PromotionScores.__slots__, 0.5),
+        "strength": 2, "verdict": "promote",
+    }  # fmt: skip
+
+
+def only(**changes: object) -> Verdict:
+    found = read_verdicts(json.dumps({"verdicts": [{**good(), **changes}]}))
+    assert isinstance(found, Answered)
+    return found.answers[0]
+
+
+def test_what_has_a_default_may_be_missing_or_null() -> None:
+    made = only(rationale=None, compress_into=None)
+    assert made.fault == ""
+    assert (made.rationale, made.merge_with, made.compress_into) == ("", (), "")
+    assert made.scores.strength == 2.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"scores": None}, "scores is not an object"),
+        ({"scores": {}}, "scores.durability is missing"),
+        ({"strength": "2"}, "strength is not a number"),
+        ({"strength": True}, "strength is not a number"),
+        ({"strength": None}, "strength is missing"),
+        ({"verdict": ["promote"]}, "verdict is not a text"),
+        ({"merge_with": "cand-b"}, "merge_with is not a list"),
+        ({"merge_with": [1]}, "merge_with[0] is not a text"),
+        ({"candidate_id": 7}, "candidate_id is not a text"),
+        ({"rationale": "a\0b"}, "rationale holds a null character"),
+    ],
+)
+def test_a_wrong_shape_is_a_fault_and_no_exception(changes: dict, fault: str) -> None:
+    assert only(**changes).fault == fault
+
+
+def test_a_number_too_large_for_a_float_is_infinite() -> None:
+    text = json.dumps({"verdicts": [{**good(), "strength": 0}]}).replace(
+        '"strength": 0', '"strength": 1' + "0" * 400
+    )
+    found = read_verdicts(text)
+    assert isinstance(found, Answered)
+    assert found.answers[0].strength == math.inf
+
+
+def test_half_a_surrogate_pair_becomes_a_character_that_files_can_hold() -> None:
+    assert only(rationale="\ud800x").rationale == "?x"
+
+
+def test_a_long_id_is_cut() -> None:
+    assert len(only(candidate_id="x" * 9999).candidate_id) == 120
+
+
+def test_postures_and_faults_of_a_model_are_not_believed() -> None:
+    for schema in (verdicts_schema(), claims_schema()):
+        assert "fault" not in json.dumps(schema)
+        assert "posture" not in json.dumps(schema)
+    found = read_claims(json.dumps({"claims": [{"cluster_id": "c", "fault": ""}]}))
+    assert isinstance(found, Answered)
+    assert found.answers[0].fault
+
+
+def conforms(value: object, schema: dict) -> bool:
+    """Check by the few words that our schemas use."""
+    match schema["type"]:
+        case "object":
+            return set(value) == set(schema["required"]) == set(schema["properties"]) and all(
+                conforms(value[k], s) for k, s in schema["properties"].items()
+            )
+        case "array":
+            return all(conforms(one, schema["items"]) for one in value)
+        case "number":
+            return isinstance(value, float)
+        case _:
+            return isinstance(value, str) and value in schema.get("enum", [value])
+
+
+def instance(schema: dict) -> st.SearchStrategy:
+    match schema["type"]:
+        case "object":
+            return st.fixed_dictionaries({k: instance(s) for k, s in schema["properties"].items()})
+        case "array":
+            return st.lists(instance(schema["items"]), max_size=2)
+        case "number":
+            return st.floats(0, 1)
+        case _:
+            words = schema.get("enum")
+            letters = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
+            return st.sampled_from(words) if words else letters
+
+
+@given(instance(verdicts_schema()), instance(claims_schema()))
+def test_whatever_the_schema_allows_is_read_without_a_fault(verdicts: dict, claims: dict) -> None:
+    assert conforms(verdicts, verdicts_schema())
+    first, second = read_verdicts(json.dumps(verdicts)), read_claims(json.dumps(claims))
+    assert isinstance(first, Answered)
+    assert isinstance(second, Answered)
+    assert [v.fault for v in first.answers] == [""] * len(verdicts["verdicts"])
+    assert [v.fault for v in second.answers] == [""] * len(claims["claims"])
+    assert {v.verdict for v in first.answers} <= set(VERDICTS)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["verdicts", "claims", "scores", "candidate_id", "strength", "wording"]),
+        inner, max_size=3,
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(JSON, st.integers(0, 200))
+def test_no_json_and_no_piece_of_it_raises(value: object, end: int) -> None:
+    for text in (json.dumps({"verdicts": value, "claims": value}), json.dumps(value)):
+        for read in (read_verdicts, read_claims):
+            assert read(text)
+            assert read(text[:end])
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_no_text_raises(text: str) -> None:
+    assert read_verdicts(text)
+    assert read_claims('{"claims": [' + text)

@@ -1,0 +1,165 @@
+"""A Messages API on this machine: what a model could answer, and how a service can fail.
+
+The real SDK talks to it over HTTP. Each request takes the next act of the script; when the script
+is at its end, every answer is a good one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+FENCED = re.compile(r"<<<data ([0-9a-f]{16})\n(.*?)\n\1 data>>>", re.DOTALL)
+PROMOTION = {
+    "durability": 0.8, "future_judgment_value": 0.7, "action_value": 0.5,
+    "identity_relationship_weight": 0.2, "cross_time_persistence": 0.6, "noise_risk": 0.1,
+}  # fmt: skip
+CANONICAL = dict.fromkeys(
+    ("semantic_cluster_confidence", "canonical_clarity", "provenance_strength",
+     "contradiction_pressure", "freshness", "confidence", "route_fitness",
+     "supersession_confidence"), 0.9,
+) | {"contradiction_pressure": 0.0, "supersession_confidence": 0.0}  # fmt: skip
+USED = {"input_tokens": 100, "output_tokens": 50, "cache_creation_input_tokens": 20,
+        "cache_read_input_tokens": 10}  # fmt: skip
+
+
+def evidence(text: str) -> dict[str, Any]:
+    """Return everything that a question holds as data."""
+    found: dict[str, Any] = {}
+    for _, body in FENCED.findall(text):
+        found |= json.loads(body)
+    return found
+
+
+def verdict(candidate: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a sound verdict that promotes a candidate."""
+    return {
+        "candidate_id": candidate["candidate_id"], "scores": dict(PROMOTION), "strength": 2.7,
+        "verdict": "promote", "rationale": "", "merge_with": [], "compress_into": "", **changes,
+    }  # fmt: skip
+
+
+HOMES = {"procedure": "PLAYBOOKS.md", "method": "PLAYBOOKS.md", "episode": "EPISODES.md"}
+
+
+def claim(cluster: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a sound claim in the words of a cluster's first candidate."""
+    kind = cluster["type_hint"]
+    return {
+        "cluster_id": cluster["cluster_id"], "type": kind, "standing": "resolved",
+        "wording": {"text": cluster["candidates"][0]["text"], "subject": "", "predicate": "",
+                    "object": "", "title": ""},
+        "home": HOMES.get(kind, "LTMEMORY.md"), "scores": dict(CANONICAL), "tags": [],
+        "contradictions": [], "supersedes": [], "rationale": "", "route_rationale": "", **changes,
+    }  # fmt: skip
+
+
+def good(question: str) -> str:
+    """Answer a question as it should be answered."""
+    found = evidence(question)
+    if "candidates" in found:
+        return json.dumps({"verdicts": [verdict(c) for c in found["candidates"]]})
+    return json.dumps({"claims": [claim(c) for c in found["clusters"]]})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """What the service does with one request: a status, or an answer and how it is sent."""
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    answer: Callable[[str], str] = good
+    stop: str = "end_turn"
+    used: dict[str, Any] = field(default_factory=lambda: dict(USED))
+    cut_after: int | None = None
+    """Close the connection after so many bytes of the body."""
+    silent: bool = False
+    """Never answer."""
+    raw: bytes | None = None
+    """Send this instead of a message."""
+
+
+@dataclass
+class Service:
+    """The running server: its script, and every request body that came in."""
+
+    url: str = ""
+    script: list[Act] = field(default_factory=list)
+    default: Act = field(default_factory=Act)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
+
+    def questions(self) -> list[str]:
+        """Return the user's text of each request."""
+        return [question_of(body) for body in self.asked]
+
+
+def question_of(body: dict[str, Any]) -> str:
+    """Return the user's text of one request."""
+    return "\n".join(block["text"] for block in body["messages"][0]["content"])
+
+
+@contextmanager
+def serving() -> Iterator[Service]:
+    """Run the service on a free port of this machine."""
+    service = Service()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            act = service.script.pop(0) if service.script else service.default
+            service.asked.append(body)
+            service.headers.append({k.lower(): v for k, v in self.headers.items()})
+            if act.silent:
+                service.closing.wait(20)
+                self.close_connection = True
+                return
+            data = act.raw if act.raw is not None else _message(act, body)
+            self.send_response(act.status)
+            for name, value in {"content-type": "application/json", **act.headers}.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data if act.cut_after is None else data[: act.cut_after])
+            self.wfile.flush()
+            if act.cut_after is not None:
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+
+        def log_message(self, *args: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    service.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield service
+    finally:
+        service.closing.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _message(act: Act, body: dict[str, Any]) -> bytes:
+    if act.status != 200:
+        error = {"type": "error", "error": {"type": "api_error", "message": "not today"}}
+        return json.dumps(error).encode()
+    message = {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"],
+        "content": [{"type": "text", "text": act.answer(question_of(body))}],
+        "stop_reason": act.stop, "stop_sequence": None, "usage": act.used,
+    }  # fmt: skip
+    return json.dumps(message).encode()

@@ -1,0 +1,366 @@
+"""Memories in the purifier lineage's file shapes: what each field comes from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memrepo.checks.artifacts import check_artifacts, has_errors
+from memrepo.core import codec
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Link, Memory, Retired, Source, Stamp
+from memrepo.core.state import State, read_state
+from memrepo.purify import lineage
+from memrepo.purify.manifest import Consumed, Manifest
+from memrepo.purify.sources import SourceRules
+from memrepo.views.artifacts import Exported, Terms, artifacts
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+SEEN = datetime(2026, 2, 1, 9, tzinfo=UTC)
+SOURCE = Source(resource="sources/MEMORY.md", lines=(3, 4), kind="direct", captured="2026-01-05")
+LAYOUT = Layout()
+
+
+def mem(digit: str, **fields: Any) -> Memory:
+    """Return a fact about a garden; the id repeats a digit."""
+    id_ = f"mem-{digit * 16}"
+    body = fields.pop("body", f"The garden has {digit} beds, as counted in spring.")
+    base = {
+        "id": id_, "type": "fact", "subject": "Garden", "predicate": "has",
+        "home": "LTMEMORY.md", "created": SEEN, "sources": (SOURCE,),
+        "generated": Stamp(by="memrepo/1", at=SEEN), "run": "20260201T090000Z-00000000",
+    }  # fmt: skip
+    kept = {key: value for key, value in {**base, **fields}.items() if value is not None}
+    path = LAYOUT.memory(id_=id_, type_=kept["type"], text=body, captured="2026-01-05")
+    return Memory(path=path, fields=kept, body=body)
+
+
+def state(*found: Memory, **files: bytes) -> State:
+    """Return a state of memory files and others (`__` in a keyword stands for a slash)."""
+    tree = {m.path: codec.encode(m) for m in found}
+    return read_state({**tree, **files}, LAYOUT)
+
+
+def terms(profile: Any = "personal", zone: str = "Asia/Manila") -> Terms:
+    return Terms(profile=profile, zone=ZoneInfo(zone), rules=SourceRules(), now=NOW)
+
+
+def claims(made: Exported) -> dict[str, dict[str, Any]]:
+    """Return claim records by memory text."""
+    records = [json.loads(line) for line in made.files[lineage.CLAIMS].splitlines()]
+    return {record["text"]: record for record in records}
+
+
+def page(made: Exported, name: str) -> Any:
+    return json.loads(made.files[name])
+
+
+def only(made: Exported) -> dict[str, Any]:
+    (record,) = claims(made).values()
+    return record
+
+
+def test_a_claim_has_the_lineages_fields_in_its_order() -> None:
+    record = only(artifacts(state(mem("1")), terms()))
+    assert tuple(record) == lineage.CLAIM_FIELDS
+    assert len(record) == 33
+
+
+def test_the_id_is_the_hash_of_the_four_raw_strings() -> None:
+    record = only(artifacts(state(mem("1", subject="The Garden")), terms()))
+    raw = f"The Garden|has|{record['text']}|LTMEMORY.md"
+    assert record["id"] == f"cl-{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
+
+
+def test_a_claim_id_of_the_memory_is_kept_though_its_text_changed() -> None:
+    record = only(artifacts(state(mem("1", claim_id="cl-0123456789abcdef")), terms()))
+    assert record["id"] == "cl-0123456789abcdef"
+
+
+def test_two_memories_that_the_formula_cannot_tell_apart_get_two_ids() -> None:
+    one, other = mem("1", body="same", object="a"), mem("2", body="same", object="b")
+    lines = artifacts(state(one, other), terms()).files[lineage.CLAIMS].splitlines()
+    assert len({json.loads(line)["id"] for line in lines}) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "standing", "expected"),
+    [
+        ("active", "resolved", "resolved"),
+        ("active", "contested", "contested"),
+        ("active", "unresolved", "unresolved"),
+        ("active", "stale", "stale"),
+        ("active", "retire_candidate", "retire_candidate"),
+        ("active", "probable_duplicate", "probable_duplicate"),
+        ("superseded", "resolved", "superseded"),
+        ("superseded", "contested", "superseded"),
+        ("archived", "resolved", "stale"),
+        ("archived", "retire_candidate", "retire_candidate"),
+    ],
+)
+def test_the_two_axes_come_to_one_status(status: str, standing: str, expected: str) -> None:
+    memory = mem("1", status=status, standing=standing)
+    made = artifacts(state(memory), terms())
+    record = only(made)
+    assert record["status"] == expected
+    routed = page(made, lineage.ROUTES)["LTMEMORY.md"]
+    assert routed == ([] if expected in lineage.INACTIVE else [record["id"]])
+
+
+def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> None:
+    found = state(
+        mem("1"), mem("2", type="note"), mem("3", status="forgotten"),
+        mem("4", type="aspiration", home="WISHES.md"),
+    )  # fmt: skip
+    made = artifacts(found, terms("business"))
+    assert len(claims(made)) == 1
+    assert made.left_out == {"forgotten": 1, "note": 1, "personal": 1}
+    assert len(claims(artifacts(found, terms()))) == 2
+
+
+def test_times_are_local_and_utc_and_name_the_configured_zone() -> None:
+    record = only(artifacts(state(mem("1")), terms(zone="America/New_York")))
+    assert record["updatedAt"] == "2026-02-01T04:00:00-05:00"
+    assert record["updatedAt_utc"] == "2026-02-01T09:00:00Z"
+    assert record["timezone"] == "America/New_York"
+
+
+def test_provenance_names_the_workspaces_files() -> None:
+    more = Source(resource="sources/episodes/a.md", kind="merged")
+    record = only(artifacts(state(mem("1", sources=(SOURCE, more))), terms()))
+    assert record["provenance"] == [
+        {"source": "MEMORY.md", "lineSpan": [3, 4], "type": "direct",
+         "capturedAt": "2026-01-05T00:00:00Z"},
+        {"source": "episodes/a.md", "lineSpan": None, "type": "merged", "capturedAt": None},
+    ]  # fmt: skip
+    assert record["crossSurfaceSupport"] == ["MEMORY.md", "episodes/a.md"]
+
+
+def test_a_memory_made_by_hand_names_its_own_file_and_gets_its_types_home() -> None:
+    memory = mem("1", sources=None, home=None, type="method", generated=None)
+    made = artifacts(state(memory), terms())
+    record = only(made)
+    (entry,) = record["provenance"]
+    assert entry["source"] == memory.path
+    assert entry["lineSpan"] == [1, codec.encode(memory).count(b"\n")]
+    assert record["primaryHome"] == "PLAYBOOKS.md"
+    assert check_artifacts(made.files, "personal") == []
+
+
+def test_a_home_that_cannot_be_gives_way_to_the_types_own() -> None:
+    record = only(artifacts(state(mem("1", type="procedure")), terms()))
+    assert (record["primaryHome"], record["routeValidationState"]) == ("PLAYBOOKS.md", "strong")
+
+
+def test_an_odd_route_is_told_in_claim_and_manifest() -> None:
+    made = artifacts(state(mem("1", type="method")), terms())
+    record = only(made)
+    assert record["routeValidationState"] == "acceptable"
+    assert (record["routeAffinityScore"], record["routeSuggestedHome"]) == (0.5, "PLAYBOOKS.md")
+    assert page(made, lineage.MANIFEST)["routeValidationWarnings"] == [
+        {"claim_id": record["id"], "chosen_home": "LTMEMORY.md", "suggested_home": "PLAYBOOKS.md",
+         "type": "method", "state": "acceptable"},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("side", ["newer", "older", "both"])
+def test_supersession_stands_on_both_sides_whichever_names_it(side: str) -> None:
+    new, old = mem("1"), mem("2", status="superseded", superseded_at=NOW)
+    if side != "older":
+        new = new.with_fields({"supersedes": (old.id,)})
+    if side != "newer":
+        old = old.with_fields({"superseded_by": (new.id,)})
+    made = artifacts(state(new, old), terms())
+    newer, older = claims(made)[new.body], claims(made)[old.body]
+    assert (newer["supersedes"], older["supersededBy"]) == ([older["id"]], [newer["id"]])
+    assert older["updatedAt_utc"] == "2026-03-01T09:00:00Z"
+    assert not has_errors(check_artifacts(made.files, "personal"))
+
+
+def test_a_supersession_taken_back_is_told_on_neither_side() -> None:
+    new = mem("1", supersedes=("mem-2222222222222222", "mem-9999999999999999"))
+    old = mem("2", superseded_by=(new.id,))
+    made = artifacts(state(new, old), terms())
+    assert all(not c["supersedes"] and not c["supersededBy"] for c in claims(made).values())
+    assert check_artifacts(made.files, "personal") == []
+
+
+def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
+    one = mem("1", standing="contested", links=(
+        Link(target="mem-2222222222222222", type="contradicts"),
+        Link(target="mem-3333333333333333", type="related"),
+    ))  # fmt: skip
+    made = artifacts(state(one, mem("2"), mem("3")), terms())
+    found = claims(made)
+    first, second, third = (found[mem(d).body] for d in "123")
+    expected = lineage.contradiction_id([second["id"], first["id"]])
+    assert first["contradictionClusterId"] == second["contradictionClusterId"] == expected
+    assert third["contradictionClusterId"] is None
+    assert first["contradictions"] == [
+        {"competingClaimId": second["id"], "competingText": second["text"],
+         "relation": "contested", "flaggedInRunId": "20260201T090000Z-00000000"},
+    ]  # fmt: skip
+    records = [json.loads(x) for x in made.files[lineage.CONTRADICTIONS].splitlines()]
+    assert {(r["claimId"], r["competingClaimId"]) for r in records} == {
+        (first["id"], second["id"]), (second["id"], first["id"]),
+    }  # fmt: skip
+    assert artifacts(state(one, mem("2"), mem("3")), terms()).files == made.files
+
+
+def test_a_chain_of_contradictions_is_one_cluster() -> None:
+    links = [Link(target=mem(d).id, type="contradicts") for d in "23"]
+    found = state(mem("1", links=(links[0],)), mem("2", links=(links[1],)), mem("3"))
+    made = artifacts(found, terms())
+    assert len({c["contradictionClusterId"] for c in claims(made).values()}) == 1
+    assert check_artifacts(made.files, "personal") == []
+
+
+def test_a_retirement_keeps_its_reasons_and_groups_removed_sources() -> None:
+    retired = (
+        Retired(run="r1", reason="source_removed: sources/A.md"),
+        Retired(run="r1", reason="source_removed: sources/B.md"),
+        Retired(run="r2", reason="text_removed: sources/MEMORY.md"),
+    )
+    record = only(artifacts(state(mem("1", standing="retire_candidate", retired=retired)), terms()))
+    assert record["retirementReasons"] == [
+        {"runId": "r1", "reason": "all_sources_removed", "removed_sources": ["A.md", "B.md"]},
+        {"runId": "r2", "reason": "text_removed", "removed_sources": []},
+    ]
+
+
+def test_entities_name_other_spellings_as_aliases() -> None:
+    found = state(mem("1", subject="The Window"), mem("2", subject="windows"), mem("3", subject=""))
+    made = artifacts(found, terms())
+    entities = page(made, lineage.ENTITIES)
+    assert {name: entry["aliases"] for name, entry in entities.items()} == {
+        "The Window": ["windows"], "windows": ["The Window"],
+    }  # fmt: skip
+
+
+def manifest(run: str, **more: Any) -> dict[str, bytes]:
+    given = {
+        "run": run, "mode": "incremental", "judge": "offline/1", "profile": "personal",
+        "base": "0" * 40, "now": "2026-02-01T09:00:00Z", "package": "9.9",
+        **more,
+    }  # fmt: skip
+    return {LAYOUT.manifest(run): Manifest(**given).to_bytes()}
+
+
+def judged(disposition: str, **more: Any) -> dict[str, Any]:
+    return {"cluster": "clust-1", "disposition": disposition, "reason": "why", "verdicts": [],
+            "rationale": "because", "route": "strong", "freshness": "fresh",
+            "confidence": "high", **more}  # fmt: skip
+
+
+def test_judgements_come_from_the_newest_run_that_judged_the_memory() -> None:
+    id_ = mem("1").id
+    files = {
+        **manifest("20260201T090000Z-a", judgements={id_: [judged("new_claim")]}),
+        **manifest("20260202T090000Z-b",
+                   judgements={id_: [judged("reuse_existing", rationale="again")]}),
+    }  # fmt: skip
+    record = only(artifacts(state(mem("1"), **files), terms()))
+    assert (record["rationale"], record["routeRationale"]) == ("again", "strong")
+    assert record["sourceClusterId"] == "clust-1"
+    assert record["duplicateDisposition"] == "reuse_existing"
+    assert record["duplicateTargetClaimId"] == record["id"]
+
+
+def test_a_duplicate_stays_one_when_it_is_met_again() -> None:
+    one, twin = mem("1"), mem("2", duplicate_of=mem("1").id, standing="probable_duplicate")
+    files = {
+        **manifest("20260201T090000Z-a", judgements={twin.id: [judged("probable_duplicate")]}),
+        **manifest("20260202T090000Z-b", judgements={twin.id: [judged("reuse_existing")]}),
+    }
+    found = claims(artifacts(state(one, twin, **files), terms()))
+    record = found[twin.body]
+    assert record["duplicateDisposition"] == record["status"] == "probable_duplicate"
+    assert record["duplicateTargetClaimId"] == found[one.body]["id"]
+
+
+def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> None:
+    source = b"# Memory\n\n- The garden has 1 beds.\n"
+    files = {
+        "sources/MEMORY.md": source, "sources/memory/2026-02-01.md": b"a note\n",
+        "views/LTMEMORY.md": b"# x\n",
+        **manifest(
+            "20260201T090000Z-a",
+            consumed=(Consumed(resource="sources/MEMORY.md", to="1" * 40),
+                      Consumed(resource="sources/memory/2026-02-01.md", to="2" * 40)),
+            counts={"promoted": 3, "rejected": 1}, judgements={mem("1").id: [judged("new_claim")]},
+            quarantined=({"id": "clust-9", "reason": "no text"},),
+        ),
+    }  # fmt: skip
+    found = page(artifacts(state(mem("1"), **files), terms()), lineage.MANIFEST)
+    hash_ = "sha256:" + hashlib.sha256(source).hexdigest()
+    cursor = hashlib.sha256(f"MEMORY.md:{hash_}".encode()).hexdigest()[:16]
+    assert found["sourceInventory"] == [{"path": "MEMORY.md", "content_hash": hash_}]
+    assert found["lastSuccessfulCursor"] == f"cursor-v1:{cursor}"
+    assert found["processedSegments"] == ["MEMORY.md"]
+    assert found["promotionStats"] == {
+        "reject": 1, "defer": 0, "compress": 0, "merge": 0, "promote": 3,
+    }  # fmt: skip
+    assert (found["claimStats"], found["homeStats"]) == ({"resolved": 1}, {"LTMEMORY.md": 1})
+    assert found["partialFailures"] == [
+        {"pass": "purifier", "attempts": None, "errors": ["clust-9: no text"],
+         "failed_record_path": None},
+    ]  # fmt: skip
+    assert found["status"] == "ok"
+    assert found["publishCommitted"] is True
+    assert found["downstreamWikiIngestSuggested"] is True
+    assert found["publishedViewSet"] == ["LTMEMORY.md"]
+    triple = hashlib.sha1(b"1.6.0|1|1", usedforsecurity=False).hexdigest()[:12]
+    assert found["runtimeStateVersion"] == triple
+    assert len(found) == 36
+
+
+def test_a_repository_without_a_run_has_a_manifest_that_says_so() -> None:
+    made = artifacts(state(), terms())
+    assert page(made, lineage.MANIFEST)["status"] == "skipped"
+    assert page(made, lineage.SUMMARY)["ok"] is True
+    assert not has_errors(check_artifacts(made.files, "personal"))
+
+
+def test_only_the_summary_knows_the_time_of_the_export() -> None:
+    found = state(mem("1"), **manifest("20260201T090000Z-a"))
+    one = artifacts(found, terms())
+    later = Terms(profile="personal", zone=ZoneInfo("Asia/Manila"), rules=SourceRules(), now=SEEN)
+    other = artifacts(found, later)
+    assert {n for n in one.files if one.files[n] != other.files[n]} == {lineage.SUMMARY}
+
+
+def test_a_damaged_manifest_is_a_problem_and_the_rest_is_exported() -> None:
+    made = artifacts(state(mem("1"), **{"runs/2026-02/20260201T090000Z-a.json": b"{"}), terms())
+    assert [p.rule for p in made.problems] == ["manifest-unreadable"]
+    assert len(claims(made)) == 1
+
+
+def test_a_damaged_candidate_is_a_problem_and_the_others_are_exported() -> None:
+    good = (
+        b"---\ntype: candidate\nverdict: defer\nstrength: 1.20\n"
+        b"scores: {durability: 0.50, noise_risk: 0.10}\nreason: vague\n"
+        b"judged: 2026-02-01T09:00:00Z\nsources:\n"
+        b"  - {resource: sources/DREAMS.md, lines: [4, 5], captured: 2026-01-03}\n"
+        b"---\n\nPerhaps a  pond.\n"
+    )
+    files = {
+        "candidates/deferred/00/th-0000000000000000.md": good,
+        "candidates/deferred/11/th-1111111111111111.md": b"no header\n",
+        **manifest("20260201T090000Z-a"),
+    }
+    made = artifacts(state(**files), terms())
+    (record,) = [json.loads(x) for x in made.files[lineage.DEFERRED].splitlines()]
+    assert [p.rule for p in made.problems] == ["candidate-unreadable"]
+    raw = hashlib.sha256(b"DREAMS.md:4:perhaps a pond.").hexdigest()[:16]
+    assert record["candidate_id"] == f"cand-{raw}"
+    assert (record["type_hint"], record["verdict"]) == ("aspiration", "defer")
+    assert record["run_id"] == "20260201T090000Z-a"
+    assert record["scores"] == {"durability": 0.5, "noise_risk": 0.1}
+    assert record["source_refs"] == [
+        {"source": "DREAMS.md", "line_span": [4, 5], "captured_at": "2026-01-03T00:00:00Z"}
+    ]

@@ -1,6 +1,6 @@
 """How well the offline judge keeps what matters and drops what does not.
 
-    python -m benchmarks.offline_judge --locomo DIR [--noise 0.4] [--curve 0,0.2,0.4,0.67]
+    python -m benchmarks.offline_judge --locomo DIR [--curve 0,0.2,0.4,0.67]
 
 DIR holds workspaces, each a folder NAME beside `NAME.gold.json`, and beside DIR itself the raw
 `DIR.json` for the turns (`--turns FILE` names another). The data (LoCoMo, CC BY-NC 4.0) is read
@@ -95,9 +95,7 @@ def measure(workspace: Path, qa: Sequence[Mapping[str, Any]], share: float) -> M
         shutil.copytree(workspace, copy)
         clean = _units(copy)
         asked = questions(qa, gold_bullets(copy).values())
-        raw_clean = recall_at(
-            DEPTH, raw_memories(clean, headings=True), asked, gold_bullets(copy)
-        )
+        raw_clean = recall_at(DEPTH, raw_memories(clean, headings=True), asked, gold_bullets(copy))
         added = noise.inject(copy, share)
         repo = Path(folder) / "repo"
         _memrepo("init", str(repo), "--from", str(copy), now=FIRST)
@@ -155,9 +153,8 @@ def _subjects(units: Sequence[Unit]) -> dict[Place, str]:
     found = {}
     for unit in units:
         under = [h for h in unit.headings[1:] or unit.headings if not is_date_heading(h)]
-        if under and under[-1] != unit.headings[0]:
-            found[Layout().source(unit.resource), unit.lines[0]] = under[-1]
-        elif under and unit.resource.startswith("inbox/"):
+        titled = under and under[-1] == unit.headings[0]
+        if under and (not titled or unit.resource.startswith("inbox/")):
             found[Layout().source(unit.resource), unit.lines[0]] = under[-1]
     return found
 
@@ -185,18 +182,23 @@ def _memrepo(*argv: str, now: str) -> None:
     with redirect_stdout(out), redirect_stderr(err):
         code = cli.main(["--now", now, "--json", *argv])
     if code:
-        raise Failed(f"memrepo {' '.join(argv)} ended with {code}: {out.getvalue()}{err.getvalue()}")
+        raise Failed(
+            f"memrepo {' '.join(argv)} ended with {code}: {out.getvalue()}{err.getvalue()}"
+        )
 
 
 def report(found: Sequence[Measured]) -> str:
     """Render the figures of one share of noise, a row a workspace and their mean."""
-    head = "workspace      units  memories  kept bullets   R@10   raw  ratio  noise gone  >400  mixed"
+    head = (
+        "workspace      units  memories  kept bullets   R@10   raw  ratio  noise gone  >400  mixed"
+    )
     rows = [
         f"{m.name:13} {m.units:6} {m.memories:9} {m.kept:7}/{m.bullets:<5}"
         f" {m.recall:6.3f} {m.raw_clean:5.3f} {m.ratio:6.3f} {m.gone:11.3f} {m.too_long:5}"
         f" {m.mixed:6}"
         for m in found
     ]
+    whole = sum(m.whole_long for m in found)
     last = f"{'mean':57} {mean(m.ratio for m in found):6.3f} {mean(m.gone for m in found):11.3f}"
     injected, alive = Counter[str](), Counter[str]()
     for m in found:
@@ -204,6 +206,8 @@ def report(found: Sequence[Measured]) -> str:
         alive.update(m.alive)
     kinds = [f"  {kind}: {injected[kind] - alive[kind]} of {injected[kind]} not active"
              for kind in noise.KINDS if injected[kind]]  # fmt: skip
+    if whole:
+        kinds.append(f"  methods and procedures over {LONGEST} characters, kept whole: {whole}")
     return "\n".join([f"noise {found[0].share:g}", head, *rows, last, *kinds])
 
 
@@ -223,8 +227,10 @@ def curve(found: Sequence[Sequence[Measured]]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure every workspace of a folder, and print what was found."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.offline_judge", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.offline_judge", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("--locomo", type=Path, required=True, metavar="DIR")
     parser.add_argument("--turns", type=Path, metavar="FILE", help="raw dialogues (DIR.json)")
     parser.add_argument("--curve", default="0,0.2,0.4,0.67", metavar="SHARES")

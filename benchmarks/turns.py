@@ -123,7 +123,9 @@ def _fit(rows: Sequence[Sequence[float]], wanted: Sequence[bool]) -> list[float]
         curve = [[RIDGE * (a == b) for b in range(size)] for a in range(size)]
         for row, hit in zip(rows, wanted, strict=True):
             full = [(at, x) for at, x in enumerate((*row, 1.0)) if x]
-            chance = 1 / (1 + math.exp(-max(-30.0, min(30.0, sum(weights[a] * x for a, x in full)))))
+            chance = 1 / (
+                1 + math.exp(-max(-30.0, min(30.0, sum(weights[a] * x for a, x in full))))
+            )
             for a, x in full:
                 slope[a] += (chance - hit) * x
                 for b, y in full:

@@ -16,6 +16,7 @@ from memrepo.core.errors import Exit, MemrepoError
 if TYPE_CHECKING:
     import argparse
     from datetime import datetime
+    from pathlib import Path
 
     from memrepo.commands.session import Answer, Session
 
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.DONE)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into a message
-        return _bug(error, as_json)
+        return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
 
 
 def _main(argv: Sequence[str] | None) -> Exit:
@@ -151,23 +152,41 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
         print(f"  to mend it: {fix}", file=sys.stderr)
 
 
-def _bug(error: Exception, as_json: bool) -> int:
-    """Report a bug: a short message, the traceback in `.memrepo/log/` where we can write."""
+def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
+    """Report a bug: a short message, and the traceback in the repository's `.memrepo/log/`.
+
+    Where there is no repository, the traceback goes to stderr: no folder is made to hold it.
+    """
     import traceback
     from datetime import UTC, datetime
-    from pathlib import Path
 
     trace = "".join(traceback.format_exception(error))
-    where = Path.cwd() / ".memrepo" / "log"
+    said = trace
     try:
-        where.mkdir(parents=True, exist_ok=True)
-        path = where / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
-        path.write_text(trace, encoding="utf-8")
-        said = f"the traceback is in {path}"
+        if folder := _log_folder(argv):
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
+            path.write_text(trace, encoding="utf-8")
+            said = f"the traceback is in {path}"
     except OSError:
-        said = trace
+        pass
     _complain(f"a bug: {type(error).__name__}: {error}; {said}", "report it", Exit.BUG, as_json)
     return int(Exit.BUG)
+
+
+def _log_folder(argv: Sequence[str]) -> Path | None:
+    """Return where the repository that a command line means keeps its logs, if there is one."""
+    from pathlib import Path
+
+    from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
+
+    words = list(argv)
+    folder = words[words.index("-C") + 1] if "-C" in words[:-1] else "."
+    here = (Path.cwd() / folder).absolute()
+    for place in (here, *here.parents):
+        if any((place / prefix / CONFIG_NAME).is_file() for prefix in ("", ADOPTED_PREFIX)):
+            return place / ".memrepo" / "log"
+    return None
 
 
 if __name__ == "__main__":

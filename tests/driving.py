@@ -84,7 +84,9 @@ def files(root: Path, *, git_too: bool = False) -> dict[str, bytes]:
     found = {}
     for path in root.rglob("*"):
         name = path.relative_to(root).as_posix()
-        if name.split("/")[0] == ".git" and not git_too:
+        top = name.split("/")[0]
+        # Telemetry and logs are never committed and tell of the call itself.
+        if top == ".memrepo" or (top == ".git" and not git_too):
             continue
         if path.is_symlink():
             found[name] = str(path.readlink()).encode()

@@ -46,12 +46,16 @@ def cells(part: str) -> dict[str, str]:
 
 
 @cache
+def trees() -> tuple[ast.Module, ...]:
+    """Return memrepo's source, parsed."""
+    paths = sorted((ROOT / "memrepo").rglob("*.py"))
+    return tuple(ast.parse(path.read_text(encoding="utf-8")) for path in paths)
+
+
+@cache
 def calls() -> tuple[ast.Call, ...]:
     """Return every call in memrepo's source."""
-    trees = [
-        ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "memrepo").rglob("*.py")
-    ]
-    return tuple(n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Call))
+    return tuple(n for tree in trees() for n in ast.walk(tree) if isinstance(n, ast.Call))
 
 
 def given(keyword: str) -> set[str]:
@@ -68,15 +72,25 @@ def given(keyword: str) -> set[str]:
 
 def rules() -> set[str]:
     """Return the rule of every problem that memrepo can find."""
-    refusals = ("refusal", "_refusal", "_refused")
+    families = {rule.partition("-")[0] for rule in {*RULES, *given("rule")}}
     handed = {
         word.value
-        for call in calls()
-        if isinstance(call.func, ast.Name) and call.func.id in refusals
-        for word in call.args
+        for tree in trees()
+        for node in ast.walk(tree)
+        for word in _handed(node)
         if isinstance(word, ast.Constant) and re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", str(word.value))
     }
-    return {*RULES, *given("rule"), *handed}
+    return {*RULES, *given("rule"), *(w for w in handed if w.partition("-")[0] in families)}
+
+
+def _handed(node: ast.AST) -> list[ast.expr]:
+    """Return what a call is handed by place, and the defaults of parameters."""
+    match node:
+        case ast.Call():
+            return node.args
+        case ast.arguments():
+            return node.defaults
+    return []
 
 
 @pytest.mark.parametrize("page", GENERATED, ids=lambda page: page.name)

@@ -156,7 +156,7 @@ FULL: list[tuple[str, ...]] = [
         "A memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
-        "supersede: watering-interval-every-3-days-2026-01-05 by watering…",
+        "supersede: watering-interval-ev… by watering-interval-ev…-83a065",
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),

@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 from memrepo.assets import asset
-from memrepo.config import KEYS, PRICES
+from memrepo.config import BY_NAME, KEYS, PRICES, parse_config
 from memrepo.core.memory import HOMES
+from memrepo.policies.cadence import CADENCES
 from memrepo.purify.sources import SourceRules
 
 VALUES = {
@@ -67,8 +68,32 @@ def test_the_configuration_is_toml_once_filled_in() -> None:
         "human_authors": ["mara@example.org"],
         "sources": {},
         "run": {"judge": "offline", "max_change_pct": 20},
+        "schedule": {"timeout_s": 1200},
+        "reporting": {"enabled": False},
+        "telemetry": {},
+        "announce": {},
         "judge": {},
     }
+
+
+def test_the_shown_schedules_are_those_of_the_profiles() -> None:
+    text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
+    shown = re.findall(r"(?m)^#  +(?:\w+ +)?(\w+) = (\[.*\])$", text)
+    told = [(mode, tuple(tomllib.loads(f"x = {crons}")["x"])) for mode, crons in shown]
+    assert told == [
+        (mode, CADENCES[profile].of(mode))
+        for profile in ("personal", "business")
+        for mode in ("incremental", "reconciliation")
+    ]
+
+
+def test_what_the_template_sets_is_the_default_in_force() -> None:
+    text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
+    config = parse_config(string.Template(text).substitute(VALUES))
+    for name in ("schedule.timeout_s", "reporting.enabled"):
+        assert config.get(name) == BY_NAME[name].default
+    for name in ("reporting.mode", "telemetry.component"):
+        assert f'# {name.partition(".")[2]} = "{BY_NAME[name].default}"' in text
 
 
 def test_the_commented_judge_settings_are_the_defaults_in_force() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
 
 from memrepo.commands.session import Answer, Session
-from memrepo.commands.table import COMMANDS, add_globals
+from memrepo.commands.table import COMMANDS, add_globals, module_of
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -31,5 +30,5 @@ def whole_parser() -> argparse.ArgumentParser:
     add_globals(parser, defaults=True)
     commands = parser.add_subparsers(dest="command")
     for name, text in COMMANDS.items():
-        import_module(f"memrepo.commands.{name}").arguments(commands.add_parser(name, help=text))
+        module_of(name).arguments(commands.add_parser(name, help=text))
     return parser

@@ -16,7 +16,9 @@ from typing import Any
 from memrepo.assets import asset
 from memrepo.commands.session import Answer, Session
 from memrepo.commands.table import call
+from memrepo.config import parse_config
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.policies.cadence import WINDOW, guard
 
 HELP = "a two-minute tour on sample data, offline"
 PAUSE_S = 1.5
@@ -41,9 +43,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Play the tour in DIR, or in a temporary folder that is removed afterwards."""
     with _folder(session, options.dir) as folder:
-        steps = _tour(session, folder, 0.0 if options.fast or session.json else PAUSE_S)
+        steps = _tour(_free(session), folder, 0.0 if options.fast or session.json else PAUSE_S)
     kept = f"the repository is in {folder / 'memory'}" if options.dir else "nothing was left behind"
     return Answer(data={"steps": steps}, text=f"\nThat was the tour; {kept}.")
+
+
+def _free(session: Session) -> Session:
+    """Move a tour out of the hours that belong to reconciliations, whose demo this is not."""
+    config = parse_config("")
+    while guard(session.now, config.cadence, config.zone):
+        session = replace(session, now=session.now + WINDOW)
+    return session
 
 
 @contextmanager

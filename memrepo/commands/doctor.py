@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from memrepo.assets import asset
 from memrepo.commands.judging import Choice, judge_of
+from memrepo.commands.schedule import install, out_of_step
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.timetable import said, timetable
 from memrepo.commands.waiting import all_waiting
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
@@ -43,6 +46,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """Run every check; answer 1 when one is not ok."""
     with opened(session) as desk:
         found = [_guarded(check, desk, options.fix) for check in CHECKS]
+        found.append(_guarded(partial(_schedule, session), desk, options.fix, "schedule"))
     lines = [f"{'ok  ' if f.ok else 'FAIL'}  {f.name:<12} {f.message}" for f in found]
     return Answer(
         data={
@@ -56,12 +60,12 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     )  # fmt: skip
 
 
-def _guarded(check: Check, desk: Desk, fix: bool) -> Finding:
+def _guarded(check: Check, desk: Desk, fix: bool, name: str = "") -> Finding:
     """Let one check fail without taking the others with it."""
     try:
         return check(desk, fix)
     except MemrepoError as error:
-        name = check.__name__.removeprefix("_")
+        name = name or check.__name__.removeprefix("_")
         return Finding(name=name, ok=False, message=error.message)
 
 
@@ -173,6 +177,19 @@ def _judge(desk: Desk, fix: bool) -> Finding:
     return Finding(name="judge", ok=True, message=judge.name)
 
 
+def _schedule(session: Session, desk: Desk, fix: bool) -> Finding:
+    times, zone = timetable(desk, session.now), desk.config.zone.key
+    said_, fixed = "; ".join(times.complaints), False
+    if times.by == "crontab" and (wrong := out_of_step(desk, session.now)):
+        if fix:
+            install(desk, session.now)
+            fixed = True
+        else:
+            said_ = "; ".join(filter(None, (said_, wrong)))
+    next_ = f"next run {said(times.next, zone)}" if times.by and times.next else "not scheduled"
+    return Finding(name="schedule", ok=not said_, message=said_ or next_, fixed=fixed)
+
+
 CHECKS: tuple[Check, ...] = (
     _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _hook, _waiting,
     _judge,
@@ -181,4 +198,5 @@ CHECKS: tuple[Check, ...] = (
 
 def names() -> Iterator[str]:
     """Yield the names of all checks, for the documentation."""
-    return (check.__name__.removeprefix("_") for check in CHECKS)
+    yield from (check.__name__.removeprefix("_") for check in CHECKS)
+    yield "schedule"

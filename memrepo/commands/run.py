@@ -87,7 +87,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", default="", help="why, for the merge commit")
     parser.add_argument(
         "--report", choices=("silent", "summary", "full"),
-        help="how much to print (reporting.mode)",
+        help="how much to print (reporting.mode where it is given, else full)",
     )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
-    wish, report = _wish(first, options), options.report or first.config.get("reporting.mode")
+    wish, report = _wish(first, options), options.report or _report(first)
     why = superseded(first, session.now) if wish.mode == "incremental" else ""
     if why and not options.force:
         return _answer(_gave_way(first, wish, why), report, ())
@@ -131,6 +131,12 @@ def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
         if outcome.landed:
             first.store.maintain()
     return _answer(outcome, report, tuple(first.store.notices))
+
+
+def _report(first: Desk) -> str:
+    """Return how much to print: what the configuration gives, to whoever asks by hand all."""
+    given = "reporting.mode" in first.config.given
+    return str(first.config.get("reporting.mode")) if given else "full"
 
 
 def _gave_way(first: Desk, wish: Wish, why: str) -> Outcome:

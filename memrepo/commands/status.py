@@ -8,13 +8,16 @@ from typing import Any
 
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.timetable import Timetable, said, timetable
 from memrepo.commands.waiting import all_waiting
 from memrepo.core.ids import visible
 from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.purify.intake import Reader, take_in
 from memrepo.purify.manifest import read_manifests
-from memrepo.purify.scope import Cursor, cursors
+from memrepo.purify.scope import cursors
 from memrepo.store import history, settings
+from memrepo.store.tree import read_blob
 
 HELP = "where the repository stands"
 
@@ -30,6 +33,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as desk:
         state = desk.tree.state()
         data, problems = _gather(desk, state)
+        times = timetable(desk, session.now)
+        data["schedule"] = times.as_json()
         zone = desk.config.zone
         runs = [e for e in _first_parents(desk) if e.is_run]
     last = (
@@ -37,7 +42,15 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         if runs
         else ""
     )
-    return Answer(data=data, text=_text(data, last), problems=problems)
+    return Answer(data=data, text=_text(data, last, _schedule(times, zone.key)), problems=problems)
+
+
+def _schedule(times: Timetable, zone: str) -> list[str]:
+    if times.by and times.next:
+        lines = [f"schedule   next run {said(times.next, zone)}"]
+    else:
+        lines = ["schedule   no run is scheduled (`memrepo schedule install`)"]
+    return [*lines, *(f"           {visible(text)}" for text in times.complaints)]
 
 
 def _first_parents(desk: Desk) -> list[history.Entry]:
@@ -48,7 +61,9 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
     manifests, damaged = read_manifests(state.files, desk.tree.layout)
     cursor = cursors(manifests)
     texts = texts_at(desk, cursor)
-    open_ = [t.name for t in texts if not cursor.get(t.resource, Cursor()).is_at(t.blob)]
+    reader = Reader(texts, lambda blob: read_blob(desk.store.repo, blob))
+    unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
+    open_ = [t.name for t in texts if t.resource in unread]
     statuses = Counter(m.status for m in state.memories.values())
     claims = Counter(m.type for m in state.active if not m.is_note)
     tiers = Counter(m.text("tier") or "hot" for m in state.active if m.is_note)
@@ -62,7 +77,7 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
         "commit": desk.tree.commit, "profile": desk.config.profile,
         "workspace": str(workspace) if workspace else "",
         "memories": dict(sorted(statuses.items())), "types": dict(sorted(claims.items())),
-        "tiers": dict(sorted(tiers.items())), "sources": len(texts), "unread": open_,
+        "tiers": dict(sorted(tiers.items())), "sources": sum(bool(t.blob) for t in texts), "unread": open_,
         "waiting": [w.branch for w in all_waiting(desk)],
         "uncommitted": sorted(uncommitted), "runs": len(manifests),
         "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,
@@ -71,7 +86,7 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
     return {**data, "problems": [p.as_json() for p in problems]}, problems
 
 
-def _text(data: dict[str, Any], last: str) -> str:
+def _text(data: dict[str, Any], last: str, schedule: list[str]) -> str:
     active = data["memories"].get("active", 0)
     notes = sum(data["tiers"].values())
     rest = ", ".join(f"{n} {s}" for s, n in data["memories"].items() if s != "active")
@@ -86,6 +101,7 @@ def _text(data: dict[str, Any], last: str) -> str:
         lines.append("notes      " + ", ".join(f"{n} {t}" for t, n in data["tiers"].items()))
     lines.append(f"sources    {data['sources']} files, {len(data['unread'])} not yet taken in")
     lines.append(f"last run   {last or 'none yet: `memrepo run` makes one'}")
+    lines += schedule
     lines += [
         f"waiting    {branch} (`memrepo diff`, then `accept` or `discard`)"
         for branch in data["waiting"]

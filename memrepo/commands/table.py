@@ -29,7 +29,7 @@ COMMANDS: dict[str, str] = {
     "diff": "what a run would change, or changed, told in memories",
     "accept": "let a waiting run take effect",
     "discard": "refuse a waiting run",
-    "revert": "take the latest run back",
+    "revert": "take a run or a decision back, and keep what came later",
     "check": "validate memory files",
     "config": "effective configuration and where each value comes from",
     "add": "write a memory by hand",
@@ -43,6 +43,8 @@ COMMANDS: dict[str, str] = {
     "history": "every commit of one memory",
     "export": "write the memories in another program's format",
     "import": "take in the claims of a memory-purifier workspace",
+    "schedule": "crontab entries for runs at the times of the cadence",
+    "report": "what the last run in this clone came to",
     "doctor": "named checks of repository, index, hooks and judge",
     "completion": "print a completion script for your shell",
 }
@@ -113,20 +115,21 @@ def command_parser(name: str) -> Parser:
             f"memrepo: {name!r} is not a command",
             fix=f"did you mean {near[0]}?" if near else "`memrepo --help` lists them",
         )
-    module = _module(name)
+    module = module_of(name)
     parser = Parser(prog=f"memrepo {name}", description=f"{COMMANDS[name].capitalize()}.")
     module.arguments(parser)
     add_globals(parser, defaults=False)
     return parser
 
 
-def _module(name: str) -> Any:
+def module_of(name: str) -> Any:
+    """Import the module of a command: most carry its name, a few keywords cannot."""
     return import_module(f"memrepo.commands.{_MODULES.get(name, name)}")
 
 
 def run_command(session: Session, name: str, options: argparse.Namespace) -> Answer:
     """Run one parsed command."""
-    answer: Answer = _module(name).run(session, options)
+    answer: Answer = module_of(name).run(session, options)
     return answer
 
 

@@ -188,7 +188,7 @@ class Memory:
     def label(self) -> str:
         """Return the slug, shortened where it is long but never without the digits of the id."""
         slug = self.slug
-        return slug if len(slug) <= 30 else f"{slug[:22].rstrip('-')}…{slug[-7:]}"
+        return slug if len(slug) <= 28 else f"{slug[:20].rstrip('-')}…{slug[-7:]}"
 
     @property
     def captured(self) -> str:

@@ -60,22 +60,30 @@ def join_bytes(
     o, a, b = (_Skeleton.of(version) for version in (base, older, newer))
     entries, lost = _merged_entries(o.entries, a.entries, b.entries)
     # Who changed no value changed the look of the file, and the look is all that would be lost.
-    restyled = base is not None and _says_the_same(base, older, o, a)
-    host, guest = (a, b) if restyled and not _says_the_same(base, newer, o, b) else (b, a)
+    restyled = _says_the_same(base, older, o, a) and not _says_the_same(base, newer, o, b)
+    host, guest, file = (a, b, older) if restyled else (b, a, newer)
     known = {c.text for c in (*o.comments, *host.comments)}
     above = [c for c in guest.comments if c.text not in known]
     left = {c.text for c in o.comments} - {c.text for c in guest.comments}
-    if above:
-        host = _Skeleton.of(newer if host is b else older, whole=True)
-    data = host.with_header(entries, above, left)
     try:
-        data = codec.edit(data, memory)
+        data = codec.edit(file.data, memory)
     except codec.CodecError:
         return None
-    written = _Skeleton.of(FileVersion(memory.path, data, memory)).entries
-    if {k: f.value for k, f in written.items()} != {k: f.value for k, f in entries.items()}:
-        return None
+    if entries != host.entries or above or left:
+        edited = FileVersion(memory.path, data, memory)
+        data = _Skeleton.of(edited, whole=True).with_header(entries, above, left)
+        if not _holds(data, edited, entries):
+            return None
     return JoinedBytes(data=data, lost=lost)
+
+
+def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> bool:
+    """Tell whether a file still holds the memory that was edited into it, and these entries."""
+    before, _ = codec.decode(edited.path, edited.data)
+    after, _ = codec.decode(edited.path, data)
+    found = _Skeleton.of(FileVersion(edited.path, data, after)).entries
+    same = {k: f.value for k, f in found.items()} == {k: f.value for k, f in entries.items()}
+    return after is not None and after == before and same
 
 
 def _own_header(text: str) -> Header | None:

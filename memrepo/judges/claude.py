@@ -8,16 +8,13 @@ prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import JudgeFailed, Usage
 from memrepo.judges.budget import Price
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-
-if TYPE_CHECKING:
-    from anthropic import Anthropic
 
 _CACHED: Any = {"type": "ephemeral"}
 _CONNECT_S = 15.0
@@ -95,8 +92,8 @@ class Claude:
             raise JudgeFailed(f"{self.name}: {_said(error)}", fix="check the connection") from error
         return self._reply(message)
 
-    def _client(self) -> Anthropic:
-        """Make a client for one question: answers take seconds, a connection does not."""
+    def _client(self) -> Any:
+        """Make an `anthropic.Anthropic` for one question: answers take seconds, a connection does not."""
         import anthropic
 
         timeout = anthropic.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))

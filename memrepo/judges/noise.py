@@ -31,7 +31,11 @@ _HEARTBEAT = re.compile(
     # "Reply HEARTBEAT_OK when nothing is due" is a rule: the word alone, or nearly, is the noise.
     r"^.{0,12}\b(?:HEARTBEAT[_ -]?OK|NO_REPLY)\b.{0,20}$"
     r"|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
-    r"|^.{0,40}\bnothing\s+(?:new\s+)?to\s+report\W*$|^\W*no\s+(?:new\s+)?updates?(?:\s+today)?\W*$",
+    r"|^.{0,40}\bnothing\s+(?:new\s+)?to\s+report\W*$|^\W*no\s+(?:new\s+)?updates?(?:\s+today)?\W*$"
+    # "No changes after Friday" is a rule: what is reported ends here or names the time since.
+    r"|^(?:.{0,40}[,:;]\s*|\W*)(?:nothing\s+(?:new|urgent|pending)|no\s+(?:new\s+)?"
+    r"(?:changes?|messages?|e?mails?|events?|alerts?|notifications?|errors?|tasks?))"
+    r"(?:\s+(?:today|yet|so\s+far|for\s+now|this\s+time|(?:since|at)\b.{0,30}))?\W*$",
     re.IGNORECASE,
 )
 _SAVED = re.compile(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from memrepo.core.ids import normalise
-from memrepo.judges import wordlists as w
+from memrepo.judges.wordlists import terms_of
 
 FEWEST_WORDS = 5
 """Shorter texts have too little of their own: they are compared word by word only."""
@@ -38,6 +38,114 @@ _WHEN_WORDS = frozenset(
 _STEMS = (("ies", "y", 3), ("ing", "", 3), ("es", "", 3), ("s", "", 3))
 _DOUBLED = re.compile(r"([b-df-hj-km-np-rtv-y])\1$")
 
+# Words that add nothing to a statement when it is compared with another.
+_FILLERS = terms_of("""
+a, an, the, also, just, really, very, quite, so, then, even, das, der, die, den, dem, auch, sehr
+""")
+# Each line holds phrases that say the same in a note about people or work; the first stands for
+# all. General English, nothing that turns a statement round or names a different thing.
+_GROUPS = """
+start, begin, commence
+starts, begins, commences
+started, began, commenced
+buy, purchase
+buys, purchases
+bought, purchased
+help, assist
+helps, assists
+helped, assisted
+attend, go to
+attends, goes to
+attended, went to
+participate in, take part in
+participates in, takes part in
+participated in, took part in
+enjoy, like, is fond of
+enjoys, likes
+enjoyed, liked
+want to, would like to, wish to, hope to
+wants to, wishes to, hopes to
+wanted to, wished to, hoped to
+plan to, planning to, intend to, intending to
+plans to, intends to
+planned to, intended to
+believe, think
+believes, thinks
+believed, thought
+get, receive, obtain
+gets, receives, obtains
+got, received, obtained
+makes, creates
+made, created
+told, informed
+talk about, discuss
+talks about, discusses
+talked about, discussed
+fixed, repaired
+finished, completed
+chose, picked, selected
+chooses, picks, selects
+uses, utilizes, utilises
+used, utilized, utilised
+need, require
+needs, requires
+needed, required
+shows, displays
+showed, displayed
+met, encountered
+live in, reside in
+lives in, resides in
+lived in, resided in
+moved to, relocated to
+work for, work at
+works for, works at, is employed by
+worked for, worked at, was employed by
+happy, glad, pleased, delighted
+thankful, grateful, appreciative
+big, large, huge
+little, small, tiny
+important, significant, essential, crucial
+hard, difficult, tough, challenging
+quick, fast, rapid
+beautiful, gorgeous, lovely
+amazing, wonderful, fantastic, great, awesome
+afraid of, scared of, frightened of
+excited, thrilled
+kids, children
+kid, child
+mom, mother, mum
+dad, father
+job, position
+house, home
+houses, homes
+photo, picture, photograph
+photos, pictures, photographs
+movie, film
+movies, films
+often, frequently
+recently, lately
+currently, at the moment, at present, now
+because, since, as a result of, due to, because of
+due on, due by
+about, regarding, concerning
+during, throughout
+many, numerous, a lot of, lots of
+various, different
+several, a number of
+nearby, close by
+also, as well, too
+together with, along with, with
+"""
+_LINES = [[p.strip() for p in line.split(",")] for line in _GROUPS.strip().splitlines()]
+_MEANING_OF = {phrase: line[0] for line in _LINES for phrase in line}
+_SAME_MEANING = re.compile(
+    r"(?<![\w-])(?:"
+    + "|".join(
+        re.escape(p).replace(r"\ ", r"\s+") for p in sorted(_MEANING_OF, key=len, reverse=True)
+    )
+    + r")(?!\w|-\w)"
+)
+
 
 def sense(text: str) -> tuple[str, ...]:
     """Return the words of a text in one form and order; empty for a text of under five words.
@@ -63,14 +171,14 @@ def _plain_words(text: str) -> list[str]:
         plain = normalise(part)
         for pattern, long in _SHORT_FORMS:
             plain = pattern.sub(long, plain)
-        plain = w.SAME_MEANING.sub(_one_of_group, _PROGRESS.sub("", plain))
+        plain = _SAME_MEANING.sub(_one_of_group, _PROGRESS.sub("", plain))
         found = (word.strip(_EDGES).replace("’", "'") for word in plain.split())
-        words += [word for word in found if word and word not in w.FILLERS]
+        words += [word for word in found if word and word not in _FILLERS]
     return words
 
 
 def _one_of_group(match: re.Match[str]) -> str:
-    return w.MEANING_OF[" ".join(match[0].split())]
+    return _MEANING_OF[" ".join(match[0].split())]
 
 
 def _may_move(word: str) -> bool:

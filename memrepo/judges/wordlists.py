@@ -11,7 +11,7 @@ import re
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def _words(text: str, *, start: bool = False) -> re.Pattern[str]:
+def words_of(text: str, *, start: bool = False) -> re.Pattern[str]:
     """Compile a comma-separated list; `*` ends a stem, scripts without blanks match anywhere."""
     parts = [part.strip() for part in text.replace("\n", " ").split(",") if part.strip()]
     loose = [re.escape(part) for part in parts if _WIDE.search(part)]
@@ -25,11 +25,12 @@ def _words(text: str, *, start: bool = False) -> re.Pattern[str]:
     return re.compile(rf"^\W*(?:{either})" if start else either, re.IGNORECASE)
 
 
-def _terms(text: str) -> frozenset[str]:
+def terms_of(text: str) -> frozenset[str]:
+    """Return the parts of a comma-separated list."""
     return frozenset(part.strip() for part in text.replace("\n", " ").split(","))
 
 
-DURABLE = _words("""
+DURABLE = words_of("""
 always, never, prefers, prefer, policy, policies, decided, decision, born, lives, live in,
 usually, every day, every week, weekly, daily, monthly, permanent, permanently, standard,
 rule, by default, immer, nie, niemals, bevorzugt, bevorzuge, entschieden, geboren, wohnt,
@@ -37,18 +38,18 @@ wohne, lebt, grundsätzlich, siempre, nunca, prefiere, toujours, jamais, préfè
 никогда, предпочитает, родил*, живет, живёт, 总是, 从不, 永远, 喜欢, 决定, 出生, 住在,
 いつも, 必ず, 決して, 好き, 決定, 生まれ, 住んで, 항상, 절대, 좋아, 결정, 태어, 살고
 """)
-TRANSIENT = _words("""
+TRANSIENT = words_of("""
 today, tonight, tomorrow, this morning, this afternoon, this evening, currently, temporary,
 temporarily, right now, for now, for the moment, at the moment, in progress, is running,
 still running, running now, wip, heute, morgen früh, gerade, derzeit, aktuell, momentan,
 vorübergehend, temporär, hoy, ahora mismo, aujourd'hui, temporaire, сегодня, сейчас,
 временно, 今天, 目前, 暂时, 现在, 今日, 現在, 一時的, 오늘, 현재, 지금, 임시
 """)
-LATELY = _words("""
+LATELY = words_of("""
 now, recently, lately, these days, at present, just, neulich, kürzlich, inzwischen, недавно,
 最近, 최근
 """)
-JUDGEMENT = _words("""
+JUDGEMENT = words_of("""
 decided, decision, decide, chose, chosen, agreed, must, should, required, requires, rule,
 policy, constraint, limit, deadline, due, prefers, prefer, preference, favorite, favourite,
 allergic, default, instead of, because, never, always, important, critical, avoid, budget,
@@ -58,13 +59,13 @@ preferido, décidé, doit, решили, решение, должен, нель�
 不要, 规则, 截止, 偏好, 重要, 決定, 必須, 禁止, ルール, 締め切り, 결정, 반드시, 금지, 규칙,
 마감, 선호, 중요
 """)
-ACTION = _words("""
+ACTION = words_of("""
 todo, to do, fix, fixed by, solved by, workaround, follow up, next step, next steps, how to,
 need to, needs to, run, use, deploy, install, restart, command, script, workflow, step,
 steps, schritt, schritte, befehl, nächste schritte, anleitung, ausführen, сделать, нужно,
 запусти*, команда, 待办, 需要, 运行, 使用, 步骤, 手順, 実行, 使う, 할 일, 필요, 실행, 사용
 """)
-IMPERATIVE = _words(
+IMPERATIVE = words_of(
     """
 run, use, deploy, check, restart, always, never, set, install, avoid, ensure, keep, add,
 remove, create, open, call, ask, send, write, read, test, verify, update, prefer, don't,
@@ -74,7 +75,7 @@ niemals, frage, schreibe, используй*, запусти*, проверь*,
 """,
     start=True,
 )
-IDENTITY = _words("""
+IDENTITY = words_of("""
 my name, name is, wife, husband, brother, sister, mother, father, mom, dad, son, daughter,
 parents, boss, manager, colleague, coworker, friend, friends, partner, girlfriend,
 boyfriend, fiancé*, i am, i'm, my, user, born, birthday, married, family, heiße, heißt,
@@ -84,29 +85,30 @@ femme, frère, жена, муж, брат, сестра, мать, отец, к�
 丈夫, 老婆, 老公, 妈妈, 爸爸, 同事, 朋友, 用户, 我叫, 生日, 名字, 妻, 夫, 兄, 弟, 姉, 妹,
 母, 父, 同僚, 友達, ユーザー, 名前, 誕生日, 아내, 남편, 동료, 친구, 사용자, 이름, 생일
 """)
-HEDGE = _words("""
+HEDGE = words_of("""
 maybe, might, perhaps, possibly, probably, seems, seem, not sure, unsure, i think, i guess,
 apparently, could be, allegedly, vielleicht, eventuell, möglicherweise, wahrscheinlich,
 vermutlich, scheint, anscheinend, quizás, tal vez, peut-être, может быть, возможно,
 наверное, кажется, вероятно, 也许, 可能, 大概, 好像, かもしれない, たぶん, おそらく, らしい,
 아마, 어쩌면
 """)
-NEGATION = _words("""
+NEGATION = words_of("""
 not, no, never, none, nobody, without, cannot, can't, don't, doesn't, didn't, isn't, aren't,
 won't, wasn't, longer, stopped, nicht, kein*, nie, niemals, ohne, nunca, sin, ne, pas, не,
 нет, без, никогда, 不, 没, 無, ない, ません, 안, 않
 """)
-READER_QUESTION = _words(
+READER_QUESTION = words_of(
     """
 shall i, should i, do you want, would you like, may i, can i help, how can i help,
-what would you like, soll ich, möchtest du, möchten sie, willst du, хотите, 要不要, 需要我
+what would you like, how are you, how have you been, how's it going, how is it going, what's up,
+wie geht, soll ich, möchtest du, möchten sie, willst du, хотите, 要不要, 需要我
 """,
     start=True,
 )
-READER_ENDING = _words("""
+READER_ENDING = words_of("""
 let me know, 可以吗, いかがですか, しましょうか, 할까요
 """)
-CHATTER = _words(
+CHATTER = words_of(
     """
 let me check, let me see, let me know, working on it, on it, give me a moment, one moment,
 looking into it, i'll take a look, i'll check, ich schaue, einen moment
@@ -114,248 +116,72 @@ looking into it, i'll take a look, i'll check, ich schaue, einen moment
     start=True,
 )
 
-FIRST_PERSON = _words("""
-i, i'm, i've, i'd, we, we're, we've, we'd, ich, wir, yo, nosotros, je, nous, я, мы, 我, 我们,
-私, 저는, 나는
-""")
-SECOND_PERSON = _words("""
-you, your, you're, you've, you'd, you'll, yours, du, dich, dir, dein*, euch, tu, te, ты, тебе,
-твой, вы, вам, 你, 您, 당신
-""")
-PAST_EVENT = re.compile(
-    r"\b(?:I|we)(?:['’]ve|\s+have|\s+had)\b"
-    r"|\b(?:I|we)\s+(?:\w+ly\s+|just\s+|also\s+|even\s+|never\s+|once\s+)?(?:\w{2,}ed|went|was|were"
-    r"|got|made|took|met|saw|found|felt|gave|told|said|bought|began|did|came|left|lost|won|wrote"
-    r"|read|ran|built|chose|grew|kept|knew|led|put|spent|taught|thought|understood|heard|held|hit"
-    r"|set|sold|sent|sang|swam|drew|drove|ate|fell|flew|forgot|became|brought|caught)\b"
-    r"|\b(?:ich|wir)\s+(?:habe|haben|bin|sind|war|waren|hatte|hatten)\b",
-    re.IGNORECASE,
-)
-UNDER_WAY = re.compile(
-    r"\b(?:I['’]m|we['’]re|I\s+am|we\s+are|been)\s+(?:\w+ly\s+|also\s+|still\s+|just\s+)?\w+ing\b"
-    r"|\b(?:gonna|going\s+to|planning\s+to|plans?\s+to)\b",
-    re.IGNORECASE,
-)
-WHEN = _words("""
-yesterday, last night, last week, last weekend, last month, last year, last summer, last winter,
-last spring, last fall, last monday, last tuesday, last wednesday, last thursday, last friday,
-last saturday, last sunday, ago, since, when i was, back in, the other day, growing up,
-as a kid, as a child, year, years, months, weeks, next week, next month, next year, weekend,
-used to, in high school, in college, january, february, april, june, july, august, september,
-october, november, december, gestern, vorgestern, letzte woche, letzten monat, letztes jahr,
-nächste woche, seit, damals, früher, jahre, jahren, ayer, hier soir, вчера, 昨天, 去年, 昨日,
-어제, 작년
-""")
-REACTION = _words(
-    """
-wow, thanks, thank you, thx, congrats, congratulations, awesome, amazing, great, nice, cool,
-yeah, yep, yup, yes, no, nah, sure, definitely, absolutely, totally, exactly, agreed, oh, aw*,
-haha*, lol, hey, hi, hello, glad, sounds, that's, sorry, no way, no problem, of course,
-wonderful, fantastic, incredible, impressive, beautiful, bye, good luck, good job, take care,
-toll, super, danke, genau, klar, schön, ach, gratuliere, herzlichen glückwunsch
-""",
-    start=True,
-)
-# A reaction that stands by itself: "Sounds good!", "That's great, Ann." The comma or mark after
-# it tells it from "No deploys on Fridays" and "Great Danes need space".
-SMALL_TALK = re.compile(
-    r"^\W*(?:(?:wow|thanks(?:\s+(?:a lot|so much|again))?|thank\s+you(?:\s+(?:so|very)\s+much)?|thx"
-    r"|congrat\w*|awesome|amazing|great|nice|cool|yeah|yep|yup|yes|no|sure(?:\s+thing)?|definitely"
-    r"|absolutely|totally|exactly|agreed|oh|haha\w*|lol|hey|hi|hello|perfect|ok(?:ay)?|alright|done"
-    r"|got\s+it|will\s+do|understood|noted|sorry|no\s+(?:way|problem|worries)|of\s+course|wonderful"
-    r"|fantastic|incredible|impressive|beautiful|bye|good\s+(?:luck|job|morning|night)|take\s+care"
-    r"|well\s+done|my\s+pleasure|you['’]?re\s+welcome|toll|super|danke|genau|klar|schön)"
-    r"(?=\s*[,!.…–—-]\s|\s*[,!.…]*\s*$)"
-    r"|(?:that|this|it)(?:['’]?s|\s+is|\s+sounds|\s+looks)\s+(?:\w+\s+)?(?:great|awesome|cool|amazing"
-    r"|wonderful|fantastic|impressive|good|nice|lovely|sweet|inspiring|perfect)\b"
-    r"|(?:sounds|looks)\s+(?:like|great|good|fun|awesome|amazing|fine|perfect)\b"
-    r"|(?:glad|happy|sorry)\s+(?:to\s+(?:hear|help)|you\b|that\s+you\b|it\s+helped))",
-    re.IGNORECASE,
-)
-# Words that a sentence can hold without telling anything: function words, praise and fillers.
-COMMON = _terms("""
-the, and, but, for, with, from, are, was, were, been, being, its, this, that, these, those, you,
-your, our, them, they, him, his, her, she, their, not, did, does, done, have, has, had, will,
-would, can, could, should, just, really, very, too, also, than, then, there, here, what, when,
-where, who, why, how, all, some, any, much, many, more, most, lot, lots, about, out, get, got,
-going, like, one, thing, things, great, good, nice, well, yeah, wow, thanks, thank, awesome,
-amazing, cool, it's, i'm, i've, that's, don't, you're, let, let's, sure, know, into, over, such,
-der, die, das, und, aber, oder, mit, von, für, auf, ist, sind, war, ein, eine, einen, einem,
-einer, ich, wir, sie, ihr, mich, mir, uns, auch, nur, noch, sehr, nicht, dass, wie, was, wenn
-""")
-
-# Words that add nothing to a statement when it is compared with another.
-FILLERS = _terms("""
-a, an, the, also, just, really, very, quite, so, then, even, das, der, die, den, dem, auch, sehr
-""")
-# Each line holds phrases that say the same in a note about people or work; the first stands for
-# all. General English, nothing that turns a statement round or names a different thing.
-_GROUPS = """
-start, begin, commence
-starts, begins, commences
-started, began, commenced
-buy, purchase
-buys, purchases
-bought, purchased
-help, assist
-helps, assists
-helped, assisted
-attend, go to
-attends, goes to
-attended, went to
-participate in, take part in
-participates in, takes part in
-participated in, took part in
-enjoy, like, is fond of
-enjoys, likes
-enjoyed, liked
-want to, would like to, wish to, hope to
-wants to, wishes to, hopes to
-wanted to, wished to, hoped to
-plan to, planning to, intend to, intending to
-plans to, intends to
-planned to, intended to
-believe, think, feel that
-believes, thinks, feels that
-believed, thought, felt that
-get, receive, obtain
-gets, receives, obtains
-got, received, obtained
-makes, creates
-made, created
-told, informed
-talk about, discuss
-talks about, discusses
-talked about, discussed
-fixed, repaired
-finished, completed
-chose, picked, selected
-chooses, picks, selects
-uses, utilizes, utilises
-used, utilized, utilised
-need, require
-needs, requires
-needed, required
-shows, displays
-showed, displayed
-met, encountered
-live in, reside in
-lives in, resides in
-lived in, resided in
-moved to, relocated to
-work for, work at
-works for, works at, is employed by
-worked for, worked at, was employed by
-happy, glad, pleased, delighted
-thankful, grateful, appreciative
-big, large, huge
-little, small, tiny
-important, significant, essential, crucial
-hard, difficult, tough, challenging
-quick, fast, rapid
-beautiful, gorgeous, lovely
-amazing, wonderful, fantastic, great, awesome
-afraid of, scared of, frightened of
-excited, thrilled
-kids, children
-kid, child
-mom, mother, mum
-dad, father
-job, position
-house, home
-photo, picture, photograph
-movie, film
-city, town
-often, frequently
-recently, lately
-currently, at the moment, at present, now
-because, since, as a result of, due to, because of
-due on, due by
-about, regarding, concerning
-during, throughout
-many, numerous, a lot of, lots of
-various, different
-several, a number of
-nearby, close by
-also, as well, too
-together with, along with, with
-"""
-_LINES = [[p.strip() for p in line.split(",")] for line in _GROUPS.strip().splitlines()]
-MEANING_OF = {phrase: line[0] for line in _LINES for phrase in line}
-SAME_MEANING = re.compile(
-    r"(?<![\w-])(?:"
-    + "|".join(
-        re.escape(p).replace(r"\ ", r"\s+") for p in sorted(MEANING_OF, key=len, reverse=True)
-    )
-    + r")(?!\w|-\w)"
-)
-
-OPEN = _words("""
+OPEN = words_of("""
 tbd, unclear, open question, to be decided, undecided, not decided yet, unklar,
 offene frage, noch offen, неясно, 待定, 不清楚, 未定, 미정
 """)
-DECISION = _words("""
+DECISION = words_of("""
 decided, chose, chosen, we use, we agreed, agreed to, agreed on, switched to, settled on,
 going with, entschieden, beschlossen, wir nutzen, wir verwenden, decidió, decidimos, décidé,
 решили, решено, 决定, 決めた, 決定, 결정, decision:, entscheidung:
 """)
-COMMITMENT = _words("""
+COMMITMENT = words_of("""
 promised, promises, deadline, due by, due on, committed to, owes, has to deliver,
 versprochen, verspricht, frist, zugesagt, обещал*, срок, 承诺, 答应, 截止, 約束, 締め切り,
 약속, 마감, i'll, we'll
 """)
-CONSTRAINT = _words("""
+CONSTRAINT = words_of("""
 may not, mustn't, not allowed, forbidden, mandatory, limited to, limit, at most,
 no more than, only use, only if, only after, only when, only with, only via, muss, müssen,
 darf nicht, dürfen nicht, verboten, pflicht, höchstens, maximal, nur mit, нельзя, должен,
 запрещено, 必须, 不得, 禁止, 不能, 最多, 必須, 반드시, 금지, is required, are required,
 must never, must always
 """)
-RULE_START = _words(
+RULE_START = words_of(
     """
 always, never, avoid, don't, do not, no, only, immer, nie, niemals, keine, vermeide,
 никогда, всегда, 不要, 禁止, 必须, 決して, 必ず, 절대, 항상
 """,
     start=True,
 )
-PREFERENCE = _words("""
+PREFERENCE = words_of("""
 prefers, prefer, preferred, likes, like to, i like, loves, i love, hates, i hate, dislikes,
 favorite, favourite, favorites, favourites, enjoys, i enjoy, rather than, bevorzugt,
 bevorzuge, mag, hasst, liebt, am liebsten, lieblings*, prefiere, le gusta, préfère, aime,
 любит, люблю, предпочита*, любим*, нравится, 喜欢, 偏好, 讨厌, 最爱, 好き, 嫌い, 好む, 좋아,
 싫어, 선호
 """)
-WHO_AM_I = _words("""
+WHO_AM_I = words_of("""
 my name, name is, user is a, user is an, user is called, pronouns, mein name, ich bin,
 ich heiße, heißt, geboren, меня зовут, день рождения, 我叫, 我是, 名字是, 生日, 私は,
 名前は, 誕生日, 제 이름, 이름은, 생일, my birthday, user's birthday, birthday is, was born,
 i am a, i am an, i'm a, i'm an, i was born, geburtstag ist
 """)
-RELATION = _words("""
+RELATION = words_of("""
 wife, husband, brother, sister, mother, father, mom, dad, son, daughter, boss, colleague,
 coworker, roommate, girlfriend, boyfriend, fiancé*, cousin, uncle, aunt, ehefrau, ehemann,
 bruder, schwester, mutter, vater, sohn, tochter, chef, chefin, kolleg*, freundin, жена, муж,
 брат, сестра, мать, отец, коллега, 妻子, 丈夫, 老婆, 老公, 哥哥, 弟弟, 姐姐, 妹妹, 妈妈,
 爸爸, 同事, 上司, 同僚, 아내, 남편, 동료
 """)
-MILESTONE = _words("""
+MILESTONE = words_of("""
 graduated, got married, launched, was promoted to, abschluss gemacht, geheiratet, окончил*,
 毕业, 结婚, 里程碑, 卒業, 結婚, 졸업, 결혼, milestone:, meilenstein:, reached the milestone
 """)
-ASPIRATION = _words("""
+ASPIRATION = words_of("""
 wants to, dreams of, hopes, hope to, would love to, someday, bucket list, aspires, möchte,
 träumt, hofft, wünscht, quiere, rêve, мечтает, хочет, надеется, 想要, 梦想, 夢, 싶다, 싶어,
 꿈, dream of, dream is, dream to, dreaming of, wish to, wishes to, i wish, hoping to,
 i want to, たいと思, aspire to
 """)
-HOW_TO = _words(
+HOW_TO = words_of(
     """
 how to, anleitung, 步骤, 如何, 手順, 방법, how-to, steps:, procedure:, workflow:,
 checklist:, recipe:, schritte:, ablauf:
 """,
     start=True,
 )
-LESSON = _words("""
+LESSON = words_of("""
 takeaway, realized, realised, lektion, erkenntnis, понял*, урок, 教训, 学到, 教訓, 学んだ,
 교훈, 배웠, learned that, learned the, learned to, learned not, learnt that, lesson learned,
 lessons learned, lesson:, lesson is, the lesson, a lesson, realized that, gelernt dass,
@@ -375,7 +201,7 @@ wohnt in, wohne in, lebt in, lebe in, arbeitet bei, arbeite bei, arbeitet als, a
 bevorzugt, bevorzuge, mag, liebt, liebe, hasst, hasse, nutzt, nutze, benutzt, benutze,
 verwendet, verwende, hat, habe, heißt, heiße, spricht, spreche, plant, plane, ist, bin, war
 """
-NOT_NAMES = _terms("""
+NOT_NAMES = terms_of("""
 he, she, it, they, don't, do, does, please, only, just, maybe, perhaps, currently, today,
 yesterday, tomorrow, how, why, can, should, must, will, let, make, use, also, still, last,
 next, monday, tuesday, wednesday, thursday, friday, saturday, sunday, heute, gestern, bitte,
@@ -398,7 +224,7 @@ SINGLE_VALUED = (
     "часовой пояс", "имя", "时区", "姓名", "名字", "编辑器", "タイムゾーン", "名前", "이름",
     "시간대",
 )  # fmt: skip
-GENERIC_HEADINGS = _terms("""
+GENERIC_HEADINGS = terms_of("""
 memory, memories, note, notes, fact, facts, misc, miscellaneous, general, overview, summary,
 inbox, daily, log, logs, journal, index, readme, todo, tasks, info, information, other,
 stuff, rtmemory, reflections, procedures, chronicles, dreams, ltmemory, lessons, notizen,
@@ -408,7 +234,7 @@ erinnerungen, gedächtnis, allgemein, fakten, übersicht, память, заме
     "long-term memory", "long term memory", "daily log", "key facts", "lessons learned",
     "user facts", "agent memory", "things to remember",
 ))  # fmt: skip
-GENERIC_KEYS = _terms("""
+GENERIC_KEYS = terms_of("""
 note, notes, update, important, remember, todo, fyi, tip, warning, info, reminder, context,
 summary, example, takeaway, hinweis, wichtig, merke, notiz, achtung
 """)
@@ -434,8 +260,9 @@ hi, hello, hey, hallo, good morning, good afternoon, good evening, good night, g
 bye, goodbye, see you, tschüss, thanks, thank you, thx, danke, ok, okay, k, yes, no, yep,
 nope, sure, great, nice, cool, perfect, done, got it, sounds good, will do, understood,
 noted, alright, ja, nein, gut, alles klar, verstanden, haha*, hehe*, lol, lmao, rofl, hmm*,
-uh, um, well, right, np, no problem, welcome, you're welcome, please, спасибо, привет, да,
-нет, хорошо, ок, хаха*, 你好, 谢谢, 好的, 嗯, 哈哈, 是的, 再见, ありがとう, こんにちは, はい,
+uh, um, well, right, np, no problem, no worries, at all, welcome, you're welcome, anytime,
+see you later, see you soon, talk soon, take care, good luck, sure thing, so much, very much,
+a lot, please, спасибо, привет, да, нет, хорошо, ок, хаха*, 你好, 谢谢, 好的, 嗯, 哈哈, 是的, 再见, ありがとう, こんにちは, はい,
 いいえ, 了解, おはよう, 감사합니다, 안녕하세요, 네, 아니요, hola, gracias, bonjour, merci,
 salut, adiós
 """

@@ -64,6 +64,8 @@ def cron_problem(expression: str) -> str:
 
     It has five fields: numbers, names, ranges, lists, steps, and `L`, `LW` or `5#2` for days.
     """
+    if not expression.isprintable():
+        return "expected one line without control characters"
     if len(expression.split()) != 5:
         return "expected five fields: minute, hour, day of month, month, day of week"
     try:
@@ -71,7 +73,9 @@ def cron_problem(expression: str) -> str:
         # Its search gives up after 50 years.
         return "" if next(parsed, None) else "no date matches it"
     except CronSimError as error:
-        return str(error).replace("Bad ", "not a ")
+        return str(error).replace("Bad ", "wrong ")
+    except (AssertionError, ValueError, TypeError):  # what its parser did not foresee
+        return "wrong cron expression"
 
 
 def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:

@@ -130,6 +130,10 @@ class Repository:
                 raise GitFailed(error) from error
             return ""
 
+    def is_ancestor(self, commit: str, head: str) -> bool:
+        """Tell whether a commit is part of a head's history."""
+        return call(self.repo, "rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
+
     def snapshot(self, commit: str) -> Snapshot:
         """Return the tree of a commit."""
         return snapshot(self.repo, commit, self.layout)

@@ -100,10 +100,10 @@ def _folder_line(folder: str, start: str, memories: Mapping[str, Memory]) -> str
 
 def _memory_line(name: str, memory: Memory) -> str:
     triple = " ".join(filter(None, (memory.text("subject"), memory.text("predicate"))))
-    title = memory.text("title") or triple or memory.body or memory.slug
-    described = memory.text("description") or memory.body
-    shown = _plain(described, _DESCRIPTION)
-    return f"* [{_plain(title, _TITLE)}]({name})" + (f" - {shown}" if shown else "")
+    names = (memory.text("title"), triple, memory.body, memory.slug)
+    title = next(filter(None, (_plain(text, _TITLE) for text in names)), "memory")
+    shown = _plain(memory.text("description") or memory.body, _DESCRIPTION)
+    return f"* [{title}]({name})" + (f" - {shown}" if shown else "")
 
 
 def _plain(text: str, limit: int) -> str:

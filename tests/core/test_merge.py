@@ -345,6 +345,21 @@ def test_two_memories_at_one_path_both_get_a_file() -> None:
     }  # fmt: skip
 
 
+def test_who_stays_keeps_its_path_from_one_that_moves_in() -> None:
+    base = state(fact(A), fact(B, "two"))
+    ours = state(fact(A), fact(B, "two", title="t"))
+    result = merge_states(base, ours, state(fact(A, path=place(B))))
+    assert result.state.memories[B] == fact(B, "two", title="t")
+    assert result.state.memories[A].path == place(B).replace("m-", "m-2-")
+
+
+def test_a_memory_that_both_sides_moved_stands_at_the_smaller_path() -> None:
+    near, far = (place(A, f"skills/2026-0{n}") for n in (2, 3))
+    for paths in ((near, far), (far, near)):
+        ours, theirs = (state(fact(path=path)) for path in paths)
+        assert merge_states(state(fact()), ours, theirs).state == state(fact(path=near))
+
+
 @pytest.mark.parametrize(
     ("stays", "person", "recalled", "edited", "conflicts"),
     [
@@ -402,6 +417,12 @@ def test_who_wins_where_both_changed_a_value(
     assert [(k.key, k.data) for k in result.kept] == [("title", f"title: {loser}".encode())]
 
 
+def test_a_stamp_that_stood_in_the_base_speaks_for_no_change() -> None:
+    base, ours = fact(generated=PERSON), fact(generated=PERSON, title="ours")
+    result = merge_memory(base, ours, fact(generated=MACHINE, title="theirs"))
+    assert result.memory == fact(generated=MACHINE, title="theirs")
+
+
 S1, S2, S3 = (Source(resource="sources/a.md", text_hash=f"th-{n:016x}") for n in range(3))
 SPANS = (Source(resource="a", lines=(1, 2)), Source(resource="a", lines=(3, 4)))
 NEAR, NEXT = Link(target=B, type="related"), Link(target=B, type="follows")
@@ -414,6 +435,8 @@ MOVED = Source(resource="sources/a.md", text_hash=S1.text_hash, lines=(4, 5))
     [
         ("status", None, "archived", "superseded", "superseded"),
         ("status", "superseded", "forgotten", "archived", "forgotten"),
+        ("status", None, "superseded", "forgotten", "forgotten"),
+        ("tags", (), ("b", "d"), ("c",), ("b", "c", "d")),
         ("created", DAY, DAY - timedelta(days=1), DAY - timedelta(days=2),
          DAY - timedelta(days=2)),
         ("tags", ("a", "b"), ("b", "c"), ("a", "b", "0"), ("b", "0", "c")),
@@ -492,6 +515,35 @@ def test_a_foreign_key_that_both_sides_changed_is_the_winners_and_the_other_kept
         id=A, rest="title: t\nx: 3 # why\nz: 3\ny: 2\n"
     )
     assert [(k.key, k.data) for k in result.kept] == [("x", b"x: 2")]
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "result"),
+    [
+        pytest.param("", "# why\ntags: [ a ]\n", "title: t\n", "title: t\n# why\ntags: [a]\n",
+                     id="what both wrote"),
+        pytest.param("tags: [a]\n", "tags: [ a ] # why\n", "title: t\ntags: [a]\n",
+                     "title: t\ntags: [ a ] # why\n", id="one side only restyled"),
+        pytest.param("tags: [a]\n", "title: o\n# why\ntags: [a]\n", "title: t\ntags: [b]\n",
+                     "title: t\n# why\ntags: [b]\n", id="a comment above what the other changed"),
+        pytest.param("# why\ntags: [a]\n", "title: o\ntags: [a]\n", "title: t\n# why\ntags: [a]\n",
+                     "title: t\ntags: [a]\n", id="a comment that one side removed"),
+        pytest.param("x: 1\n", "title: o\nx: 2\n", "title: t\n", "title: t\nx: 2\n",
+                     id="a foreign key that one side removed and the other changed"),
+        pytest.param("x: 1\n", "title: o\n", "title: t\nx: 1\n", "title: t\n",
+                     id="a foreign key that one side removed"),
+        pytest.param("", "  # why\n  title: o\n  x: {a: 1}\n", "title: t\n",
+                     "# why\ntitle: t\nx: {a: 1}\n", id="an indented header"),
+    ],
+)  # fmt: skip
+def test_what_is_not_ours_in_two_headers(base: str, ours: str, theirs: str, result: str) -> None:
+    def header_of(rest: str) -> bytes:
+        margin = "  " if rest.startswith("  ") else ""
+        return f"---\n{margin}id: {A}\n{margin}type: fact\n{rest}---\n\none\n".encode()
+
+    states = [read_state({place(A): header_of(rest)}, Layout()) for rest in (base, ours, theirs)]
+    found = merge_states(*states, their_facts=Facts(people=frozenset({A})))
+    assert found.state.files[place(A)].decode() == header_of(result).decode()
 
 
 CANDIDATE = b"---\ntype: candidate\nsources:\n%s---\n\ntext\n"

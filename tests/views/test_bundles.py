@@ -6,7 +6,7 @@ import json
 import re
 
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import memories
 
@@ -31,6 +31,7 @@ def fact(digit: str, **fields: object) -> Memory:
     return Memory(path=path, fields={"id": id_, "type": "fact", **fields}, body=body)
 
 
+@settings(max_examples=40)
 @given(memories())
 def test_every_field_of_a_memory_stands_in_its_json(memory: Memory) -> None:
     found = json.loads(json.dumps(memory_json(memory)))
@@ -58,7 +59,8 @@ def test_a_bundle_holds_the_files_as_they_are_and_leaves_forgotten_ones_out() ->
     ]  # fmt: skip
 
 
-@given(st.lists(memories(), max_size=3, unique_by=lambda m: (m.path, m.id)))
+@settings(max_examples=30)
+@given(st.lists(memories(), max_size=2, unique_by=lambda m: (m.path, m.id)))
 def test_a_bundle_conforms(found: list[Memory]) -> None:
     files, _ = okf(state(*found))
     for name, data in files.items():

@@ -1,0 +1,177 @@
+"""Taking back what is not the latest: later work stays, a clash is told and nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing
+
+MUCH_LATER = "2026-03-03T09:00:00Z"
+
+
+def write(base: Path, *lines: str) -> None:
+    (base / "workspace").mkdir(exist_ok=True)
+    (base / "workspace" / "MEMORY.md").write_text("# Infra\n\n" + "\n".join(lines) + "\n")
+
+
+ALPHA = "- The server alpha keeps the archive of the choir."
+BETA = "- The server beta answers the telephone of the parish."
+GAMMA = "- The server gamma rings the bells at noon."
+VIM, HELIX = "- [2026-01-10] **Editor:** vim", "- [2026-02-20] **Editor:** helix"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository after two runs: alpha and vim first, then beta and helix."""
+    write(tmp_path, ALPHA, VIM)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    done(tmp_path / "repo", "run")
+    write(tmp_path, ALPHA, BETA, VIM, HELIX)
+    done(tmp_path / "repo", "run", now=LATER)
+    return tmp_path / "repo"
+
+
+def by_word(repo: Path, word: str) -> str:
+    (found,) = [i for i, m in memories(repo).items() if word in m.body]
+    return found
+
+
+def runs(repo: Path) -> list[str]:
+    return [r["run"] for r in done(repo, "runs")["runs"]]
+
+
+def test_the_fixture_superseded_vim(repo: Path) -> None:
+    assert memories(repo)[by_word(repo, "vim")].status == "superseded"
+
+
+def test_an_earlier_run_goes_and_later_work_stays(repo: Path) -> None:
+    second = runs(repo)[0]
+    added = done(repo, "add", "A person added this afterwards.")["id"]
+    done(repo, "pin", by_word(repo, "alpha"))
+    answer = done(repo, "revert", second, now=MUCH_LATER)
+    assert answer["conflicts"] == []
+    found = memories(repo)
+    assert added in found
+    assert found[by_word(repo, "alpha")].flag("pinned")
+    assert found[by_word(repo, "vim")].status == "active"
+    assert not found[by_word(repo, "vim")].texts("superseded_by")
+    assert {m.body for m in found.values() if "beta" in m.body or "helix" in m.body} == set()
+    assert "beta" not in (repo / "views" / "LTMEMORY.md").read_text()
+    assert second not in runs(repo)
+    assert_sound(repo)
+
+
+def test_a_memory_of_the_run_that_was_edited_later_clashes_and_nothing_is_written(
+    repo: Path,
+) -> None:
+    second, beta = runs(repo)[0], by_word(repo, "beta")
+    done(repo, "edit", beta, "--text", "The server beta answers two telephones.")
+    before = standing(repo)
+    answer = memrepo(repo, "revert", second)
+    assert answer.exit == 3
+    assert answer.data["conflicts"] == [
+        {"kind": "edited-later", "memory": beta, "path": memories(repo)[beta].path}
+    ]
+    assert standing(repo) == before
+
+
+@pytest.mark.parametrize(("side", "stays"), [("--ours", True), ("--theirs", False)])
+def test_a_clash_is_settled_by_choosing_a_side(repo: Path, side: str, stays: bool) -> None:
+    second, beta = runs(repo)[0], by_word(repo, "beta")
+    done(repo, "edit", beta, "--text", "The server beta answers two telephones.")
+    done(repo, "revert", second, side, now=MUCH_LATER)
+    found = memories(repo)
+    assert (beta in found) is stays
+    assert found[by_word(repo, "vim")].status == "active"
+    assert_sound(repo)
+
+
+def test_what_later_work_refers_to_does_not_vanish_unasked(repo: Path) -> None:
+    second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
+    done(repo, "link", alpha, "supports", beta)
+    answer = memrepo(repo, "revert", second)
+    assert answer.exit == 3
+    assert {(c["kind"], c["memory"]) for c in answer.data["conflicts"]} == {("depended-on", alpha)}
+    done(repo, "revert", second, "--theirs", now=MUCH_LATER)
+    assert "links" not in memories(repo)[alpha].fields
+    assert_sound(repo)
+
+
+def test_an_equal_value_that_a_later_commit_wrote_is_not_untouched(repo: Path) -> None:
+    alpha = by_word(repo, "alpha")
+    pinned = done(repo, "pin", alpha)["commit"]
+    done(repo, "unpin", alpha)
+    done(repo, "pin", alpha)
+    done(repo, "revert", pinned)
+    assert memories(repo)[alpha].flag("pinned"), "the later pin is somebody else's decision"
+
+
+def test_one_decision_of_a_run_is_taken_back_alone(repo: Path) -> None:
+    entries = done(repo, "log", "--run", runs(repo)[0])["entries"]
+    (supersession,) = [e["commit"] for e in entries if e["op"] == "supersede"]
+    done(repo, "revert", supersession, now=MUCH_LATER)
+    found = memories(repo)
+    assert found[by_word(repo, "vim")].status == "active"
+    assert "supersedes" not in found[by_word(repo, "helix")].fields
+    assert by_word(repo, "beta")
+    assert_sound(repo)
+
+
+def test_only_what_a_run_did_to_one_memory_is_taken_back(repo: Path) -> None:
+    beta = by_word(repo, "beta")
+    done(repo, "revert", runs(repo)[0], "--memory", beta, now=MUCH_LATER)
+    found = memories(repo)
+    assert beta not in found
+    assert found[by_word(repo, "vim")].status == "superseded"
+    assert len(runs(repo)) == 2
+    assert_sound(repo)
+
+
+def test_reverting_an_older_revert_brings_its_run_back(repo: Path) -> None:
+    second = runs(repo)[0]
+    shown = git(repo, "rev-parse", "HEAD:memories")
+    reverted = done(repo, "revert", second, now=MUCH_LATER)["commits"][0]
+    added = done(repo, "add", "A person added this afterwards.")["id"]
+    done(repo, "revert", reverted, now=MUCH_LATER)
+    found = memories(repo)
+    assert added in found
+    assert found[by_word(repo, "vim")].status == "superseded"
+    assert second in runs(repo)
+    done(repo, "forget", added)
+    assert git(repo, "rev-parse", "HEAD:memories") != shown
+
+
+def test_the_input_of_an_earlier_reverted_run_is_seen_again_and_waits(repo: Path) -> None:
+    first = runs(repo)[1]
+    answer = memrepo(repo, "revert", first)
+    assert answer.exit == 3, "the second run superseded what the first one made"
+    done(repo, "revert", first, "--ours", now=MUCH_LATER)
+    waits = memrepo(repo, "run", now="2026-03-04T09:00:00Z")
+    assert (waits.exit, waits.data["status"]) in ((3, "held"), (0, "ok"))
+
+
+def test_settled_input_is_not_seen_again(repo: Path) -> None:
+    second = runs(repo)[0]
+    done(repo, "add", "A person added this afterwards.")
+    done(repo, "revert", second, "--settle", now=MUCH_LATER)
+    assert second in runs(repo)
+    data: dict[str, Any] = done(repo, "run", now="2026-03-04T09:00:00Z")
+    assert data["counts"].get("memories_new", 0) == 0
+
+
+def test_a_dry_revert_writes_nothing(repo: Path) -> None:
+    done(repo, "add", "A person added this afterwards.")
+    before = standing(repo)
+    assert done(repo, "revert", runs(repo)[0], "--dry-run")["commits"] == []
+    assert standing(repo) == before
+
+
+def test_a_commit_of_a_person_is_left_to_git(repo: Path) -> None:
+    (repo / "README.md").write_text("mine\n")
+    git(repo, "add", "README.md")
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+    answer = memrepo(repo, "revert", "HEAD")
+    assert answer.exit == 2
+    assert "git revert" in answer.error["message"]

@@ -1,0 +1,252 @@
+"""When runs are due: cron in a zone, the slots of reconciliation, summer time, what was missed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.judging import Profile
+from memrepo.policies.cadence import (
+    CADENCES,
+    SLACK,
+    WINDOW,
+    Cadence,
+    clock_times,
+    cron_problem,
+    due,
+    fires,
+    guard,
+    missed,
+    next_fire,
+    plain,
+    upcoming,
+)
+
+MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
+PERSONAL = CADENCES["personal"]
+moments = st.integers(0, 15 * 366 * 86400).map(
+    lambda seconds: datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+)
+
+
+def at(text: str, zone: ZoneInfo = MANILA) -> datetime:
+    """Read a local time of a zone as UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
+
+
+def shown(moment: datetime, zone: ZoneInfo) -> str:
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M %z}"
+
+
+# 2026-03-01 is a Sunday.
+@pytest.mark.parametrize(
+    ("profile", "due_in_one_week"),
+    [
+        ("personal", [
+            "Sun 05:15 reconciliation", "Sun 17:15 incremental-2", "Mon 05:15 incremental-1",
+            "Mon 17:15 incremental-2", "Tue 05:15 incremental-1", "Tue 17:15 incremental-2",
+            "Wed 05:15 reconciliation", "Wed 17:15 incremental-2", "Thu 05:15 incremental-1",
+            "Thu 17:15 incremental-2", "Fri 05:15 incremental-1", "Fri 17:15 incremental-2",
+            "Sat 05:15 incremental-1", "Sat 17:15 incremental-2",
+        ]),
+        ("business", [
+            "Sun 13:15 reconciliation", "Mon 13:15 incremental", "Tue 13:15 incremental",
+            "Wed 13:15 reconciliation", "Thu 13:15 incremental", "Fri 13:15 incremental",
+            "Sat 13:15 incremental",
+        ]),
+    ],
+)  # fmt: skip
+def test_a_week_of_each_profile(profile: Profile, due_in_one_week: list[str]) -> None:
+    start = at("2026-03-01T00:00")
+    found = islice(upcoming(start, CADENCES[profile], MANILA), len(due_in_one_week))
+    assert [f"{fire.when:%a %H:%M} {fire.name}" for fire in found] == due_in_one_week
+    assert missed(start, start + timedelta(days=7), CADENCES[profile], MANILA) == len(
+        due_in_one_week
+    )
+
+
+@pytest.mark.parametrize(
+    ("local", "owned"),
+    [
+        ("2026-03-04T04:14:59", False), ("2026-03-04T04:15", True), ("2026-03-04T05:15", True),
+        ("2026-03-04T06:15", True), ("2026-03-04T06:15:01", False), ("2026-03-04T17:15", False),
+        ("2026-03-05T05:15", False), ("2026-03-01T05:00", True), ("2026-03-07T05:15", False),
+    ],
+)  # fmt: skip
+def test_a_reconciliation_owns_the_hour_around_it(local: str, owned: bool) -> None:
+    assert guard(at(local), PERSONAL, MANILA) is owned
+
+
+@pytest.mark.parametrize(
+    ("cron", "local", "owned"),
+    [
+        ("15 5 * * wed,SUN", "2026-03-04T05:00", True),
+        ("15 5 * * 1-5", "2026-03-04T05:00", True),
+        ("15 5 * * 1-5", "2026-03-07T05:00", False),
+        ("0 */6 * * *", "2026-03-05T12:40", True),
+        ("0 */6 * * *", "2026-03-05T14:30", False),
+        ("0 0-8/4 * * *", "2026-03-05T03:10", True),
+        ("15 5 4 * *", "2026-03-04T05:00", True),
+        ("15 5 4 mar *", "2026-04-04T05:00", False),
+        ("15 5 7 * wed", "2026-03-04T05:00", True),  # day of month or day of week
+        ("15 5 * * 3#1", "2026-03-04T05:00", True),
+        ("15 5 * * 3#1", "2026-03-11T05:00", False),
+        ("30 23 * * 3", "2026-03-05T00:20", True),  # past midnight, on the next local day
+        ("30 23 * * 3", "2026-03-04T00:20", False),
+        ("10 0 * * 3", "2026-03-03T23:30", True),  # before midnight, on the day before
+        ("10 0 * * 3", "2026-03-04T23:30", False),
+    ],
+)
+def test_the_guard_reads_any_cron_expression(cron: str, local: str, owned: bool) -> None:
+    cadence = Cadence(incremental=("* * * * *",), reconciliation=(cron,))
+    assert guard(at(local), cadence, MANILA) is owned
+
+
+def test_without_a_reconciliation_nothing_is_owned() -> None:
+    assert not guard(at("2026-03-04T05:15"), Cadence(incremental=("15 5 * * *",)), MANILA)
+    assert next_fire(at("2026-03-04T05:15"), Cadence(), MANILA) is None
+
+
+@given(moment=moments)
+def test_no_incremental_run_is_announced_that_would_be_skipped(moment: datetime) -> None:
+    cadence = Cadence(incremental=("*/30 * * * *",), reconciliation=("15 5 * * 3,0",))
+    for fire in islice(upcoming(moment, cadence, BERLIN), 12):
+        assert fire.mode == "reconciliation" or not guard(fire.when, cadence, BERLIN)
+
+
+@given(moment=moments, minutes=st.integers(-120, 120))
+def test_the_guard_is_the_distance_to_the_nearest_reconciliation(
+    moment: datetime, minutes: int
+) -> None:
+    fire = next(fires("15 5 * * 3,0", BERLIN, moment))
+    near = abs(timedelta(minutes=minutes)) <= WINDOW
+    assert guard(fire + timedelta(minutes=minutes), PERSONAL, BERLIN) is near
+
+
+@given(moment=moments)
+def test_what_is_due_is_after_now_in_order_and_due_then(moment: datetime) -> None:
+    found = list(islice(upcoming(moment, PERSONAL, BERLIN), 5))
+    times = [fire.when.astimezone(UTC) for fire in found]
+    assert times == sorted(times)
+    assert all(time > moment for time in times)
+    for fire, time in zip(found, times, strict=True):
+        assert due(time, PERSONAL, BERLIN, fire.mode)
+        assert due(time + SLACK - timedelta(seconds=1), PERSONAL, BERLIN, fire.mode)
+        assert not due(time - timedelta(seconds=1), PERSONAL, BERLIN, fire.mode)
+        assert not due(time + SLACK, PERSONAL, BERLIN, fire.mode)
+
+
+def test_a_time_that_summer_time_skips_fires_when_the_gap_ends() -> None:
+    # Berlin goes from 02:00 to 03:00 on 2026-03-29.
+    found = islice(fires("30 2 * * *", BERLIN, at("2026-03-28T12:00", BERLIN)), 2)
+    assert [shown(f, BERLIN) for f in found] == ["2026-03-29 03:00 +0200", "2026-03-30 02:30 +0200"]
+
+
+def test_a_time_that_comes_twice_fires_once() -> None:
+    # Berlin goes from 03:00 back to 02:00 on 2026-10-25.
+    found = islice(fires("30 2 * * *", BERLIN, at("2026-10-24T12:00", BERLIN)), 2)
+    assert [shown(f, BERLIN) for f in found] == ["2026-10-25 02:30 +0200", "2026-10-26 02:30 +0100"]
+
+
+def test_asked_in_the_repeated_hour_nothing_of_the_past_fires_again() -> None:
+    second = datetime(2026, 10, 25, 1, 40, tzinfo=UTC)  # 02:40 for the second time
+    assert shown(next(fires("50 2 * * *", BERLIN, second)), BERLIN) == "2026-10-26 02:50 +0100"
+
+
+def test_an_hourly_job_fires_in_every_real_hour_of_a_long_day() -> None:
+    start = at("2026-10-25T00:30", BERLIN)
+    found = [shown(f, BERLIN) for f in islice(fires("0 * * * *", BERLIN, start), 4)]
+    assert found == [
+        "2026-10-25 01:00 +0200", "2026-10-25 02:00 +0200", "2026-10-25 02:00 +0100",
+        "2026-10-25 03:00 +0100",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("utc", "owned"),
+    [("2026-03-29T00:00:00", True), ("2026-03-29T02:00:00", True), ("2026-03-29T02:01:00", False)],
+)
+def test_the_guard_counts_real_minutes_over_a_clock_change(utc: str, owned: bool) -> None:
+    # 02:30 does not exist on that Sunday: the reconciliation is at 03:00 (+02:00), 01:00 UTC.
+    cadence = Cadence(reconciliation=("30 2 * * 0",))
+    assert guard(datetime.fromisoformat(utc).replace(tzinfo=UTC), cadence, BERLIN) is owned
+
+
+@pytest.mark.parametrize(
+    ("cron", "said"),
+    [
+        ("15 5 * * 1,2,4,5,6", ""), ("*/20 9-17/2 1,15 JAN,jul mon#2", ""), ("0 0 L * *", ""),
+        ("0 0 31 2 1", ""), ("61 * * * *", "wrong minute"), ("* 24 * * *", "wrong hour"),
+        ("* * * *", "expected five fields"), ("0 0 12 * * *", "expected five fields"),
+        ("@daily", "expected five fields"), ("0 0 30 2 *", "wrong day-of-month"),
+        ("* * */20 * 1L", "no date matches"), ("5-1 * * * *", "wrong minute"),
+        ("15 5 * *\n1", "one line"), ("", "expected five fields"),
+            ("0 0 * * 5L/2", "wrong"), (f"{'9' * 5000} * * * *", "wrong"),
+    ],
+)  # fmt: skip
+def test_an_expression_is_understood_or_named(cron: str, said: str) -> None:
+    assert said in cron_problem(cron)
+    assert bool(cron_problem(cron)) is bool(said)
+
+
+@given(
+    parts=st.lists(
+        st.text("0123456789*/-,L#WMONJA ", min_size=1, max_size=6), min_size=5, max_size=5
+    )
+)
+def test_any_text_is_understood_or_named(parts: list[str]) -> None:
+    cron = " ".join(parts)
+    if cron_problem(cron) == "":
+        assert next(fires(cron, MANILA, at("2026-03-01T00:00")))
+        assert clock_times(cron, frozenset({timedelta(hours=1)}))
+
+
+@pytest.mark.parametrize(
+    ("cron", "hours", "there"),
+    [
+        ("15 5 * * 3,0", (-8,), ("15 21 * * *",)),
+        ("15 5 * * 3,0", (-8, -7), ("15 21,22 * * *",)),
+        ("15,45 5,17 * * *", (1,), ("15,45 6,18 * * *",)),
+        ("0 * * * *", (3,), ("0 * * * *",)),
+        ("30 23 * * 5", (5.75,), ("15 5 * * *",)),
+        ("0,30 5 * * *", (0.5,), ("0 6 * * *", "30 5 * * *")),
+    ],
+)
+def test_clock_times_are_carried_to_another_zone(
+    cron: str, hours: tuple[float, ...], there: tuple[str, ...]
+) -> None:
+    offsets = frozenset(timedelta(hours=hour) for hour in hours)
+    assert clock_times(cron, offsets) == there
+
+
+@given(moment=moments)
+def test_a_job_in_the_machine_s_time_starts_whenever_a_run_is_due(moment: datetime) -> None:
+    machine = ZoneInfo("America/New_York")
+    fire = next(fires("15 5 * * 3,0", BERLIN, moment))
+    # What cron does: it compares the machine's clock with the entries of the table.
+    clock, local = fire.astimezone(machine), fire.astimezone(BERLIN)
+    offset = clock.replace(tzinfo=None) - local.replace(tzinfo=None)
+    lines = clock_times("15 5 * * 3,0", frozenset({offset}))
+    assert lines == (f"{clock.minute} {clock.hour} * * *",)
+
+
+@pytest.mark.parametrize(
+    ("cron", "known"),
+    [("15 5 * * 3,0", True), ("0 0 1 jul wed", True), ("0 0 L * *", False), ("0 0 * * 5L", False),
+     ("0 0 * * 5#2", False)],
+)  # fmt: skip
+def test_extensions_of_cron_are_told_apart(cron: str, known: bool) -> None:
+    assert plain(cron) is known
+
+
+def test_missed_runs_are_counted_up_to_a_thousand() -> None:
+    start = at("2026-03-01T00:00")
+    assert missed(start, start, PERSONAL, MANILA) == 0
+    assert missed(start, start + timedelta(hours=6), PERSONAL, MANILA) == 1
+    every = Cadence(incremental=("* * * * *",))
+    assert missed(start, start + timedelta(days=30), every, MANILA) == 1000

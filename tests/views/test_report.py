@@ -1,0 +1,205 @@
+"""What is told of a run: its events, the operator's report, and what a chat may see."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memrepo.views.report import (
+    EVENTS,
+    Told,
+    chat,
+    ended_event,
+    from_json,
+    last_run,
+    one_line,
+    started_event,
+)
+
+NOW = datetime(2026, 3, 1, 22, 30, tzinfo=UTC)
+RUN = "20260301T223000Z-0123abcd"
+COUNTED = {"prompt": 1200, "completion": 80, "total": 1280, "source": "exact"}
+DATA: dict[str, Any] = {
+    "run": RUN, "counts": {"memories_new": 3, "superseded": 1, "contested": 0, "notes_new": 2},
+    "tokens": COUNTED, "cost_usd": 0.0123, "views": ["LTMEMORY.md"],
+    "warnings": [{"path": "a.md", "rule": "unit-cut", "message": "found\na cut"}],
+    "quarantined": [{"id": "x"}], "downstream": {"manifest": "runs/m.json", "result": "done"},
+}  # fmt: skip
+CONTEXT = {
+    "claims_total": 40,
+    "next_schedule": {"when": "2026-03-02T17:15:00+08:00", "name": "incremental-2", "mode": "x"},
+    "recall_surface": {"id": "mem-1", "standing": "contested", "text": "Is it\nvim?"},
+}
+
+
+def told(status: str = "ok", *, data: dict[str, Any] | None = None, **more: Any) -> Told:
+    """Return a run that ended with a status, in a zone where it is the next day already."""
+    return Told(
+        run_id="20260301T223000Z", component="memrepo", agent="jeeves", profile="personal",
+        mode="incremental", zone=ZoneInfo("Asia/Manila"), started=NOW,
+        finished=NOW + timedelta(seconds=65), status=status, data=DATA if data is None else data,
+        context=CONTEXT, **more,
+    )  # fmt: skip
+
+
+def test_an_event_says_who_ran_what_when_in_which_zone() -> None:
+    event = ended_event(told())
+    assert {k: v for k, v in event.items() if k not in ("token_usage", "details")} == {
+        "timestamp": "2026-03-02T06:31:05+08:00", "timestamp_utc": "2026-03-01T22:31:05Z",
+        "timezone": "Asia/Manila", "domain": "memory", "component": "memrepo",
+        "event": "run_completed", "run_id": "20260301T223000Z", "status": "ok", "agent": "jeeves",
+        "profile": "personal", "mode": "incremental",
+    }  # fmt: skip
+    assert event["token_usage"] == {
+        "prompt_tokens": 1200, "completion_tokens": 80, "total_tokens": 1280, "source": "exact",
+    }  # fmt: skip
+    details = event["details"]
+    assert (details["run"], details["claims_new"], details["claims_total"]) == (RUN, 3, 40)
+    assert (details["supersession_count"], details["contradiction_count"]) == (1, 0)
+    assert (details["warnings_count"], details["partial_failures_count"]) == (1, 1)
+    assert details["rendered_views"] == ["LTMEMORY.md"]
+    assert details["downstream_wiki_ingest_suggested"] is True
+    assert details["duration_s"] == 65
+
+
+def test_a_run_that_begins_has_counted_no_token() -> None:
+    event = started_event(told("started"))
+    assert (event["event"], event["status"]) == ("run_started", "started")
+    assert event["timestamp_utc"] == "2026-03-01T22:30:00Z"
+    assert event["token_usage"]["total_tokens"] is None
+    assert event["run_id"] == ended_event(told())["run_id"]
+
+
+@pytest.mark.parametrize("status", [*EVENTS, "something-new"])
+def test_every_status_ends_in_one_event(status: str) -> None:
+    event = ended_event(told(status))
+    assert event["event"] == EVENTS.get(status, "run_failed")
+    assert ("recall_surface" in event["details"]) is (event["event"] == "run_skipped")
+    assert json.loads(json.dumps(event)) == event
+
+
+def test_the_report_names_run_counts_views_issues_and_tokens() -> None:
+    assert (
+        last_run(told())
+        == """\
+# Last run: ok
+
+## Run
+
+- id: 20260301T223000Z-0123abcd
+- mode: incremental
+- profile: personal
+- started: 2026-03-02 06:30:00 Asia/Manila
+- finished: 2026-03-02 06:31:05 Asia/Manila
+
+## Memories
+
+- 3 new memories
+- 1 superseded
+- 2 new notes
+- 40 active claims in all
+
+## Views
+
+- LTMEMORY.md
+
+## Issues
+
+- a.md: unit-cut found a cut
+- 1 quarantined (see the manifest)
+
+## Tokens
+
+- 1200 in, 80 out, 1280 in all (exact)
+- 0.0123 USD
+
+## Downstream
+
+- manifest: runs/m.json
+- told
+"""
+    )
+
+
+def test_a_skip_says_what_comes_next_and_what_is_open() -> None:
+    report = last_run(told("skipped", data={"run": ""}))
+    assert "- next run: 2026-03-02T17:15:00+08:00, incremental-2\n" in report
+    assert "- open: Is it vim? (mem-1, contested)\n" in report
+    assert "open: " not in last_run(told())
+
+
+def test_uncounted_tokens_take_no_block() -> None:
+    data = DATA | {"tokens": {"prompt": 0, "completion": 0, "total": 0, "source": "unavailable"}}
+    assert "Tokens" not in last_run(told(data=data))
+    assert "Token" not in chat(told(data=data), enabled=True, mode="full")
+    assert "price unknown" in last_run(told(data=DATA | {"cost_usd": None}))
+
+
+def test_of_many_warnings_the_first_are_shown_and_the_rest_counted() -> None:
+    warnings = [{"path": f"{n}.md", "rule": "r", "message": "m"} for n in range(25)]
+    report = last_run(told(data=DATA | {"warnings": warnings}))
+    assert "19.md" in report
+    assert "20.md" not in report
+    assert "- 5 more\n" in report
+
+
+@pytest.mark.parametrize("mode", ["silent", "summary", "full"])
+@pytest.mark.parametrize("status", list(EVENTS))
+def test_a_chat_that_is_not_enabled_hears_nothing_whatever_the_mode(status: str, mode: str) -> None:
+    assert chat(told(status), enabled=False, mode=mode) == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "mode", "lines"),
+    [
+        ("ok", "silent", 0), ("failed", "silent", 0), ("held", "silent", 0),
+        ("ok", "summary", 1), ("ok", "full", 9), ("partial", "summary", 1),
+        ("held", "summary", 2), ("held", "full", 2), ("failed", "summary", 2),
+        ("failed", "full", 2), ("upgrade_required", "summary", 2), ("skipped", "summary", 0),
+        ("skipped", "full", 0), ("skipped_superseded", "full", 0), ("locked", "full", 0),
+    ],
+)  # fmt: skip
+def test_a_chat_hears_as_much_as_its_mode_lets_through(status: str, mode: str, lines: int) -> None:
+    assert len(chat(told(status), enabled=True, mode=mode).splitlines()) == lines
+
+
+def test_a_full_chat_holds_counts_hand_off_and_tokens() -> None:
+    assert chat(told(), enabled=True, mode="full").splitlines() == [
+        f"memrepo run {RUN}: 3 new, 1 superseded, 2 notes", "- 3 new memories", "- 1 superseded",
+        "- 2 new notes", "- 40 active claims in all", "- wiki: told", "Token usage",
+        "- 1200 in, 80 out, 1280 in all (exact)", "- 0.0123 USD",
+    ]  # fmt: skip
+
+
+def test_a_failure_is_told_on_one_line_with_what_mends_it() -> None:
+    failed = told("failed", data={}, error="the model\u200b\nsaid no", fix="ask again")
+    assert chat(failed, enabled=True, mode="summary") == (
+        "memrepo: the run failed: the model said no\nask again"
+    )
+    assert "- why: the model said no\n- to mend it: ask again\n" in last_run(failed)
+
+
+@pytest.mark.parametrize("status", list(EVENTS))
+def test_every_status_is_one_line(status: str) -> None:
+    line = one_line(told(status, data=DATA | {"why": "so\nit is"}))
+    assert line.startswith("memrepo")
+    assert "\n" not in line
+
+
+def test_what_was_kept_tells_the_same_again() -> None:
+    first = told()
+    again = from_json(json.loads(json.dumps(first.as_json())))
+    assert again is not None
+    assert (last_run(again), ended_event(again)) == (last_run(first), ended_event(first))
+    assert again == replace(first, data=again.data)
+
+
+@pytest.mark.parametrize("record", [{}, {"run_id": 1}, {**told().as_json(), "zone": "Nowhere"},
+                                    {**told().as_json(), "data": 3}])  # fmt: skip
+def test_a_damaged_record_tells_nothing(record: dict[str, Any]) -> None:
+    assert from_json(record) is None

@@ -22,7 +22,8 @@ _BULLET = re.compile(r"- (?:\[(?P<day>\d{4}-\d\d-\d\d)\] )?(?P<text>.{40,})")
 _TAG = re.compile(r"\s*\([A-Z]\d+:\d+[^)]*\)$")
 _TAIL = re.compile(
     r"^(?P<head>[^,]{15,}?),? (?P<tail>(?:because|when|while|after|before|during|since|although"
-    r"|as part of|in order to|thanks to|for the past|on weekends|in (?:the )?[A-Z0-9]|at the|last|every)\b"
+    r"|as part of|in order to|thanks to|for the past|on weekends|in (?:the )?[A-Z0-9]|at the|last"
+    r"|every)\b"
     r"(?:(?! (?:and|but|who|which|that|so) )[^,.])*)(?P<end>\.?)$"
 )
 _VERB_FORMS = (

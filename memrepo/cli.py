@@ -67,8 +67,25 @@ def _session(options: argparse.Namespace) -> Session:
         actor=_actor(os.environ.get("MEMREPO_ACTOR", "")),
         say=_nothing if options.json or options.quiet else _say,
         read=sys.stdin.read,
+        tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
         edit=_edit,
     )
+
+
+class _Bars:
+    """Progress on stderr, only on a terminal: one line for each thing that is counted."""
+
+    def __init__(self) -> None:
+        self.bars: dict[str, Any] = {}
+
+    def tick(self, label: str) -> None:
+        if label not in self.bars:
+            from tqdm import tqdm
+
+            for bar in self.bars.values():
+                bar.close()
+            self.bars[label] = tqdm(desc=label, unit="", leave=False, file=sys.stderr, delay=0.5)
+        self.bars[label].update()
 
 
 def _now(text: str) -> datetime:

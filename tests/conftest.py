@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -41,3 +42,31 @@ def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         time.tzset()
         yield
     time.tzset()
+
+
+CRONTAB = """\
+#!/bin/sh
+# A person's crontab in one file, with the options and words of Debian's.
+[ -n "$FAKE_CRONTAB_FAILS" ] && { echo "$FAKE_CRONTAB_FAILS" >&2; exit 1; }
+case "$1" in
+  -l) [ -f "$FAKE_CRONTAB" ] || { echo "no crontab for someone" >&2; exit 1; }
+      cat "$FAKE_CRONTAB";;
+  -r) rm "$FAKE_CRONTAB";;
+  -) cat > "$FAKE_CRONTAB"
+     [ -z "$FAKE_CRONTAB_ADDS" ] || echo "$FAKE_CRONTAB_ADDS" >> "$FAKE_CRONTAB";;
+  *) exit 2;;
+esac
+"""
+
+
+@pytest.fixture
+def fake_crontab(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a small real `crontab` on the PATH; return the file that holds its table."""
+    folder = tmp_path_factory.mktemp("cron")
+    program = folder / "bin" / "crontab"
+    program.parent.mkdir()
+    program.write_text(CRONTAB, encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_CRONTAB", str(folder / "table"))
+    return folder / "table"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memrepo import __version__
+from memrepo.commands.progress import Tick, watched
 from memrepo.commands.session import Desk
 from memrepo.core.changes import Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
@@ -80,11 +81,13 @@ class Proposed:
     failures: tuple[Failure, ...] = ()
 
 
-def propose(desk: Desk, judge: Judge, now: datetime, wish: Wish) -> Proposed:
+def propose(
+    desk: Desk, judge: Judge, now: datetime, wish: Wish, tick: Tick = lambda _: None
+) -> Proposed:
     """Compute what a run on the desk's commit would do."""
     state = desk.tree.state()
     manifests, damaged = read_manifests(state.files, desk.tree.layout)
-    purified = _purify(desk, state, manifests, judge, now, wish.mode)
+    purified = _purify(desk, state, manifests, judge, now, wish.mode, tick)
     problems = (*state.problems, *damaged, *purified.problems)
     never: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
     parted = part(purified.steps, taken_back(desk), never)
@@ -164,11 +167,12 @@ def _purify(
     judge: Judge,
     now: datetime,
     mode: Mode,
+    tick: Tick,
 ) -> Purified:
     cursor = cursors(manifests)
     setting = Setting(
         now=now, judge=judge, profile=desk.config.profile, mode=mode,
-        read=lambda blob: read_blob(desk.store.repo, blob),
+        read=watched(lambda blob: read_blob(desk.store.repo, blob), tick),
     )  # fmt: skip
     return purify(state, texts_at(desk, cursor), cursor, setting)
 

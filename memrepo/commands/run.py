@@ -13,6 +13,7 @@ from typing import Any
 from memrepo.commands.ingest import Ingested, take_in
 from memrepo.commands.judging import Choice, judge_of
 from memrepo.commands.landing import Landing, prepare
+from memrepo.commands.progress import WatchedJudge
 from memrepo.commands.proposal import Proposal, Proposed, Wish, propose
 from memrepo.commands.reporting import reported
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
@@ -164,7 +165,7 @@ def _wish(first: Desk, options: argparse.Namespace) -> Wish:
 def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish) -> Outcome:
     at = desk(first.store)
     base = at.tree.commit
-    judge = judge_of(first, _choice(session, options))
+    judge = WatchedJudge(judge_of(first, _choice(session, options)), session.tick)
     ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
     at = desk(first.store)
     if waits := [w for w in all_waiting(at) if w.base == at.tree.commit]:
@@ -172,7 +173,7 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
         return _still_waiting(at, base, ingested, wish, waits[-1])
     for turn in range(1, TRIES + 1):
         at = desk(first.store)
-        proposed = propose(at, judge, session.now, wish)
+        proposed = propose(at, judge, session.now, wish, session.tick)
         outcome = Outcome(
             status="dry-run", base=base, mode=wish.mode, head=at.tree.commit, ingested=ingested,
             proposed=proposed, landed=proposed.main,
@@ -188,7 +189,7 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
             continue
         if landed is not None and proposed.waiting is not None:
             # What waits is drafted on the commit that it would be joined to.
-            again = propose(desk(first.store), judge, session.now, wish)
+            again = propose(desk(first.store), judge, session.now, wish, session.tick)
             proposed = replace(proposed, waiting=again.waiting)
         _keep_raw(at, proposed)
         return _settled(

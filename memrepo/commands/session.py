@@ -38,6 +38,7 @@ class Session:
     actor: str = ""
     say: Callable[[str], None] = print
     read: Callable[[], str] = str
+    tick: Callable[[str], None] = lambda _: None
     edit: Callable[[str], str | None] = lambda _: None
 
     def __post_init__(self) -> None:

@@ -41,7 +41,9 @@ def upgrade_due(desk: Desk) -> UpgradeRequired | None:
     if not manifests:
         return None
     last = manifests[-1]
-    found = (last.logic, last.schema)
+    # A run that a budget or a failing judge cut short did not judge everything again.
+    whole = next((m for m in reversed(manifests) if not m.partial), last)
+    found = (whole.logic, whole.schema)
     if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
         raise NewerLogic(last.run)
-    return UpgradeRequired(last.run, found) if found < (LOGIC_VERSION, SCHEMA_VERSION) else None
+    return UpgradeRequired(whole.run, found) if found < (LOGIC_VERSION, SCHEMA_VERSION) else None

@@ -93,7 +93,7 @@ class Claude:
         return self._reply(message)
 
     def _client(self) -> Any:
-        """Make an `anthropic.Anthropic` for one question: answers take seconds, a connection does not."""
+        """Make an `anthropic.Anthropic` for one question: connecting takes least of its time."""
         import anthropic
 
         timeout = anthropic.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))

@@ -262,7 +262,8 @@ nope, sure, great, nice, cool, perfect, done, got it, sounds good, will do, unde
 noted, alright, ja, nein, gut, alles klar, verstanden, haha*, hehe*, lol, lmao, rofl, hmm*,
 uh, um, well, right, np, no problem, no worries, at all, welcome, you're welcome, anytime,
 see you later, see you soon, talk soon, take care, good luck, sure thing, so much, very much,
-a lot, please, спасибо, привет, да, нет, хорошо, ок, хаха*, 你好, 谢谢, 好的, 嗯, 哈哈, 是的, 再见, ありがとう, こんにちは, はい,
+a lot, please, спасибо, привет, да, нет, хорошо, ок, хаха*, 你好, 谢谢, 好的, 嗯, 哈哈, 是的,
+再见, ありがとう, こんにちは, はい,
 いいえ, 了解, おはよう, 감사합니다, 안녕하세요, 네, 아니요, hola, gracias, bonjour, merci,
 salut, adiós
 """

@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 LIMIT_S = 60.0
@@ -20,21 +21,22 @@ def hand_off(command: str, manifest: Path, folder: Path, *, limit_s: float = LIM
 
     No shell is involved. After `limit_s` seconds it is ended, with what it started.
     """
-    try:
-        words = shlex.split(command)
-        process = subprocess.Popen(
-            [*words, str(manifest)], cwd=folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-    except (OSError, ValueError, IndexError) as error:
-        return f"cannot be started: {error}"
-    try:
-        said, _ = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return f"took longer than {limit_s:g} s and was ended"
-    if process.returncode == 0:
+    with tempfile.TemporaryFile() as out:  # a pipe would wait for whatever it leaves running
+        try:
+            process = subprocess.Popen(
+                [*shlex.split(command), str(manifest)], cwd=folder, stdin=subprocess.DEVNULL,
+                stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            return f"cannot be started: {error}"
+        try:
+            code = process.wait(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return f"took longer than {limit_s:g} s and was ended"
+        out.seek(0)
+        said = " ".join(out.read(4 * _SAID).decode("utf-8", "replace").split())[:_SAID]
+    if code == 0:
         return ""
-    text = " ".join(said.decode("utf-8", "replace").split())[:_SAID]
-    return f"exit code {process.returncode}{': ' + text if text else ''}"
+    return f"exit code {code}{': ' + said if said else ''}"

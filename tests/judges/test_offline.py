@@ -268,6 +268,23 @@ def test_equal_texts_merge_and_others_do_not(one, other, merges):
     assert (second.merge_with == ("cand-1",)) is merges
 
 
+def test_a_paraphrase_merges_with_what_it_repeats():
+    one = candidate("Anna is planning to sell the boat in March. (D1:3)", id_="cand-1",
+                    heading="Anna")  # fmt: skip
+    other = candidate("In March, Anna plans to sell the boat", id_="cand-2", heading="Anna")
+    assert [v.verdict for v in promoted(one, other)] == ["merge", "merge"]
+    assert len(claimed(one, other)) == 1
+
+
+def test_a_paraphrase_that_names_no_subject_merges_only_under_its_own():
+    text, other = "the new boat is in Kiel for repairs", "for repairs, the new boat is in Kiel"
+    made = candidate(text, id_="cand-1", heading="Anna")
+    same = candidate(other, id_="cand-2", heading="Anna")
+    ben = candidate(other, id_="cand-2", heading="Ben")
+    assert [v.verdict for v in promoted(made, same)] == ["merge", "merge"]
+    assert [v.verdict for v in promoted(made, ben)] == ["promote", "promote"]
+
+
 def test_equal_texts_under_different_headings_are_different_statements():
     one = candidate("**Port:** 8443", id_="cand-1", heading="Staging")
     other = candidate("**Port:** 8443", id_="cand-2", heading="Production")
@@ -310,6 +327,21 @@ def test_an_episode_is_an_extract_that_ends_with_a_sentence():
     assert claim.wording.subject == claim.wording.title == "Moving day"
     assert 300 < len(claim.wording.text) <= 400
     assert claim.wording.text.endswith("watched.")
+
+
+@pytest.mark.parametrize("hint", ["fact", "lesson", "milestone", "aspiration"])
+def test_a_long_claim_is_an_extract_too(hint):
+    sentence = "Anna moved the mirror to the new rack and Ben watched. "
+    made = candidate(sentence * 20, type_hint=hint, heading="Atlas")
+    [claim] = claimed(made)
+    assert 300 < len(claim.wording.text) <= 400
+    assert claim.wording.text.endswith("watched.")
+
+
+def test_steps_stay_whole():
+    steps = "\n".join(f"{n}. Turn the valve by a quarter and wait." for n in range(1, 30))
+    [claim] = claimed(candidate(f"## Boiler\n\n{steps}", type_hint="method"))
+    assert claim.wording.text == steps
 
 
 def test_an_episode_without_a_title_is_named_by_its_date():
@@ -455,6 +487,37 @@ def test_two_values_of_a_single_key_at_once_replace_nothing():
     for claim in claimed(*made, priors=(prior("Editor", "emacs"),)):
         assert claim.supersedes == ()
         assert claim.standing == "contested"
+
+
+def test_older_values_of_a_single_key_are_stale_beside_the_newest():
+    made = [
+        keyed("emacs", day="2026-01-05"),
+        keyed("vim", id_="cand-2", day="2026-02-01"),
+        keyed("nano", id_="cand-3", day="2026-02-05"),
+    ]
+    found = {c.wording.object: outcome(c) for c in claimed(*made)}
+    assert found == {
+        "emacs": ("stale", (), ()), "vim": ("stale", (), ()), "nano": ("resolved", (), ()),
+    }  # fmt: skip
+    known = prior("Editor", "ed", day="2025-06-01")
+    newest = next(c for c in claimed(*made, priors=(known,)) if c.wording.object == "nano")
+    assert outcome(newest) == ("resolved", (OLD,), ())
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (keyed("Atlas", key="Project", day="2026-01-05"),
+         keyed("Borealis", key="Project", id_="cand-2")),
+        (keyed("emacs", day="2026-02-01"), keyed("vim", id_="cand-2")),
+        (keyed("emacs", day="2026-01-05"), keyed("vim", id_="cand-2", origin="commit")),
+        (keyed("emacs", day="2026-01-05", origin="commit"), keyed("vim", id_="cand-2")),
+        (candidate("Anna lives in Rome", day="2026-01-05", origin="unit"),
+         candidate("Anna lives in Oslo", id_="cand-2", day="2026-02-05", origin="unit")),
+    ],
+)  # fmt: skip
+def test_lists_equal_days_and_undated_values_overtake_nothing(older, newer):
+    assert {c.standing for c in claimed(older, newer)} == {"resolved"}
 
 
 def test_a_value_that_is_restated_later_is_not_replaced():

@@ -1,0 +1,70 @@
+"""Telling a person that a long run is alive: what is read and judged is counted as it happens.
+
+The pure code knows nothing of it: the reader and the judge that it is handed are watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memrepo.core.judging import (
+    CanonicalClaim,
+    CanonicalRequest,
+    Judge,
+    PromotionRequest,
+    Usage,
+    Verdict,
+)
+
+Tick = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedJudge:
+    """A judge whose requests are counted; it answers what the judge answers."""
+
+    judge: Judge
+    tick: Tick
+
+    @property
+    def name(self) -> str:
+        """Return the judge's name."""
+        return self.judge.name
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """Return the judge's batch sizes."""
+        return self.judge.batch
+
+    @property
+    def usage(self) -> Usage:
+        """Return the judge's usage."""
+        return self.judge.usage
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return the judge's prompt hash."""
+        return self.judge.prompt_hash
+
+    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+        """Ask for verdicts, and count the request."""
+        answers = self.judge.promote(request)
+        self.tick("judged, pass 1")
+        return answers
+
+    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
+        """Ask for claims, and count the request."""
+        answers = self.judge.canonicalise(request)
+        self.tick("judged, pass 2")
+        return answers
+
+
+def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
+    """Count what a reader reads."""
+
+    def reading(blob: str) -> bytes:
+        tick("sources read")
+        return read(blob)
+
+    return reading

@@ -1,0 +1,112 @@
+"""Exports, driven as a person does: what is written where, and what refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from driving import LATER, done, files, memories, memrepo, standing
+
+from memrepo.checks.artifacts import check_artifacts, has_errors
+from memrepo.purify import lineage
+
+
+def test_what_export_writes_passes_the_validator(small_repo: Path, tmp_path: Path) -> None:
+    before = standing(small_repo)
+    answer = done(small_repo, "export", "artifacts", tmp_path / "out")
+    written = files(tmp_path / "out")
+    assert sorted(written) == answer["files"] == sorted({
+        *lineage.ARTIFACTS, lineage.SUMMARY, lineage.DEFERRED, lineage.REJECTED,
+    })  # fmt: skip
+    assert check_artifacts(written, "personal", files(small_repo / "views")) == []
+    assert answer["counts"]["claims"] == len(written[lineage.CLAIMS].splitlines()) > 3
+    assert standing(small_repo) == before
+
+
+@pytest.mark.parametrize("profile", ["personal", "business"])
+def test_an_ugly_repository_exports_without_an_error(
+    ugly_repo: Path, tmp_path: Path, profile: str
+) -> None:
+    answer = done(ugly_repo, "export", "artifacts", tmp_path / "out", "--profile", profile)
+    found = check_artifacts(files(tmp_path / "out"), profile)
+    assert not has_errors(found)
+    claims = sum(not m.is_note for m in memories(ugly_repo).values())
+    left = sum(n for reason, n in answer["left_out"].items() if reason != "note")
+    assert answer["counts"]["claims"] == claims - left
+
+
+def test_equal_trees_give_equal_bytes_but_for_the_summary(
+    small_repo: Path, tmp_path: Path
+) -> None:
+    done(small_repo, "export", "artifacts", tmp_path / "a")
+    done(small_repo, "export", "artifacts", tmp_path / "b", now=LATER)
+    one, other = files(tmp_path / "a"), files(tmp_path / "b")
+    assert [n for n in one if one[n] != other[n]] == [lineage.SUMMARY]
+    shown = json.loads(other[lineage.SUMMARY])
+    assert shown["timezone"] == ZoneInfo("Asia/Manila").key
+    assert shown["timestamp"] == "2026-03-02T17:00:00+08:00"
+
+
+@pytest.mark.parametrize("format_", ["artifacts", "jsonl", "okf"])
+def test_a_folder_that_holds_files_is_refused_unless_forced(
+    small_repo: Path, tmp_path: Path, format_: str
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    refused = memrepo(small_repo, "export", format_, out)
+    assert refused.exit == 2
+    assert files(out) == {"mine.txt": b"mine"}
+    answer = done(small_repo, "export", format_, out, "--force")
+    assert sorted(files(out)) == sorted(["mine.txt", *answer["files"]])
+    again = files(out)
+    done(small_repo, "export", format_, out, "--force")
+    assert files(out) == again
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "repo", "workspace"]
+
+
+def test_an_empty_folder_is_taken_and_a_missing_one_is_made(
+    small_repo: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    done(small_repo, "export", "jsonl", tmp_path / "empty")
+    done(small_repo, "export", "jsonl", tmp_path / "deep" / "er")
+    assert files(tmp_path / "empty") == files(tmp_path / "deep" / "er") != {}
+
+
+@pytest.mark.parametrize(
+    "where", [".", "memories", "memories/out", "sources/inbox/out", "views", ".git/out", "runs/a/b"]
+)
+def test_the_repositorys_own_areas_are_refused_even_forced(small_repo: Path, where: str) -> None:
+    before = standing(small_repo)
+    assert memrepo(small_repo, "export", "okf", where, "--force").exit == 2
+    assert standing(small_repo) == before
+
+
+def test_a_link_into_the_repository_is_refused(small_repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to(small_repo / "memories")
+    assert memrepo(small_repo, "export", "jsonl", tmp_path / "out", "--force").exit == 2
+
+
+def test_a_file_is_no_folder(small_repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("x")
+    assert memrepo(small_repo, "export", "jsonl", tmp_path / "out", "--force").exit == 2
+    assert (tmp_path / "out").read_text() == "x"
+
+
+def test_a_dry_run_writes_nothing(small_repo: Path, tmp_path: Path) -> None:
+    answer = done(small_repo, "export", "okf", tmp_path / "out", "--dry-run")
+    assert answer["counts"]["memories"] > 3
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_format_is_a_usage_error(small_repo: Path, tmp_path: Path) -> None:
+    assert memrepo(small_repo, "export", "csv", tmp_path / "out").exit == 2
+
+
+def test_every_memory_is_a_line_of_json(small_repo: Path, tmp_path: Path) -> None:
+    done(small_repo, "export", "jsonl", tmp_path / "out")
+    lines = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
+    assert {json.loads(line)["id"] for line in lines} == set(memories(small_repo))

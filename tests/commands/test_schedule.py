@@ -1,0 +1,295 @@
+"""The schedule: crontab entries that start runs when they are due, launchers, missed runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from driving import Done, done, git, memrepo
+
+from memrepo.commands import scheduling
+
+FOREIGN = "MAILTO=me@example.org\n*/5 * * * * /usr/bin/true\n"
+SATURDAY = "2026-02-28T00:00:00Z"  # 08:00 in Manila
+
+
+def configure(repo: Path, text: str) -> None:
+    """Add sections to `memrepo.toml`, in place of those of the same name."""
+    path = repo / "memrepo.toml"
+    old = path.read_text(encoding="utf-8")
+    for heading in re.findall(r"(?m)^\[\w+\]$", text):
+        old = re.sub(rf"(?ms)^{re.escape(heading)}$.*?(?=^\[|\Z)", "", old)
+    path.write_text(f"{old}\n{text}\n", encoding="utf-8")
+
+
+def entries(table: Path) -> list[str]:
+    """Return the lines of a crontab that start something of ours."""
+    return [
+        row for row in table.read_text().splitlines() if "schedule due" in row or " run " in row
+    ]
+
+
+def schedule(repo: Path, *argv: str, now: str = SATURDAY) -> Done:
+    return memrepo(repo, "schedule", *argv, now=now)
+
+
+def test_entries_are_written_once_beside_foreign_lines_and_go_without_a_trace(
+    small_repo: Path, fake_crontab: Path
+) -> None:
+    fake_crontab.write_text(FOREIGN)
+    first = schedule(small_repo, "install", "--cron-zone", "Asia/Manila")
+    assert first.exit == 0
+    table = fake_crontab.read_text()
+    assert table.startswith(FOREIGN)
+    assert [row.split(" export ")[0].split(" mkdir ")[0] for row in entries(fake_crontab)] == [
+        "15 5 * * 1,2,4,5,6", "15 17 * * *", "15 5 * * 3,0",
+    ]  # fmt: skip
+    again = schedule(small_repo, "install").data
+    assert again["changed"] is False
+    assert fake_crontab.read_text() == table
+    assert done(small_repo, "schedule", "remove")["changed"] is True
+    assert fake_crontab.read_text() == FOREIGN
+    assert done(small_repo, "schedule", "remove")["changed"] is False
+    assert "memrepo.schedule" not in git(small_repo, "config", "--list", "--local")
+
+
+def test_a_changed_cadence_is_out_of_step_until_it_is_installed(
+    small_repo: Path, fake_crontab: Path
+) -> None:
+    schedule(small_repo, "install", "--cron-zone", "Asia/Manila")
+    assert schedule(small_repo, "show").data["state"] == "scheduled by the crontab:"
+    configure(small_repo, '[schedule]\nincremental = ["*/30 9-17 * * mon-fri"]\ntimeout_s = 60')
+    assert "out of step" in schedule(small_repo, "show").data["state"]
+    answer = memrepo(small_repo, "doctor", now=SATURDAY)
+    assert answer.exit == 1
+    (found,) = (c for c in answer.data["checks"] if c["name"] == "schedule")
+    assert "out of step" in found["message"]
+    assert memrepo(small_repo, "doctor", "--fix", now=SATURDAY).exit == 0
+    assert [row.split(" mkdir ")[0] for row in entries(fake_crontab)] == [
+        "*/30 9-17 * * mon-fri", "15 5 * * 3,0",
+    ]  # fmt: skip
+    assert "-k 60 60 " in fake_crontab.read_text()
+    configure(small_repo, "[schedule]\nincremental = []\nreconciliation = []")
+    schedule(small_repo, "install")
+    assert not fake_crontab.exists()
+
+
+def test_a_dry_run_writes_neither_table_nor_settings(small_repo: Path, fake_crontab: Path) -> None:
+    answer = schedule(small_repo, "install", "--dry-run")
+    assert answer.data["changed"] is True
+    assert not fake_crontab.exists()
+    assert "memrepo.schedule" not in git(small_repo, "config", "--list", "--local")
+    schedule(small_repo, "install")
+    before = fake_crontab.read_bytes()
+    assert schedule(small_repo, "remove", "--dry-run").data["changed"] is True
+    assert fake_crontab.read_bytes() == before
+
+
+def test_on_a_machine_of_another_zone_an_entry_asks_whether_a_run_is_due(
+    small_repo: Path, fake_crontab: Path
+) -> None:
+    schedule(small_repo, "install", "--cron-zone", "Europe/Berlin")
+    times = [row.split(" mkdir ")[0] for row in entries(fake_crontab)]
+    # Manila is seven hours ahead of Berlin in winter and six in summer.
+    assert times == ["15 22,23 * * *", "15 10,11 * * *", "15 22,23 * * *"]
+    assert all(" schedule due --mode " in row for row in entries(fake_crontab))
+    table = fake_crontab.read_text()
+    assert "# incremental-1: 15 5 * * 1,2,4,5,6\n" in table
+    assert "# Asia/Manila; " in table
+
+
+@pytest.mark.parametrize(
+    ("mode", "now", "is_due"),
+    [
+        ("incremental", "2026-03-02T09:15:03Z", True),  # 17:15 in Manila
+        ("incremental", "2026-03-02T09:14:59Z", False),
+        ("incremental", "2026-03-02T09:20:00Z", False),
+        ("reconciliation", "2026-03-02T09:15:03Z", False),
+        ("reconciliation", "2026-03-03T21:15:00Z", True),  # Wednesday 05:15 in Manila
+        ("incremental", "2026-03-03T21:15:00Z", False),
+    ],
+)
+def test_due_answers_with_its_exit_code(
+    small_repo: Path, mode: str, now: str, is_due: bool
+) -> None:
+    answer = schedule(small_repo, "due", "--mode", mode, now=now)
+    assert (answer.exit, answer.data["due"]) == (0 if is_due else 1, is_due)
+
+
+def test_an_entry_really_runs_from_an_empty_environment(
+    small_repo: Path, fake_crontab: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "100% mine; it's"
+    small_repo.rename(there)
+    configure(there, '[schedule]\nincremental = ["* * * * *"]\nreconciliation = []')
+    schedule(there, "install", "--cron-zone", "Asia/Manila")
+    schedule(there, "install", "--cron-zone", "Asia/Manila")
+    (row,) = entries(fake_crontab)
+    command = row.removeprefix("* * * * * ").replace(r"\%", "%")
+    assert re.sub(r"\\%", "", row).count("%") == 0
+    root = Path(scheduling.__file__).resolve().parents[2]
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(root)}
+    subprocess.run(["/bin/sh", "-c", command], check=False, env=env, cwd="/")  # noqa: S603
+    log = (there / ".memrepo" / "log" / "cron.log").read_text()
+    assert log.startswith(("nothing new", "run ", "sources taken in")), log
+    assert git(there, "status", "--porcelain").split() == ["M", "memrepo.toml"]
+
+
+def test_a_crontab_that_cannot_be_read_is_not_overwritten(
+    small_repo: Path, fake_crontab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_crontab.write_text(FOREIGN)
+    monkeypatch.setenv("FAKE_CRONTAB_FAILS", "permission denied")
+    answer = schedule(small_repo, "install")
+    assert answer.exit == 5
+    assert "permission denied" in answer.error["message"]
+    assert fake_crontab.read_text() == FOREIGN
+
+
+def test_a_crontab_with_a_zone_of_its_own_is_pointed_out(
+    small_repo: Path, fake_crontab: Path
+) -> None:
+    fake_crontab.write_text("CRON_TZ=Asia/Manila\n" + FOREIGN)
+    answer = memrepo(small_repo, "schedule", "install", now=SATURDAY, as_json=False)
+    assert "crontab-sets-zone" in answer.err
+    answer = memrepo(
+        small_repo, "schedule", "install", "--cron-zone", "Asia/Manila", now=SATURDAY, as_json=False
+    )
+    assert answer.err == ""
+
+
+def test_a_path_too_long_for_cron_is_refused(
+    small_repo: Path, fake_crontab: Path, tmp_path: Path
+) -> None:
+    there = tmp_path.joinpath(*["long" * 25] * 5)
+    there.parent.mkdir(parents=True)
+    small_repo.rename(there)
+    answer = schedule(there, "install")
+    assert answer.exit == 2
+    assert "--launcher" in answer.error["fix"]
+    assert not fake_crontab.exists()
+
+
+def test_show_tells_entries_and_the_next_three_runs(small_repo: Path, fake_crontab: Path) -> None:
+    shown = schedule(small_repo, "show").data
+    assert [fire["name"] for fire in shown["next"]] == [
+        "incremental-2", "reconciliation", "incremental-2",
+    ]  # fmt: skip
+    assert shown["next"][0]["when"] == "2026-02-28T17:15:00+08:00"
+    assert [row["cron"] for row in shown["entries"]] == [
+        "15 5 * * 1,2,4,5,6", "15 17 * * *", "15 5 * * 3,0",
+    ]  # fmt: skip
+    text = memrepo(small_repo, "schedule", "show", now=SATURDAY, as_json=False).out
+    assert text.splitlines()[-3:] == [
+        "next: Sat 2026-02-28 17:15 Asia/Manila, incremental-2",
+        "next: Sun 2026-03-01 05:15 Asia/Manila, reconciliation",
+        "next: Sun 2026-03-01 17:15 Asia/Manila, incremental-2",
+    ]
+
+
+# -- an agent's own cron ---------------------------------------------------------------------------
+
+
+def test_a_launcher_names_zone_timeout_and_one_line_to_say(
+    small_repo: Path, fake_crontab: Path
+) -> None:
+    answer = schedule(small_repo, "install", "--launcher")
+    rows = answer.data["entries"]
+    assert [(r["name"], r["cron"], r["zone"], r["timeout_s"]) for r in rows] == [
+        ("memrepo-incremental-1", "15 5 * * 1,2,4,5,6", "Asia/Manila", 1200),
+        ("memrepo-incremental-2", "15 17 * * *", "Asia/Manila", 1200),
+        ("memrepo-reconciliation", "15 5 * * 3,0", "Asia/Manila", 1200),
+    ]
+    assert not fake_crontab.exists()
+    for row in rows:
+        assert "\n" not in row["message"]
+        run, report = re.findall(r"`([^`]+)`", row["message"])
+        assert shlex.split(run)[-5:] == ["run", "--mode", row["mode"], "--report", "silent"]
+        assert shlex.split(report)[-4:] == ["-C", str(small_repo), "report", "--chat"]
+        assert (row["announce"], row["channel"]) == (False, None)
+    assert done(small_repo, "status", now=SATURDAY)["schedule"]["by"] == "launcher"
+
+
+def test_a_launcher_takes_the_crontab_s_entries_out(small_repo: Path, fake_crontab: Path) -> None:
+    fake_crontab.write_text(FOREIGN)
+    schedule(small_repo, "install")
+    schedule(small_repo, "install", "--launcher")
+    assert fake_crontab.read_text() == FOREIGN
+
+
+@pytest.mark.parametrize(
+    ("text", "announce", "warned"),
+    [
+        ("[announce]\nchannel = 'chat'\nto = 'me'", False, ""),
+        ("[reporting]\nenabled = true\n[announce]\nchannel = 'chat'\nto = 'me'", True, ""),
+        ("[reporting]\nenabled = true\n[announce]\nchannel = 'chat'", False, "announce.to"),
+        ("[reporting]\nenabled = true", False, "announce.channel"),
+    ],
+)
+def test_reports_are_announced_only_when_enabled_and_addressed(
+    small_repo: Path, text: str, announce: bool, warned: str
+) -> None:
+    configure(small_repo, text)
+    rows = schedule(small_repo, "show", "--launcher").data["entries"]
+    assert {row["announce"] for row in rows} == {announce}
+    assert {row["to"] for row in rows} == {"me" if announce else None}
+    said = memrepo(small_repo, "schedule", "show", "--launcher", now=SATURDAY, as_json=False)
+    assert (warned in said.err) if warned else said.err == ""
+    assert ("announce to chat me" in said.out) is announce
+
+
+# -- what was missed -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("now", "count"),
+    [
+        ("2026-02-28T09:14:00Z", 0), ("2026-02-28T09:16:00Z", 0), ("2026-02-28T21:16:00Z", 2),
+        ("2026-03-07T00:00:00Z", 14),
+    ],
+)  # fmt: skip
+def test_runs_that_did_not_happen_are_counted_from_the_installation_on(
+    fresh_repo: Path, fake_crontab: Path, now: str, count: int
+) -> None:
+    assert done(fresh_repo, "status", now=now)["schedule"]["missed"] == 0
+    schedule(fresh_repo, "install")
+    assert done(fresh_repo, "status", now=now)["schedule"]["missed"] == count
+    answer = memrepo(fresh_repo, "status", now=now, as_json=False)
+    assert (f"missed {count} scheduled runs" in answer.out) is bool(count)
+    assert answer.exit == 0
+    checks = {c["name"]: c for c in memrepo(fresh_repo, "doctor", now=now).data["checks"]}
+    assert checks["schedule"]["ok"] is not bool(count)
+
+
+def test_a_run_by_hand_makes_up_for_what_was_missed(fresh_repo: Path, fake_crontab: Path) -> None:
+    schedule(fresh_repo, "install")
+    done(fresh_repo, "run", now="2026-03-02T09:00:00Z")
+    told = done(fresh_repo, "status", now="2026-03-02T09:10:00Z")["schedule"]
+    assert (told["missed"], told["by"], told["failed"]) == (0, "crontab", None)
+    assert datetime.fromisoformat(told["next"]["when"]).hour == 17
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[schedule]\nincremental = '15 5 * * *'", "a list of cron expressions"),
+        ("[schedule]\nincremental = ['61 * * * *']", "wrong minute"),
+        ("[schedule]\nreconciliation = ['15 5 * *\\n* x']", "one line"),
+        ("[schedule]\ntimeout_s = 0", "whole number"),
+        ("[reporting]\nenabled = 'yes'", "true or false"),
+        ("[reporting]\nmode = 'loud'", "silent, summary, full"),
+        ("[telemetry]\ncomponent = '../up'", "a name"),
+        ("[telemetry]\ndir = '/tmp'", "git config memrepo.telemetry.dir"),
+        ("[telemetry]\npreset = 'openclaw'", "git config memrepo.telemetry.preset"),
+        ("[downstream]\ncommand = 'sh'", "git config memrepo.downstream.command"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(small_repo: Path, text: str, said: str) -> None:
+    configure(small_repo, text)
+    answer = memrepo(small_repo, "status")
+    assert answer.exit == 2
+    assert said in answer.error["message"] + answer.error["fix"]

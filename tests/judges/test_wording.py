@@ -1,0 +1,31 @@
+"""Long texts become extracts that end where a sentence ends."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.judges.wording import EXTRACT_LENGTH, extract
+
+SENTENCE = "Anna moved the mirror to the new rack and Ben watched. "
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("Short.", 20, "Short."),
+        ("One here. Two here. Three here.", 20, "One here. Two here."),
+        ("Tools, e.g. hammers, lie in the shed. All others do not.", 40,
+         "Tools, e.g. hammers, lie in the shed."),
+        ("Dr. Berg and Prof. Lund own the mill beside the church", 30, "Dr. Berg and Prof. Lund own…"),
+        ("一个长句子。另一个长句子。第三个。", 14, "一个长句子。另一个长句子。"),
+        ("First line\nsecond line that is long", 20, "First line"),
+        ("nothing to cut at before the limit", 20, "nothing to cut at…"),
+    ],
+)  # fmt: skip
+def test_an_extract_ends_with_a_sentence(text, limit, expected):
+    assert extract(text, limit) == expected
+
+
+@given(st.text(alphabet="ab. \n。!é…", max_size=1200))
+def test_no_extract_is_longer_than_its_limit(text):
+    assert len(extract(text)) <= EXTRACT_LENGTH

@@ -88,7 +88,9 @@ class Measured:
         return 1 - sum(self.alive.values()) / total if total else 1.0
 
 
-def measure(workspace: Path, qa: Sequence[Mapping[str, Any]], share: float) -> Measured:
+def measure(
+    workspace: Path, qa: Sequence[Mapping[str, Any]], share: float, seed: int = 7
+) -> Measured:
     """Take one workspace in, with noise, and ask its questions."""
     with tempfile.TemporaryDirectory(prefix="memrepo-judge-") as folder:
         copy = Path(folder) / "workspace"
@@ -96,7 +98,7 @@ def measure(workspace: Path, qa: Sequence[Mapping[str, Any]], share: float) -> M
         clean = _units(copy)
         asked = questions(qa, gold_bullets(copy).values())
         raw_clean = recall_at(DEPTH, raw_memories(clean, headings=True), asked, gold_bullets(copy))
-        added = noise.inject(copy, share)
+        added = noise.inject(copy, share, seed)
         repo = Path(folder) / "repo"
         _memrepo("init", str(repo), "--from", str(copy), now=FIRST)
         _memrepo("-C", str(repo), "run", now=FIRST)
@@ -234,6 +236,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--locomo", type=Path, required=True, metavar="DIR")
     parser.add_argument("--turns", type=Path, metavar="FILE", help="raw dialogues (DIR.json)")
     parser.add_argument("--curve", default="0,0.2,0.4,0.67", metavar="SHARES")
+    parser.add_argument("--seed", type=int, default=7, help="of the noise")
     parser.add_argument("--leaks", action="store_true", help="print the noise that stays active")
     options = parser.parse_args(argv)
     workspaces = sorted(p for p in options.locomo.iterdir() if p.is_dir())
@@ -244,7 +247,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         level = []
         for workspace in workspaces:
             gold = json.loads(workspace.with_name(f"{workspace.name}.gold.json").read_bytes())
-            level.append(measure(workspace, gold["qa"], share))
+            level.append(measure(workspace, gold["qa"], share, options.seed))
         levels.append(level)
         print(report(level), end="\n\n", flush=True)
         if options.leaks:

@@ -313,7 +313,7 @@ def _value(text: str, key: Key, found: Any) -> Any:
                 expected = "a name of letters, digits, dots, hyphens and underscores"
         case "crons":
             expected = _not_crons(found)
-            found = tuple(found) if isinstance(found, list) else found
+            found = found if expected else tuple(found)
     if expected:
         raise ConfigError(
             line_of(text, key.name),

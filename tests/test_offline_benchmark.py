@@ -163,7 +163,10 @@ def test_the_area_is_the_share_of_pairs_in_order(rows):
 
 def test_turns_that_tell_a_fact_are_stronger_than_the_rest(data: Path):
     talks = turns.read(data.with_name("tiny.json"))
-    assert {name: sum(t.cited for t in talk) for name, talk in talks.items()} == {"one": 2, "two": 2}
+    assert {name: sum(t.cited for t in talk) for name, talk in talks.items()} == {
+        "one": 2,
+        "two": 2,
+    }
     for under in (False, True):
         assert set(turns.areas(talks, under=under).values()) == {1.0}
         assert set(turns.left_out(talks, under=under).values()) == {1.0}

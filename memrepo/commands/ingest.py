@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memrepo.commands.landing import prepare
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.session import desk as desk_of
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
@@ -67,7 +68,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Take in what the workspace holds now."""
-    with opened(session) as desk:
+    with opened(session) as first:
+        if not options.dry_run:
+            first.store.settle()
+        desk = desk_of(first.store)
         done = take_in(
             desk, session, force=options.force, dry_run=options.dry_run, only=options.paths,
             reason=options.reason,

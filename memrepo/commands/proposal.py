@@ -13,11 +13,13 @@ from memrepo.commands.session import Desk
 from memrepo.core.changes import Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judging import Judge, Usage
+from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.interlock import interlock
+from memrepo.policies.retrieval import Near, Query
 from memrepo.purify.asking import Failure
 from memrepo.purify.holding import Parted, fingerprints, part
 from memrepo.purify.intake import SourceText
@@ -27,6 +29,7 @@ from memrepo.purify.retire import with_run
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
+from memrepo.store.index import Filter, search
 from memrepo.store.tree import read_blob
 from memrepo.views.pages import render_views
 
@@ -50,6 +53,8 @@ class Proposal:
         return Step(op="run", what=f"{self.run}: {said or 'no new memory'}"[:66], reason=self.wait)
 
 
+PROPOSED = 200
+"""Priors that the index proposes for one cluster."""
 _SAID = (
     ("memories_new", "new"), ("superseded", "superseded"), ("contested", "contested"),
     ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
@@ -171,10 +176,21 @@ def _purify(
 ) -> Purified:
     cursor = cursors(manifests)
     setting = Setting(
-        now=now, judge=judge, profile=desk.config.profile, mode=mode,
+        now=now, judge=judge, profile=desk.config.profile, mode=mode, near=_near(desk),
         read=watched(lambda blob: read_blob(desk.store.repo, blob), tick),
     )  # fmt: skip
     return purify(state, texts_at(desk, cursor), cursor, setting)
+
+
+def _near(desk: Desk) -> Near:
+    """Let the search index propose priors: no memory is cut into words for it again."""
+
+    def near(query: Query) -> list[str]:
+        words = sorted(query.words | query.subject_words | query.entities)
+        only = Filter(types=CLAIM_TYPES, limit=PROPOSED)
+        return [m.id for m in search(desk.store.folder, desk.tree, words, only)]
+
+    return near
 
 
 def taken_back(desk: Desk) -> frozenset[str]:

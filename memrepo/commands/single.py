@@ -57,6 +57,8 @@ def write(first: Desk, session: Session, options: argparse.Namespace, draft: Dra
     """Take the step that `draft` finds on the state at HEAD, in one commit."""
     first.require_writable()
     first.store.refuse_unfit()
+    if not options.dry_run:
+        first.store.settle()
     for turn in range(1, TRIES + 1):
         at = desk(first.store)
         state = at.tree.state()

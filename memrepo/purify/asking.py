@@ -131,9 +131,11 @@ def ask_promotions(candidates: Sequence[Candidate], setting: Asking) -> Asked[Ve
     )  # fmt: skip
 
 
-def ask_claims(
-    groups: Sequence[Cluster], priors: tuple[PriorClaim, ...], setting: Asking
-) -> Asked[CanonicalClaim]:
+Choose = Callable[[Sequence[Cluster]], tuple[PriorClaim, ...]]
+"""From the clusters of one request to the priors that it shows."""
+
+
+def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
     """Ask Pass 2 over all clusters, in their order."""
     judge = setting.judge
     return _ask(
@@ -141,7 +143,7 @@ def ask_claims(
         [
             CanonicalRequest(
                 run=setting.run, profile=setting.profile, now=setting.now,
-                clusters=tuple(batch), priors=priors,
+                clusters=tuple(batch), priors=choose(batch),
             )
             for batch in _batches(groups, judge.batch[1])
         ],

@@ -15,8 +15,9 @@ from memrepo.core.judging import CanonicalClaim, Cluster, Judge, Profile, Usage,
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.purify.aside import set_aside
-from memrepo.purify.asking import Asked, Failure, ask_claims, ask_promotions
+from memrepo.purify.asking import Asked, Choose, Failure, ask_claims, ask_promotions
 from memrepo.purify.assemble import Assembled, Decision, Former, assemble, prior_of
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
@@ -26,6 +27,8 @@ from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
 
+UNLIMITED = 10**6
+WIDE = Reach(per_cluster=10, per_request=120)
 Mode = Literal["incremental", "reconciliation"]
 
 
@@ -39,6 +42,8 @@ class Setting:
     read: Callable[[str], bytes]
     run: str = "pending"
     mode: Mode = "incremental"
+    near: Near | None = None
+    """A search index over the memories, where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +81,7 @@ def purify(
     judged = ask_promotions(gathered.candidates, setting)
     verdicts = tuple(judged.answers)
     groups = cluster(gathered.candidates, verdicts)
-    priors = tuple(prior_of(m) for m in state.active if not m.is_note) if groups else ()
-    worded = ask_claims(groups, priors, setting)
+    worded = ask_claims(groups, _choosing(state, groups, setting), setting)
     claims = tuple(worded.answers)
     left_open = _left_open(gathered, groups, judged.open, worded.open)
     receipt = _receipt(judged, worded, setting.judge, before)
@@ -105,6 +109,16 @@ def purify(
         receipt=receipt,
         failures=(*judged.failures, *worded.failures),
     )
+
+
+def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choose:
+    """Return how priors are chosen: a judge that takes all clusters at once is shown them all."""
+    priors = tuple(prior_of(m) for m in state.active if not m.is_note) if groups else ()
+    if setting.judge.batch[1] >= UNLIMITED:
+        return lambda _: priors
+    retrieval = Retrieval(priors, setting.now.date(), setting.near)
+    reach = WIDE if setting.mode == "reconciliation" else Reach()
+    return lambda batch: retrieval.select(batch, reach)
 
 
 def _receipt(

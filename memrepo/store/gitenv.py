@@ -87,6 +87,13 @@ def call(
         )  # fmt: skip
 
 
+def call_bytes(repo: Repo, *words: str) -> bytes:
+    """Run git and return its output as bytes."""
+    command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, *words]
+    done = repo.git.execute(command, stdout_as_string=False, strip_newline_in_stdout=False)
+    return bytes(done)
+
+
 def isolate(*, keep_index: bool = False) -> None:
     """Drop git's repository variables from this process, so that paths decide what is opened.
 

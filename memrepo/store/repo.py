@@ -166,6 +166,12 @@ class Repository:
             finally:
                 self._held = ()
 
+    def settle(self) -> None:
+        """Finish or take back what a crash left, where something was left."""
+        if journal.load(self.journals) is not None:
+            with self.writing():
+                pass
+
     def _recover(self) -> None:
         left = journal.load(self.journals)
         if left is not None:

@@ -185,9 +185,13 @@ def test_a_personal_home_on_another_profile_is_an_error() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from([*lineage.CLAIM_FIELDS, "aliases", "claimIds", *HOMES]), inner, max_size=5
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from([*lineage.CLAIM_FIELDS, "aliases", "claimIds", *HOMES]),
+            inner,
+            max_size=5,
+        )
     ),
     max_leaves=12,
 )

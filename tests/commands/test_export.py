@@ -37,9 +37,7 @@ def test_an_ugly_repository_exports_without_an_error(
     assert answer["counts"]["claims"] == claims - left
 
 
-def test_equal_trees_give_equal_bytes_but_for_the_summary(
-    small_repo: Path, tmp_path: Path
-) -> None:
+def test_equal_trees_give_equal_bytes_but_for_the_summary(small_repo: Path, tmp_path: Path) -> None:
     done(small_repo, "export", "artifacts", tmp_path / "a")
     done(small_repo, "export", "artifacts", tmp_path / "b", now=LATER)
     one, other = files(tmp_path / "a"), files(tmp_path / "b")

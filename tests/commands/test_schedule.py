@@ -133,7 +133,7 @@ def test_an_entry_really_runs_from_an_empty_environment(
     assert re.sub(r"\\%", "", row).count("%") == 0
     root = Path(scheduling.__file__).resolve().parents[2]
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(root)}
-    subprocess.run(["/bin/sh", "-c", command], check=False, env=env, cwd="/")  # noqa: S603
+    subprocess.run(["/bin/sh", "-c", command], check=False, env=env, cwd="/")
     log = (there / ".memrepo" / "log" / "cron.log").read_text()
     assert log.startswith(("nothing new", "run ", "sources taken in")), log
     assert git(there, "status", "--porcelain").split() == ["M", "memrepo.toml"]
@@ -278,7 +278,7 @@ def test_a_run_by_hand_makes_up_for_what_was_missed(fresh_repo: Path, fake_cront
     [
         ("[schedule]\nincremental = '15 5 * * *'", "a list of cron expressions"),
         ("[schedule]\nincremental = ['61 * * * *']", "wrong minute"),
-        ("[schedule]\nreconciliation = ['15 5 * *\\n* x']", "one line"),
+        ('[schedule]\nreconciliation = ["15 5 * *\\n* x"]', "one line"),
         ("[schedule]\ntimeout_s = 0", "whole number"),
         ("[reporting]\nenabled = 'yes'", "true or false"),
         ("[reporting]\nmode = 'loud'", "silent, summary, full"),

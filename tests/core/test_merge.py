@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -589,3 +590,11 @@ def test_what_one_base_removed_and_a_side_still_lacks_stays_removed() -> None:
     assert virtual == state(fact(A), fact(B, title="t"))
     result = merge_states(virtual, state(fact(A)), state(fact(A), fact(B, title="t")))
     assert result.state == state(fact(A))
+
+
+def test_three_bases_are_one_in_any_order() -> None:
+    bases = [state(fact(title=t, generated=Stamp(by="a/1", at=DAY))) for t in ("x", "y", "z")]
+    tags = [state(fact(tags=t)) for t in (("a", "b"), ("b", "c"), ("c",))]
+    for three in (bases, tags):
+        found = [virtual_base(order) for order in itertools.permutations(three)]
+        assert all(other == found[0] for other in found)

@@ -1,0 +1,353 @@
+"""What is told of runs: events, report, record, hand-off; and that none of it fails a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from argparse import Namespace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import NOW, done, git, memrepo, standing
+from test_schedule import configure
+
+from memrepo.commands.reporting import reported
+from memrepo.commands.session import Answer, Session, opened
+from memrepo.commands.timetable import local_folder
+from memrepo.store.lock import lock
+
+WINDOW = "2026-03-03T21:00:00Z"  # Wednesday 05:00 in Manila, a quarter before a reconciliation
+AFTER = "2026-03-03T23:00:00Z"
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    """Return the events of a telemetry folder, oldest day first."""
+    logs = sorted(folder.glob("memory-log-*.jsonl"))
+    return [json.loads(line) for log in logs for line in log.read_text().splitlines()]
+
+
+def told(repo: Path) -> list[tuple[str, str]]:
+    found = events(repo / ".memrepo" / "telemetry")
+    return [(event["event"], event["status"]) for event in found]
+
+
+def report(repo: Path) -> str:
+    return (repo / ".memrepo" / "telemetry" / "memrepo" / "last-run.md").read_text()
+
+
+def record(repo: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((repo / ".memrepo" / "last-run.json").read_text())
+    return found
+
+
+def grow(repo: Path) -> None:
+    """Let the workspace say something new."""
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_bytes(path.read_bytes() + b"- Vera decided to sell the pump to Holt in June.\n")
+
+
+def test_a_run_that_lands_is_told_of_from_start_to_end(fresh_repo: Path) -> None:
+    data = done(fresh_repo, "run")
+    first, last = events(fresh_repo / ".memrepo" / "telemetry")
+    assert told(fresh_repo) == [("run_started", "started"), ("run_completed", "ok")]
+    assert first["run_id"] == last["run_id"] == "20260301T090000Z"
+    assert data["run"].startswith(last["run_id"])
+    details = last["details"]
+    assert details["run"] == data["run"]
+    assert details["claims_new"] == details["claims_total"] == data["counts"]["memories_new"] > 0
+    assert details["rendered_views"] == data["views"]
+    assert "LTMEMORY.md" in data["views"]
+    assert details["downstream_wiki_ingest_suggested"] is True
+    assert (fresh_repo / data["downstream"]["manifest"]).is_file()
+    assert report(fresh_repo).startswith("# Last run: ok\n")
+    assert data["run"] in report(fresh_repo)
+    assert record(fresh_repo)["failed"] is None
+    assert git(fresh_repo, "status", "--porcelain") == ""
+
+
+def test_a_skip_says_what_is_open_and_when_the_next_run_is(small_repo: Path) -> None:
+    data = done(small_repo, "run")
+    assert data["status"] == "skipped"
+    assert told(small_repo)[-1] == ("run_skipped", "skipped")
+    event = events(small_repo / ".memrepo" / "telemetry")[-1]
+    assert event["details"]["next_schedule"] == data["context"]["next_schedule"]
+    assert data["context"]["next_schedule"] == {
+        "when": "2026-03-01T17:15:00+08:00", "name": "incremental-2", "mode": "incremental",
+    }  # fmt: skip
+    assert data["context"]["claims_total"] == event["details"]["claims_total"] > 0
+    assert "next run: 2026-03-01T17:15:00+08:00" in report(small_repo)
+
+
+def test_an_incremental_run_gives_way_to_a_reconciliation(fresh_repo: Path) -> None:
+    before = standing(fresh_repo)[:3]
+    data = done(fresh_repo, "run", now=WINDOW)
+    assert (data["status"], data["run"], data["commits"]) == ("skipped_superseded", "", [])
+    assert data["context"]["next_schedule"]["name"] == "reconciliation"
+    assert standing(fresh_repo)[:3] == before
+    assert told(fresh_repo)[-1] == ("run_skipped", "skipped_superseded")
+    assert "reconciliation" in memrepo(fresh_repo, "run", now=WINDOW, as_json=False).out
+    assert done(fresh_repo, "run", "--force", now=WINDOW)["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "now"),
+    [
+        (("--mode", "reconciliation"), "", WINDOW), ((), "", AFTER),
+        ((), "[schedule]\nreconciliation = []", WINDOW),
+        ((), "[schedule]\nreconciliation = ['0 5 * * 1-2']", WINDOW),
+    ],
+)  # fmt: skip
+def test_a_slot_is_kept_from_other_runs_only(
+    fresh_repo: Path, options: tuple[str, ...], text: str, now: str
+) -> None:
+    configure(fresh_repo, text)
+    answer = memrepo(fresh_repo, "run", *options, now=now)
+    assert answer.data["status"] in ("ok", "held")
+
+
+def test_a_dry_run_tells_nothing(fresh_repo: Path) -> None:
+    done(fresh_repo, "run", "--dry-run")
+    assert not (fresh_repo / ".memrepo").exists()
+
+
+def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path) -> None:
+    (small_repo.parent / "workspace").rename(small_repo.parent / "gone")
+    for _ in range(2):
+        assert memrepo(small_repo, "run").exit == 3
+    assert told(small_repo)[-2:] == [("run_started", "started"), ("run_failed", "failed")]
+    assert "- why: " in report(small_repo)
+    assert "- to mend it: " in report(small_repo)
+    failed = done(small_repo, "status")["schedule"]["failed"]
+    assert (failed["times"], failed["at"]) == (2, NOW)
+    assert "the last 2 runs failed" in memrepo(small_repo, "status", as_json=False).out
+    assert memrepo(small_repo, "doctor").exit == 1
+    # A run that gives way to a reconciliation has not proved anything.
+    assert done(small_repo, "run", now=WINDOW)["status"] == "skipped_superseded"
+    assert record(small_repo)["failed"]["times"] == 2
+    (small_repo.parent / "gone").rename(small_repo.parent / "workspace")
+    done(small_repo, "run")
+    assert done(small_repo, "status")["schedule"]["failed"] is None
+
+
+def test_a_run_refused_the_lock_leaves_the_other_s_record_alone(small_repo: Path) -> None:
+    done(small_repo, "run")
+    before = (report(small_repo), record(small_repo))
+    with lock(small_repo / ".git" / "memrepo", "run"):
+        assert memrepo(small_repo, "run").exit == 6
+    assert told(small_repo)[-1] == ("run_skipped", "locked")
+    assert (report(small_repo), record(small_repo)) == before
+
+
+def test_a_bug_is_told_as_a_failure_and_still_a_bug(small_repo: Path) -> None:
+    def broken() -> Answer:
+        raise ZeroDivisionError("so it is")
+
+    session = Session(where=small_repo, now=datetime.fromisoformat(NOW))
+    with opened(session) as desk, pytest.raises(ZeroDivisionError):
+        reported(desk, session, Namespace(dry_run=False, mode="incremental"), broken)
+    assert told(small_repo)[-1] == ("run_failed", "failed")
+    assert record(small_repo)["failed"]["error"] == "ZeroDivisionError: so it is"
+
+
+# -- where it goes ---------------------------------------------------------------------------------
+
+
+def test_a_folder_of_the_person_s_own_is_shared_by_its_component(
+    fresh_repo: Path, tmp_path: Path
+) -> None:
+    git(fresh_repo, "config", "memrepo.telemetry.dir", str(tmp_path / "logs"))
+    configure(fresh_repo, "[telemetry]\ncomponent = 'garden.purifier'")
+    done(fresh_repo, "run")
+    assert {event["component"] for event in events(tmp_path / "logs")} == {"garden.purifier"}
+    assert (tmp_path / "logs" / "garden" / "last-run.md").is_file()
+    assert not (fresh_repo / ".memrepo" / "telemetry").exists()
+
+
+def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
+    git(fresh_repo, "config", "memrepo.telemetry.dir", "/var/log/agents")
+    git(fresh_repo, "config", "memrepo.downstream.command", "wiki read")
+    configure(fresh_repo, "[reporting]\nmode = 'full'")
+    shown = {row["key"]: row for row in done(fresh_repo, "config", "show")["keys"]}
+    assert (shown["telemetry.dir"]["value"], shown["telemetry.dir"]["from"]) == (
+        "/var/log/agents", ".git/config",
+    )  # fmt: skip
+    assert shown["downstream.command"]["value"] == "wiki read"
+    assert shown["reporting.mode"]["value"] == "full"
+    assert shown["reporting.mode"]["from"].startswith("memrepo.toml:")
+    assert shown["schedule.incremental"]["value"] == ["15 5 * * 1,2,4,5,6", "15 17 * * *"]
+    configure(fresh_repo, "")
+    path = fresh_repo / "memrepo.toml"
+    path.write_text(path.read_text().replace('profile = "personal"', 'profile = "business"'))
+    shown = {row["key"]: row for row in done(fresh_repo, "config", "show")["keys"]}
+    assert shown["schedule.incremental"]["value"] == ["15 13 * * 1,2,4,5,6"]
+
+
+def test_the_preset_writes_openclaw_s_shared_log_under_the_name_its_readers_know(
+    small_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENCLAW_AGENT_ID", "jeeves")
+    git(small_repo, "config", "memrepo.telemetry.preset", "openclaw")
+    done(small_repo, "run")
+    folder = tmp_path / "home" / ".openclaw" / "telemetry"
+    found = events(folder)
+    assert {(e["component"], e["agent"]) for e in found} == {("memory-purifier.purifier", "jeeves")}
+    assert (folder / "memory-purifier" / "last-run.md").is_file()
+
+
+def test_a_preset_that_does_not_exist_is_named(small_repo: Path) -> None:
+    git(small_repo, "config", "memrepo.telemetry.preset", "openclaws")
+    answer = memrepo(small_repo, "run")
+    assert answer.exit == 2
+    assert "openclaw" in answer.error["message"]
+
+
+def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo: Path) -> None:
+    (fresh_repo / ".memrepo").write_text("in the way")
+    answer = memrepo(fresh_repo, "run", as_json=False)
+    assert answer.exit == 0
+    assert answer.err.count("telemetry-unwritable") == 3
+    assert len(list((fresh_repo / "runs").rglob("*.json"))) == 1
+
+
+def test_a_link_in_the_repository_leads_no_event_out_of_it(
+    fresh_repo: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (fresh_repo / ".memrepo").symlink_to(tmp_path / "outside")
+    answer = memrepo(fresh_repo, "run", as_json=False)
+    assert answer.exit == 0
+    assert "symlink" in answer.err
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_an_adopted_repository_keeps_its_records_under_its_own_folder(tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories" / "mine.txt").write_text("mine")
+    (tmp_path / "MEMORY.md").write_text("# Memory\n\n- Vera never sells the old pump.\n")
+    git(tmp_path, "init", "-q")
+    done(tmp_path, "init")
+    done(tmp_path, "run")
+    with opened(Session(where=tmp_path, now=datetime.fromisoformat(NOW))) as at:
+        folder = local_folder(at)
+    assert (folder / "last-run.json").is_file()
+    assert ".memrepo" not in git(tmp_path, "status", "--porcelain", "-uall")
+
+
+# -- the hand-off ----------------------------------------------------------------------------------
+
+
+def hand_to(repo: Path, code: str) -> None:
+    command = shlex.join([sys.executable, "-c", code])
+    git(repo, "config", "memrepo.downstream.command", command)
+
+
+def test_a_landed_run_is_handed_to_the_person_s_command(fresh_repo: Path, tmp_path: Path) -> None:
+    got = tmp_path / "got"
+    hand_to(fresh_repo, f"import sys; open({str(got)!r}, 'a').write(sys.argv[1] + '\\n')")
+    data = done(fresh_repo, "run")
+    assert data["downstream"]["result"] == "done"
+    assert got.read_text() == f"{fresh_repo / data['downstream']['manifest']}\n"
+    assert json.loads(Path(got.read_text().strip()).read_text())["run"] == data["run"]
+    assert "- told" in report(fresh_repo)
+    done(fresh_repo, "run")  # nothing new: nothing to hand on
+    assert len(got.read_text().splitlines()) == 1
+
+
+def test_a_hand_off_that_fails_is_a_warning(fresh_repo: Path) -> None:
+    hand_to(fresh_repo, "raise SystemExit('no wiki today')")
+    answer = memrepo(fresh_repo, "run", as_json=False)
+    assert answer.exit == 0
+    assert "downstream-failed" in answer.err
+    assert "no wiki today" in answer.err
+    assert "no wiki today" in report(fresh_repo)
+
+
+def test_a_run_that_waits_is_not_handed_on(small_repo: Path, tmp_path: Path) -> None:
+    got = tmp_path / "got"
+    hand_to(small_repo, f"import sys; open({str(got)!r}, 'a').write(sys.argv[1])")
+    done(small_repo, "revert")
+    answer = memrepo(small_repo, "run", now="2026-03-02T09:00:00Z")
+    assert answer.data["status"] == "held"
+    event = events(small_repo / ".memrepo" / "telemetry")[-1]
+    assert (event["event"], event["status"]) == ("run_completed", "held")
+    landed = "downstream" in answer.data
+    assert got.exists() is landed
+
+
+# -- chat ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["silent", "summary", "full"])
+def test_unless_it_is_enabled_a_chat_hears_nothing_whatever_the_mode(
+    fresh_repo: Path, mode: str
+) -> None:
+    configure(fresh_repo, f"[reporting]\nmode = '{mode}'")
+    done(fresh_repo, "run")
+    for options in ((), ("--report", "full")):
+        answer = memrepo(fresh_repo, "report", "--chat", *options, as_json=False)
+        assert (answer.exit, answer.out, answer.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("mode", "options", "lines"),
+    [
+        ("silent", (), range(1)), ("summary", (), range(1, 2)), ("full", (), range(3, 20)),
+        ("silent", ("--report", "summary"), range(1, 2)),
+        ("full", ("--report", "silent"), range(1)),
+    ],
+)  # fmt: skip
+def test_when_enabled_a_chat_hears_what_the_mode_says(
+    fresh_repo: Path, mode: str, options: tuple[str, ...], lines: range
+) -> None:
+    configure(fresh_repo, f"[reporting]\nenabled = true\nmode = '{mode}'")
+    done(fresh_repo, "run")
+    answer = memrepo(fresh_repo, "report", "--chat", *options, as_json=False)
+    assert len(answer.out.splitlines()) in lines
+
+
+def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
+    grow(small_repo)
+    done(small_repo, "run", now="2026-03-02T09:00:00Z")
+    assert memrepo(small_repo, "report", as_json=False).out == report(small_repo)
+    assert done(small_repo, "report")["last"]["status"] == "ok"
+
+
+def test_before_any_run_there_is_nothing_to_report(fresh_repo: Path) -> None:
+    assert "no run" in memrepo(fresh_repo, "report", as_json=False).out
+    configure(fresh_repo, "[reporting]\nenabled = true")
+    assert memrepo(fresh_repo, "report", "--chat", as_json=False).out == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "lines"),
+    [
+        ("", (), range(3, 40)), ("mode = 'summary'", (), range(1, 2)),
+        ("mode = 'silent'", (), range(1)), ("mode = 'silent'", ("--report", "full"), range(3, 40)),
+    ],
+)  # fmt: skip
+def test_a_run_prints_as_much_as_asked_for_or_configured(
+    fresh_repo: Path, text: str, options: tuple[str, ...], lines: range
+) -> None:
+    configure(fresh_repo, f"[reporting]\n{text}")
+    answer = memrepo(fresh_repo, "run", *options, as_json=False)
+    assert len(answer.out.splitlines()) in lines
+
+
+def test_an_interrupted_run_is_told_as_failed(fresh_repo: Path) -> None:
+    judge = [sys.executable, "-c", "import os, signal; os.kill(os.getppid(), signal.SIGINT)"]
+    git(fresh_repo, "config", "memrepo.judge.command", shlex.join(judge))
+    root = Path(__file__).resolve().parents[2]
+    ran = subprocess.run(
+        [sys.executable, "-m", "memrepo", "--now", NOW, "run", "--judge", "command"],
+        cwd=fresh_repo, check=False, capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )  # fmt: skip
+    assert ran.returncode == 130, ran.stderr
+    assert told(fresh_repo) == [("run_started", "started"), ("run_failed", "failed")]
+    assert record(fresh_repo)["failed"]["error"] == "interrupted"

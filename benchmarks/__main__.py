@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import decoding, running, starting, writing
+from benchmarks import decoding, priors, running, starting, writing
 from benchmarks.measure import Ratio, Sizes
 from memrepo import __version__
 
@@ -22,6 +22,7 @@ ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "starting": starting.measure,
     "decoding": decoding.measure,
     "running": running.measure,
+    "priors": priors.measure,
 }
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memrepo.commands.finding import find
+from memrepo.commands.reporting import handed
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, opened
 from memrepo.commands.waiting import Waiting, put_away, the_waiting
 from memrepo.core.changes import BULK_OPS, Plan, Step, Write
@@ -73,11 +74,13 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         waits = the_waiting(desk, options.run)
         replayed, choice = _replay(desk, waits, options)
         chain = _chain(desk, session, waits, replayed, options.reason)
-        commit = ""
+        commit, more, problems = "", {}, ()
         if not options.dry_run:
             commit = desk.store.land(chain, f"accept-{waits.run}")
             put_away(desk, waits, ACCEPTED)
-    return _answer(waits, replayed, choice, commit)
+            more, problems = handed(desk.store, waits.run)
+    answer = _answer(waits, replayed, choice, commit)
+    return replace(answer, data={**answer.data, **more}, problems=problems)
 
 
 def _replay(desk: Desk, waits: Waiting, options: argparse.Namespace) -> tuple[_Replay, Choice]:

@@ -69,6 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Take in what the workspace holds now."""
     with opened(session) as first:
+        first.require_writable()
         if not options.dry_run:
             first.store.settle()
         desk = desk_of(first.store)

@@ -53,7 +53,7 @@ class Proposal:
         return Step(op="run", what=f"{self.run}: {said or 'no new memory'}"[:66], reason=self.wait)
 
 
-PROPOSED = 200
+PROPOSED = 100
 """Priors that the index proposes for one cluster."""
 _SAID = (
     ("memories_new", "new"), ("superseded", "superseded"), ("contested", "contested"),

@@ -34,6 +34,7 @@ from memrepo.store import telemetry
 from memrepo.store.gitenv import agent_name
 from memrepo.store.handoff import hand_off
 from memrepo.store.lock import Locked
+from memrepo.store.repo import Repository
 from memrepo.views.report import Told, ended_event, last_run, started_event
 
 PRESETS = ("none", "openclaw")
@@ -171,8 +172,7 @@ def _gains(
     more: dict[str, Any] = {
         "views": sorted(path.removeprefix(area) for path in changed if path.startswith(area))
     }
-    if run and layout.manifest(run) in after.tree.blobs:
-        more["downstream"] = {"manifest": layout.manifest(run), "result": "", "said": ""}
+    more |= _downstream(after, run)
     due = next_fire(session.now, after.config.cadence, after.config.zone)
     surfaced = recall_surface(state.memories.values(), session.now)
     context = {
@@ -181,6 +181,20 @@ def _gains(
         "recall_surface": surfaced.as_json() if surfaced else None,
     }
     return more, context
+
+
+def handed(store: Repository, run: str) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+    """Hand off a run that a person accepted; returns what the answer gains, and what failed."""
+    after = desk(store)
+    more = _downstream(after, run)
+    return more, _hand_off(after, outside(after).get("downstream.command"), more)
+
+
+def _downstream(after: Desk, run: str) -> dict[str, Any]:
+    path = after.tree.layout.manifest(run) if run else ""
+    if path not in after.tree.blobs:
+        return {}
+    return {"downstream": {"manifest": path, "result": "", "said": ""}}
 
 
 def _hand_off(after: Desk, setting: Setting | None, more: Mapping[str, Any]) -> tuple[Problem, ...]:

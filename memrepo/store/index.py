@@ -122,15 +122,25 @@ def _open(path: Path) -> sqlite3.Connection:
     base = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
     try:
         base.execute("PRAGMA synchronous = OFF")
-        base.execute("BEGIN IMMEDIATE")
-        tables = {row[0] for row in base.execute("SELECT name FROM sqlite_master")}
-        if not {"meta", "memory", "words"} <= tables or _meta(base, "version") != VERSION:
-            _start_over(base, tables)
-        base.execute("COMMIT")
+        if not _is_ours(base):
+            base.execute("BEGIN IMMEDIATE")
+            # Another process may have built it while this one waited for the lock.
+            if not _is_ours(base):
+                _start_over(base, _tables(base))
+            base.execute("COMMIT")
     except sqlite3.Error:
         base.close()
         raise
     return base
+
+
+def _tables(base: sqlite3.Connection) -> set[str]:
+    return {row[0] for row in base.execute("SELECT name FROM sqlite_master")}
+
+
+def _is_ours(base: sqlite3.Connection) -> bool:
+    whole = {"meta", "memory", "words"} <= _tables(base)
+    return whole and _meta(base, "version") == VERSION
 
 
 def _start_over(base: sqlite3.Connection, tables: set[str]) -> None:

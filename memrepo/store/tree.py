@@ -13,15 +13,20 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.state import Decoded, State, read_state
+from memrepo.store.gitenv import call_bytes
 
 if TYPE_CHECKING:
     from git import Repo
 
 _FILE_MODES = ("100644", "100755")
+_SHA256_DIGITS = 64
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:
     """Return the bytes of a blob by its id."""
+    if len(blob) == _SHA256_DIGITS:
+        # GitPython's standing reader knows ids of 40 digits only.
+        return call_bytes(repo, "cat-file", "blob", blob)
     return repo.git.get_object_data(blob)[3]
 
 

@@ -44,7 +44,7 @@ class Artifacts:
         self.entities: Any = {"x": {"canonicalForm": "x", "aliases": [], "claimIds": [one["id"]]}}
         self.routes: Any = {home: [] for home in HOMES} | {"LTMEMORY.md": [one["id"], two["id"]]}
         self.manifest: Any = dict.fromkeys(MANIFEST_KEYS)
-        self.views = {home: b"# x\n\n### y\n" for home in HOMES}
+        self.views = dict.fromkeys(HOMES, b"# x\n\n### y\n")
         self.raw: dict[str, bytes | None] = {}
         self.profile = "personal"
 

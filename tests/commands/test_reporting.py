@@ -268,7 +268,9 @@ def test_a_hand_off_that_fails_is_a_warning(fresh_repo: Path) -> None:
     assert "no wiki today" in report(fresh_repo)
 
 
-def test_a_run_that_waits_is_not_handed_on(small_repo: Path, tmp_path: Path) -> None:
+def test_a_run_that_waits_is_handed_on_when_it_is_accepted(
+    small_repo: Path, tmp_path: Path
+) -> None:
     got = tmp_path / "got"
     hand_to(small_repo, f"import sys; open({str(got)!r}, 'a').write(sys.argv[1])")
     done(small_repo, "revert")
@@ -276,8 +278,11 @@ def test_a_run_that_waits_is_not_handed_on(small_repo: Path, tmp_path: Path) -> 
     assert answer.data["status"] == "held"
     event = events(small_repo / ".memrepo" / "telemetry")[-1]
     assert (event["event"], event["status"]) == ("run_completed", "held")
-    landed = "downstream" in answer.data
-    assert got.exists() is landed
+    assert "downstream" not in answer.data
+    assert not got.exists()
+    accepted = done(small_repo, "accept", now="2026-03-02T10:00:00Z")
+    assert accepted["downstream"]["result"] == "done"
+    assert got.read_text() == str(small_repo / accepted["downstream"]["manifest"])
 
 
 # -- chat ------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def test_a_bundle_conforms(found: list[Memory]) -> None:
 
 
 def _is_index(name: str, text: str, files: dict[str, bytes]) -> None:
-    """Assert sections 8 and 12 of the format: a header in the root's index only, links that lead."""
+    """Assert sections 8 and 12: a header in the root's index only, links that lead."""
     if name == "index.md":
         _, header, text = text.split("---\n", 2)
         assert yaml.safe_load(header) == {"okf_version": "0.2"}

@@ -1,0 +1,224 @@
+"""The memories of an import under construction: new ones, known ones, and how they are linked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memrepo.core.changes import Change, Create, Update
+from memrepo.core.ids import text_hash
+from memrepo.core.memory import Link, Memory
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.purify import lineage
+from memrepo.purify.assemble import free_path, storable, unite
+from memrepo.purify.gather import SHORT
+from memrepo.purify.imported_claims import Draft
+from memrepo.purify.records import Line, mappings, texts
+
+
+@dataclass(slots=True)
+class Work:
+    """Memories under construction, and which claim of theirs is which memory of ours."""
+
+    state: State
+    fresh: dict[str, Memory] = field(default_factory=dict)
+    drafts: list[Draft] = field(default_factory=list)
+    ids: dict[str, str] = field(default_factory=dict)
+    edits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    judgements: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    paths: set[str] = field(default_factory=set)
+    by_claim: dict[str, str] = field(default_factory=dict)
+    by_text: dict[str, str] = field(default_factory=dict)
+    known: int = 0
+
+    def __post_init__(self) -> None:
+        for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
+            if memory.text("claim_id"):
+                self.by_claim[memory.text("claim_id")] = memory.id
+            if not memory.is_note and len(memory.body) >= SHORT:
+                for hash_ in (text_hash(memory.body), *memory.texts("aliases")):
+                    self.by_text.setdefault(hash_, memory.id)
+
+    def take(self, draft: Draft, problems: list[Problem]) -> None:
+        """Make a memory of a claim, unless one says the same already."""
+        if draft.key in self.ids:
+            problems.append(_same(draft, f"the claim {draft.key} stands here twice"))
+            return
+        id_ = self._held(draft)
+        if id_:
+            self.known += 1
+            self.ids[draft.key] = id_
+            self.drafts.append(replace(draft, id=id_))
+            own = draft.fields.get("claim_id")
+            if own and not self.state.memories[id_].text("claim_id") and own not in self.by_claim:
+                self.edits.setdefault(id_, {})["claim_id"] = own
+                self.by_claim[own] = id_
+            return
+        if draft.id in self.fresh:
+            self._unite(draft, problems)
+            return
+        memory = self._memory(draft)
+        if why := storable(memory):
+            problems.append(
+                Problem(
+                    path=lineage.CLAIMS, line=draft.line, column=1, rule="import-record",
+                    message=f"{why}: the record is not taken in", fix="mend it and import again",
+                )
+            )  # fmt: skip
+            return
+        self.fresh[draft.id] = memory
+        self.paths.add(memory.path)
+        self.ids[draft.key] = draft.id
+        self.drafts.append(draft)
+        self.judgements[draft.id] = [dict(draft.judgement)]
+
+    def _held(self, draft: Draft) -> str:
+        """Return the memory of the state that a claim is, by claim id, id or text."""
+        for id_ in (
+            self.by_claim.get(draft.key),
+            draft.id,
+            self.by_text.get(text_hash(draft.text)),
+        ):
+            if id_ and id_ in self.state.memories:
+                return id_
+        return ""
+
+    def _unite(self, draft: Draft, problems: list[Problem]) -> None:
+        """Unite two claims that say the same under two homes: one memory, all evidence."""
+        old = self.fresh[draft.id]
+        sources = unite(old.sources, draft.fields.get("sources", ()))
+        self.fresh[draft.id] = old.with_fields({"sources": sources})
+        self.ids[draft.key] = draft.id
+        self.drafts.append(draft)
+        said = f"the claim {draft.key} says what {old.text('claim_id')} says: they are one memory"
+        problems.append(_same(draft, said))
+
+    def _memory(self, draft: Draft) -> Memory:
+        fields = {key: value for key, value in draft.fields.items() if value is not None}
+        dated = [s.captured[:10] for s in fields.get("sources", ()) if s.captured]
+        path = self.state.layout.memory(
+            id_=draft.id, type_=fields["type"], text=draft.text, captured=max(dated, default="")
+        )
+        memory = Memory(path=path, fields=fields, body=draft.text)
+        return replace(memory, path=free_path(self.state, self.paths, memory))
+
+    def link(self, records: Iterable[Line], problems: list[Problem]) -> None:
+        """Link supersessions, contradictions and duplicates both ways."""
+        for draft in self.drafts:
+            self._supersede(draft, problems)
+            self._contradict(draft, problems)
+            twin = draft.record.get("duplicateTargetClaimId")
+            if draft.judgement.get("disposition") == "probable_duplicate" and twin is not None:
+                self._duplicate(draft, twin, problems)
+        for line in records:
+            pair = [self._id(line.record.get(key)) for key in ("claimId", "competingClaimId")]
+            if all(pair):
+                self._against(pair[0], pair[1])
+
+    def _id(self, key: object) -> str:
+        """Return the memory that a claim id names: of this import, or of an earlier one."""
+        if not isinstance(key, str):
+            return ""
+        return self.ids.get(key) or self.by_claim.get(key, "")
+
+    def _value(self, id_: str, key: str, default: Any) -> Any:
+        if id_ in self.fresh:
+            return self.fresh[id_].fields.get(key, default)
+        held = self.state.memories[id_].fields.get(key, default)
+        return self.edits.get(id_, {}).get(key, held)
+
+    def _add(self, id_: str, key: str, value: Any) -> None:
+        old = self._value(id_, key, ())
+        if value in old:
+            return
+        if id_ in self.fresh:
+            self.fresh[id_] = self.fresh[id_].with_fields({key: (*old, value)})
+        else:
+            self.edits.setdefault(id_, {})[key] = (*old, value)
+
+    def _supersede(self, draft: Draft, problems: list[Problem]) -> None:
+        for key, ours, theirs in (
+            ("supersedes", "supersedes", "superseded_by"),
+            ("supersededBy", "superseded_by", "supersedes"),
+        ):
+            for other in texts(draft.record.get(key)):
+                id_ = self._id(other)
+                if not id_ or id_ == draft.id:
+                    problems.append(_reference(draft, key, f"{other} is not among the claims"))
+                    continue
+                old = id_ if key == "supersedes" else draft.id
+                if self._value(old, "status", "active") != "superseded":
+                    said = f"{other} and this claim are linked, but nothing is superseded"
+                    problems.append(_reference(draft, key, said))
+                    continue
+                self._add(draft.id, ours, id_)
+                self._add(id_, theirs, draft.id)
+
+    def _contradict(self, draft: Draft, problems: list[Problem]) -> None:
+        for entry in mappings(draft.record.get("contradictions")):
+            other = self._id(entry.get("competingClaimId")) or self._by_text(entry)
+            relation = str(entry.get("relation"))
+            if other and other != draft.id:
+                self._against(draft.id, other)
+                self._note(draft.id, "relations", {other: relation})
+                continue
+            said = str(entry.get("competingText"))[:200]
+            self._note(draft.id, "competing", {said: relation})
+            why = f"the competing claim {entry.get('competingClaimId')} is not among the claims"
+            problems.append(_reference(draft, "contradictions", why))
+
+    def _by_text(self, entry: Mapping[str, Any]) -> str:
+        hash_ = text_hash(str(entry.get("competingText") or ""))
+        found = (d.id for d in self.drafts if text_hash(d.text) == hash_)
+        return next(found, "")
+
+    def _note(self, id_: str, key: str, more: Mapping[str, str]) -> None:
+        """Keep with the judgement what has no field in a memory."""
+        if id_ in self.judgements:
+            entry = self.judgements[id_][0]
+            entry[key] = {**entry.get(key, {}), **more}
+
+    def _against(self, one: str, other: str) -> None:
+        for id_, target in ((one, other), (other, one)):
+            old = self._value(id_, "links", ())
+            if id_ != target and not any(
+                k.target == target and k.type == "contradicts" for k in old
+            ):
+                self._add(id_, "links", Link(target=target, type="contradicts"))
+
+    def _duplicate(self, draft: Draft, twin: object, problems: list[Problem]) -> None:
+        id_ = self._id(twin)
+        if not id_ or id_ == draft.id:
+            said = f"{twin} is not among the claims"
+            problems.append(_reference(draft, "duplicateTargetClaimId", said))
+        elif draft.id in self.fresh:
+            self.fresh[draft.id] = self.fresh[draft.id].with_fields({"duplicate_of": id_})
+
+    def promoted(self) -> frozenset[str]:
+        """Return the text hashes of everything that is a memory now."""
+        known = [*self.state.memories.values(), *self.fresh.values()]
+        told = {text_hash(memory.body) for memory in known}
+        return frozenset(told | {s.text_hash for m in known for s in m.sources if s.text_hash})
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return the memories to create, and links that known ones get."""
+        creates = [Create(memory=memory) for _, memory in sorted(self.fresh.items())]
+        updates = [Update(id=id_, fields=fields) for id_, fields in sorted(self.edits.items())]
+        return (*creates, *updates)
+
+
+def _same(draft: Draft, said: str) -> Problem:
+    return Problem(
+        path=lineage.CLAIMS, line=draft.line, column=1, rule="import-same", key="id",
+        message=said, fix="nothing needs to be done", severity="warning",
+    )  # fmt: skip
+
+
+def _reference(draft: Draft, key: str, said: str) -> Problem:
+    return Problem(
+        path=lineage.CLAIMS, line=draft.line, column=1, rule="import-reference", key=key,
+        message=f"{said}: the link is left out", severity="warning",
+        fix="link the memories by hand (`memrepo link`), if it matters",
+    )  # fmt: skip

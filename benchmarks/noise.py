@@ -103,13 +103,14 @@ class _Line:
     kind: str = ""
 
 
-def inject(workspace: Path, share: float, seed: int = 7) -> Noise:
-    """Put noise into a workspace in place: `share` times as many lines as MEMORY.md has bullets."""
+def inject(workspace: Path, count: int, seed: int = 7) -> Noise:
+    """Put `count` lines of noise into a workspace in place, as far as MEMORY.md has the matter."""
     rng = random.Random(seed)
     rows = (workspace / FACTS).read_text(encoding="utf-8").splitlines()
     sections = list(_sections(rows))
     bullets = [at for at, row in enumerate(rows) if _BULLET.match(row)]
-    each = max(round(len(bullets) * share / len(KINDS)), 1) if share else 0
+    each = max(round(count / len(KINDS)), 1) if count else 0
+    chatter = rng.sample(_CHATTER, len(_CHATTER))
     into: dict[int, list[_Line]] = {}
     again: dict[str, list[_Line]] = {}
     for number, at in enumerate(rng.sample(bullets, min(each, len(bullets)))):
@@ -123,7 +124,7 @@ def inject(workspace: Path, share: float, seed: int = 7) -> Noise:
         into.setdefault(_end_of(sections, at), []).append(_Line(said, "paraphrase"))
     names = [name for name, _ in sections] or ["Ann"]
     for number in range(each):
-        text = _CHATTER[number % len(_CHATTER)].format(
+        text = chatter[number % len(chatter)].format(
             name=rng.choice(names), clock=f"{number % 24:02}:{number % 60:02}", n=100 + number
         )
         into.setdefault(rng.choice(bullets), []).append(_Line(f"- {text}", "chatter"))

@@ -53,7 +53,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One workspace at one share of noise.
+    """One workspace at one share of noise: injected lines over the units of the clean workspace.
 
     `injected` and `alive` count noise lines by kind, and those of them that an active memory of
     their own stands for. `mixed` are memories whose evidence lies under different subjects.
@@ -98,7 +98,7 @@ def measure(
         clean = _units(copy)
         asked = questions(qa, gold_bullets(copy).values())
         raw_clean = recall_at(DEPTH, raw_memories(clean, headings=True), asked, gold_bullets(copy))
-        added = noise.inject(copy, share, seed)
+        added = noise.inject(copy, round(len(clean) * share), seed)
         repo = Path(folder) / "repo"
         _memrepo("init", str(repo), "--from", str(copy), now=FIRST)
         _memrepo("-C", str(repo), "run", now=FIRST)

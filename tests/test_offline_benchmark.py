@@ -100,7 +100,7 @@ def test_a_folder_without_workspaces_is_an_error(tmp_path: Path):
 
 def test_noise_stands_where_it_says(data: Path):
     workspace = data / "talk"
-    added = noise.inject(workspace, 1.0)
+    added = noise.inject(workspace, 12)
     rows = {
         (name, at): row
         for name in {name for name, _ in added.lines}

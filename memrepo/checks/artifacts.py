@@ -112,14 +112,14 @@ def _manifest(files: Mapping[str, bytes]) -> list[Problem]:
         return problems
     problems += [
         _problem(
-            lineage.MANIFEST, "manifest-key", f"found no {key}, expected it", "add it", key=key
+            lineage.MANIFEST, "published-key", f"found no {key}, expected it", "add it", key=key
         )
         for key in MANIFEST_KEYS
         if key not in page
     ]
     for key, words, rule in (
-        ("status", lineage.RUN_STATUSES, "manifest-status"),
-        ("profileScope", lineage.PROFILES, "manifest-profile"),
+        ("status", lineage.RUN_STATUSES, "published-status"),
+        ("profileScope", lineage.PROFILES, "published-profile"),
     ):
         value = page.get(key)
         if value is not None and value not in words:

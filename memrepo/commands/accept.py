@@ -74,11 +74,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         waits = the_waiting(desk, options.run)
         replayed, choice = _replay(desk, waits, options)
         chain = _chain(desk, session, waits, replayed, options.reason)
-        commit, more, problems = "", {}, ()
-        if not options.dry_run:
-            commit = desk.store.land(chain, f"accept-{waits.run}")
-            put_away(desk, waits, ACCEPTED)
-            more, problems = handed(desk.store, waits.run)
+        if options.dry_run:
+            return _answer(waits, replayed, choice, "")
+        commit = desk.store.land(chain, f"accept-{waits.run}")
+        put_away(desk, waits, ACCEPTED)
+        more, problems = handed(desk.store, waits.run)
     answer = _answer(waits, replayed, choice, commit)
     return replace(answer, data={**answer.data, **more}, problems=problems)
 

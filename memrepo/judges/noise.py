@@ -63,7 +63,14 @@ _LOG = re.compile(
     r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL)\b"
     r"|^\W*\[(?:INFO|DEBUG|WARN|ERROR|TRACE)\]\s"
     r"|^\W*(?:INFO|DEBUG|WARNING|ERROR|CRITICAL):[\w.]+:"
-    r"|^\W*\d{1,3}(?:\.\d{1,3}){3} - - \[",
+    r"|^\W*\d{1,3}(?:\.\d{1,3}){3} - - \["
+    # What tools report: "npm WARN ...", "exit code 0", "tokens used: 812", "Build #7 passed in 3s"
+    r"|^\W*npm (?:WARN|ERR!|notice) \S|^\W*(?:yarn|pip|cargo|git) (?:error|warning):\s"
+    r"|^\W*(?i:exit|return|status)\s+code\W{1,2}\d+\W*$"
+    r"|^\W*(?i:tokens?|context|memory|cpu)\s+(?:used|usage|left)\W{1,3}\d[\d.,]*.{0,40}$"
+    r"|^\W*(?i:build|job|pipeline|deploy(?:ment)?)\s+#?\d+\s+"
+    r"(?:passed|failed|succeeded|started|finished|queued)(?:\s+(?:in|after|at)\s+\d\S*)?\W*$"
+    r"|^\W*(?:ERROR|WARN(?:ING)?|FATAL|INFO|DEBUG):\s.{0,80}\((?:attempt|retry)\s\d+\)\W*$",
     re.MULTILINE,
 )
 _TRACE = re.compile(

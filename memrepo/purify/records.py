@@ -1,13 +1,16 @@
-"""Reading JSON lines: every line is a record or a Problem that names it; nothing is skipped."""
+"""JSON lines: each is a record or a Problem that names it; nothing is skipped."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from memrepo.core.problems import Problem
+
+_SEPARATORS = re.compile("[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,12 @@ def read_object(data: bytes) -> dict[str, Any] | str:
     except ValueError as error:
         return f"text that is not JSON ({error})"
     return value if isinstance(value, dict) else f"a {type(value).__name__}"
+
+
+def spell_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """Spell JSON lines; line separators of Unicode are escaped, for readers that split at them."""
+    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    return _SEPARATORS.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode("utf-8")
 
 
 def _refuse(word: str) -> NoReturn:

@@ -6,7 +6,7 @@ Lineage: memory-purifier, machine artifacts. The mapping is in docs/interchange.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify import lineage
+from memrepo.purify.records import spell_lines
 from memrepo.purify.sources import SourceRules, kind_of
 from memrepo.views.artifacts_candidates import candidate_records
 from memrepo.views.artifacts_claims import (
@@ -62,13 +63,13 @@ def artifacts(state: State, terms: Terms) -> Exported:
     told = _published(state, claims, latest(runs), terms)
     contradictions = contradiction_records(claims, how)
     files = {
-        lineage.CLAIMS: _lines(claim_record(t, claims, how) for t in claims.told),
-        lineage.CONTRADICTIONS: _lines(contradictions),
+        lineage.CLAIMS: spell_lines(claim_record(t, claims, how) for t in claims.told),
+        lineage.CONTRADICTIONS: spell_lines(contradictions),
         lineage.ENTITIES: _page(entities(claims)),
         lineage.ROUTES: _page(routes(claims)),
         lineage.MANIFEST: _page(manifest(told, how)),
         lineage.SUMMARY: _page(summary(told, how, terms.now)),
-        **{name: _lines(records) for name, records in aside.items()},
+        **{name: spell_lines(records) for name, records in aside.items()},
     }
     counts = {
         "claims": len(claims.told), "contradictions": len(contradictions),
@@ -112,10 +113,6 @@ def _inventory(state: State, layout: Layout, rules: SourceRules) -> dict[str, st
 def _views(state: State) -> list[str]:
     area = state.layout.area("views")
     return sorted(p.removeprefix(area) for p in state.files if p.startswith(area))
-
-
-def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
-    return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records).encode("utf-8")
 
 
 def _page(record: Mapping[str, Any]) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State
+from memrepo.purify.records import spell_lines
 
 MEMORIES = "memories.jsonl"
 OKF_VERSION = "0.2"
@@ -54,8 +54,7 @@ def _value(kind: Kind, value: Any) -> Any:
 def jsonl(state: State) -> dict[str, bytes]:
     """Return one file that holds every memory, forgotten ones too, by path."""
     ordered = sorted(state.memories.values(), key=lambda m: m.path)
-    lines = [json.dumps(memory_json(memory), ensure_ascii=False) + "\n" for memory in ordered]
-    return {MEMORIES: "".join(lines).encode("utf-8")}
+    return {MEMORIES: spell_lines(memory_json(memory) for memory in ordered)}
 
 
 def okf(state: State) -> tuple[dict[str, bytes], int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,7 +96,7 @@ ERRORS: list[tuple[str, str, Break]] = [
     ("manifest json", "artifact-json", lambda a: a.raw.update({lineage.MANIFEST: b"x"})),
     ("routes json", "artifact-json", lambda a: a.raw.update({lineage.ROUTES: b"[]"})),
     ("entities json", "artifact-json", lambda a: a.raw.update({lineage.ENTITIES: b"3"})),
-    *[(f"manifest {key}", "manifest-key", lambda a, key=key: a.manifest.pop(key))
+    *[(f"manifest {key}", "published-key", lambda a, key=key: a.manifest.pop(key))
       for key in MANIFEST_KEYS],
     ("claim id", "claim-id", setting(1, id="")),
     ("claim id type", "claim-id", setting(1, id=["x"])),
@@ -126,8 +128,8 @@ ERRORS: list[tuple[str, str, Break]] = [
 ]  # fmt: skip
 
 WARNINGS: list[tuple[str, str, Break]] = [
-    ("manifest status", "manifest-status", managed(status="error")),
-    ("manifest profile", "manifest-profile", managed(profileScope="team")),
+    ("manifest status", "published-status", managed(status="error")),
+    ("manifest profile", "published-profile", managed(profileScope="team")),
     ("claim profile", "claim-profile", setting(0, profileScope="team")),
     ("claim foreign", "claim-foreign-field", setting(0, createdAt="x")),
     ("acceptable", "claim-odd-route", setting(0, type="method")),
@@ -173,6 +175,13 @@ def test_a_warning_is_found_and_no_error(rule: str, breaks: Break) -> None:
     found = check_artifacts(broken.files(), broken.profile, broken.views)
     assert {p.rule for p in found} == {rule}
     assert not has_errors(found)
+
+
+def test_every_rule_is_explained_and_no_other() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "interchange.md"
+    listed = set(re.findall(r"^\| `([a-z-]+)` \|", page.read_text("utf-8"), re.MULTILINE))
+    known = {rule for _, rule, _ in (*ERRORS, *WARNINGS)} | {"claim-personal-home"}
+    assert {rule for rule in listed if "-" in rule} == known
 
 
 def test_a_personal_home_on_another_profile_is_an_error() -> None:

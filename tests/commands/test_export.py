@@ -108,3 +108,12 @@ def test_every_memory_is_a_line_of_json(small_repo: Path, tmp_path: Path) -> Non
     done(small_repo, "export", "jsonl", tmp_path / "out")
     lines = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"] for line in lines} == set(memories(small_repo))
+
+
+def test_lines_end_at_line_feeds_for_any_reader(ugly_repo: Path, tmp_path: Path) -> None:
+    done(ugly_repo, "export", "artifacts", tmp_path / "a")
+    done(ugly_repo, "export", "jsonl", tmp_path / "j")
+    for path in (tmp_path / "a" / lineage.CLAIMS, tmp_path / "j" / "memories.jsonl"):
+        data = path.read_bytes()
+        assert b"\\u2028" in data
+        assert [json.loads(line) for line in data.decode().splitlines()]

@@ -16,7 +16,7 @@ from memrepo.purify import lineage
 
 
 def claims(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(x) for x in (folder / lineage.CLAIMS).read_text().splitlines()]
+    return [json.loads(x) for x in (folder / lineage.CLAIMS).read_bytes().splitlines()]
 
 
 def compared(folder: Path, *, spans: bool = True) -> list[dict[str, Any]]:
@@ -274,3 +274,15 @@ def test_equal_imports_make_equal_commits(workspace: Path, tmp_path: Path) -> No
     heads = [done(tmp_path, "init", name, "--from", workspace)["commit"] for name in ("a", "b")]
     assert heads[0] == heads[1]
     assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_an_ugly_repository_comes_back_whole(ugly_repo: Path, tmp_path: Path) -> None:
+    done(ugly_repo, "export", "artifacts", tmp_path / "out")
+    workspace = tmp_path / "empty"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("# Memory\n")
+    shutil.copytree(tmp_path / "out", workspace / "runtime")
+    answer = done(tmp_path, "init", "repo", "--from", workspace, now=LATER)
+    assert [p for p in answer["import"]["problems"] if p["severity"] == "error"] == []
+    done(tmp_path / "repo", "export", "artifacts", tmp_path / "again", now=LATER)
+    assert compared(tmp_path / "again") == compared(tmp_path / "out") != []

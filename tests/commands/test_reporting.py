@@ -273,8 +273,8 @@ def test_a_run_that_waits_is_handed_on_when_it_is_accepted(
 ) -> None:
     got = tmp_path / "got"
     hand_to(small_repo, f"import sys; open({str(got)!r}, 'a').write(sys.argv[1])")
-    done(small_repo, "revert")
-    answer = memrepo(small_repo, "run", now="2026-03-02T09:00:00Z")
+    grow(small_repo)
+    answer = memrepo(small_repo, "run", "--mode", "reconciliation", now="2026-03-02T09:00:00Z")
     assert answer.data["status"] == "held"
     event = events(small_repo / ".memrepo" / "telemetry")[-1]
     assert (event["event"], event["status"]) == ("run_completed", "held")

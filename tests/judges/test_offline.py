@@ -133,6 +133,11 @@ KEPT = [
     ("下周三交房租", "", "fact", "LT", ("", "", "")),
     ("Die Heizung wird im Oktober gewartet", "", "fact", "LT", ("", "", "")),
     ("Don't use the old mirror", "", "constraint", "LT", ("", "", "")),
+    ("No changes after Friday noon", "", "constraint", "LT", ("", "", "")),
+    ("No new messages to customers at night", "", "constraint", "LT", ("", "", "")),
+    ("Build 812 is the last one with the old client", "", "fact", "LT",
+     ("Build", "", "")),
+    ("CRITICAL: pip errors stop the nightly build", "", "fact", "LT", ("", "", "")),
 ]  # fmt: skip
 HOMES = {"LT": "LTMEMORY.md", "PL": "PLAYBOOKS.md", "HI": "HISTORY.md", "WI": "WISHES.md"}
 
@@ -161,6 +166,16 @@ def test_lines_that_are_remembered(text, heading, type_, home, expected):
         ("2026-02-03 14:05:11", "timestamp_only"),
         ("2026-02-03T14:05:11Z INFO: worker started", "log_line"),
         ("[WARN] disk at 91%", "log_line"),
+        ("npm WARN deprecated request@2.88.2", "log_line"),
+        ("exit code 0", "log_line"),
+        ("Tokens used: 18,231 in / 902 out", "log_line"),
+        ("Build #812 passed in 41s", "log_line"),
+        ("ERROR: connection reset by peer (attempt 3)", "log_line"),
+        ("No new messages since the last check.", "heartbeat"),
+        ("Still running, no change.", "heartbeat"),
+        ("Checked the inbox at 05:29, nothing urgent.", "heartbeat"),
+        ("No worries at all", "courtesy"),
+        ("Good morning Ann, how are you today?", "reader_question"),
         ("Traceback (most recent call last):", "stack_trace"),
         ("ValueError: invalid literal for int()", "stack_trace"),
         ("at run (/srv/app/index.js:10:5)", "stack_trace"),

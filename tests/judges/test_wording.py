@@ -16,7 +16,7 @@ SENTENCE = "Anna moved the mirror to the new rack and Ben watched. "
         ("One here. Two here. Three here.", 20, "One here. Two here."),
         ("Tools, e.g. hammers, lie in the shed. All others do not.", 40,
          "Tools, e.g. hammers, lie in the shed."),
-        ("Dr. Berg and Prof. Lund own the mill beside the church", 30, "Dr. Berg and Prof. Lund own…"),
+        ("Dr. Berg and Prof. Lund own the mill in Kiel", 30, "Dr. Berg and Prof. Lund own…"),
         ("一个长句子。另一个长句子。第三个。", 14, "一个长句子。另一个长句子。"),
         ("First line\nsecond line that is long", 20, "First line"),
         ("nothing to cut at before the limit", 20, "nothing to cut at…"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -70,10 +69,7 @@ def _drafted(where: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
         for name, data in files.items():
             target = draft / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
+            target.write_bytes(data)
         yield draft
     finally:
         shutil.rmtree(base, ignore_errors=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
@@ -66,34 +67,38 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
     shown = [m for m in state.memories.values() if m.status != "forgotten"]
     by_path = {m.path.removeprefix(area): m for m in shown}
     files = {name: state.files[memory.path] for name, memory in by_path.items()}
-    folders = {""} | {"/".join(parts) for name in by_path for parts in _ancestors(name)}
-    for folder in folders:
-        files[f"{folder}/{INDEX}" if folder else INDEX] = _index(folder, folders, by_path)
+    counts = Counter(folder for name in by_path for folder in _above(name))
+    here: dict[str, list[str]] = defaultdict(list)
+    for path in sorted([*by_path, *(f"{folder}/" for folder in counts if folder)]):
+        here[path.rstrip("/").rpartition("/")[0]].append(path)
+    for folder in counts or [""]:
+        lines = _index(folder, here[folder], counts, by_path)
+        files[f"{folder}/{INDEX}" if folder else INDEX] = ("\n".join(lines) + "\n").encode("utf-8")
     return dict(sorted(files.items())), len(state.memories) - len(shown)
 
 
-def _ancestors(name: str) -> Iterator[list[str]]:
+def _above(name: str) -> Iterator[str]:
+    """Yield every folder that a file lies in, the root first."""
     parts = name.split("/")[:-1]
-    yield from (parts[: n + 1] for n in range(len(parts)))
+    yield from ("/".join(parts[:n]) for n in range(len(parts) + 1))
 
 
-def _index(folder: str, folders: Iterable[str], memories: Mapping[str, Memory]) -> bytes:
-    start = f"{folder}/" if folder else ""
-    below = sorted(f for f in folders if f and f.startswith(start) and "/" not in f[len(start) :])
-    here = sorted(n for n in memories if n.startswith(start) and "/" not in n[len(start) :])
+def _index(
+    folder: str, here: Sequence[str], counts: Mapping[str, int], memories: Mapping[str, Memory]
+) -> list[str]:
+    start = len(folder) + 1 if folder else 0
+    below = [path[:-1] for path in here if path.endswith("/")]
     lines = [] if folder else ["---", f'okf_version: "{OKF_VERSION}"', "---", ""]
     if below or not here:
         lines += [f"# {'Folders' if folder else 'Layers'}", ""]
-        lines += [_folder_line(f, start, memories) for f in below]
-    if here:
+        lines += [_folder_line(f[start:], counts[f]) for f in below]
+    if named := [path for path in here if not path.endswith("/")]:
         lines += [""] * bool(below) + ["# Memories", ""]
-        lines += [_memory_line(name[len(start) :], memories[name]) for name in here]
-    return ("\n".join(lines) + "\n").encode("utf-8")
+        lines += [_memory_line(path[start:], memories[path]) for path in named]
+    return lines
 
 
-def _folder_line(folder: str, start: str, memories: Mapping[str, Memory]) -> str:
-    count = sum(name.startswith(f"{folder}/") for name in memories)
-    name = folder[len(start) :]
+def _folder_line(name: str, count: int) -> str:
     return f"* [{_plain(name, _TITLE)}]({name}/) - {count} {'memory' if count == 1 else 'memories'}"
 
 

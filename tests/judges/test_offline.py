@@ -135,8 +135,7 @@ KEPT = [
     ("Don't use the old mirror", "", "constraint", "LT", ("", "", "")),
     ("No changes after Friday noon", "", "constraint", "LT", ("", "", "")),
     ("No new messages to customers at night", "", "constraint", "LT", ("", "", "")),
-    ("Build 812 is the last one with the old client", "", "fact", "LT",
-     ("Build", "", "")),
+    ("Build 812 is the last one with the old client", "", "fact", "LT", ("", "", "")),
     ("CRITICAL: pip errors stop the nightly build", "", "fact", "LT", ("", "", "")),
 ]  # fmt: skip
 HOMES = {"LT": "LTMEMORY.md", "PL": "PLAYBOOKS.md", "HI": "HISTORY.md", "WI": "WISHES.md"}

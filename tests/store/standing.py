@@ -8,14 +8,17 @@ import driving
 
 
 def prints(repo: Path) -> dict[str, object]:
-    """Return refs, HEAD, index entries with their flags, uncommitted work and every file."""
+    """Return refs, HEAD, index entries with their flags, uncommitted work and every file.
+
+    Not `.memrepo/`, where what was refused is told of (docs/schedule.md).
+    """
     git_dir = Path(driving.git(repo, "rev-parse", "--absolute-git-dir").strip())
     return {
         "refs": driving.git(repo, "for-each-ref", "--format=%(refname) %(objectname)"),
         "head": (git_dir / "HEAD").read_text(),
         "index": driving.git(repo, "ls-files", "-z", "--stage", "-v"),
         "status": status(repo),
-        "files": driving.files(repo),
+        "files": {k: v for k, v in driving.files(repo).items() if not k.startswith(".memrepo/")},
         "links": sorted(str(p) for p in repo.rglob("*") if p.is_symlink()),
         "left": sorted(p.name for p in git_dir.glob("*.lock")),
     }
@@ -23,7 +26,8 @@ def prints(repo: Path) -> dict[str, object]:
 
 def status(repo: Path) -> str:
     """Return uncommitted work, ignored files included."""
-    return driving.git(repo, "status", "--porcelain", "-z", "-uall", "--ignored", check=False)
+    said = driving.git(repo, "status", "--porcelain", "-z", "-uall", "--ignored", check=False)
+    return "\0".join(e for e in said.split("\0") if not e.startswith("!! .memrepo/"))
 
 
 def left_behind(repo: Path) -> list[str]:

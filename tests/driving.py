@@ -84,9 +84,9 @@ def files(root: Path, *, git_too: bool = False) -> dict[str, bytes]:
     found = {}
     for path in root.rglob("*"):
         name = path.relative_to(root).as_posix()
-        top = name.split("/")[0]
+        parts = name.split("/")
         # Telemetry and logs are never committed and tell of the call itself.
-        if top == ".memrepo" or (top == ".git" and not git_too):
+        if ".memrepo" in parts[:2] or (parts[0] == ".git" and not git_too):
             continue
         if path.is_symlink():
             found[name] = str(path.readlink()).encode()

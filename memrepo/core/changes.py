@@ -113,7 +113,7 @@ def prints_of(op: str, change: Change) -> frozenset[str]:
         case Create(memory=memory):
             return frozenset({f"{op}:{memory.id}"})
         case Update(id=id_, fields=fields, body=body):
-            sources = [[s.resource, s.text_hash] for s in fields.get("sources", ())]
+            sources = [[s.resource, s.text_hash] for s in fields.get("sources") or ()]
             said = digest([body or "", fields.get("standing", ""), sources])
             return frozenset({f"{op}:{id_}:{said[:12]}"})
         case Remove(id=id_):

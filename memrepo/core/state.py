@@ -15,6 +15,9 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
+_SAME_ID = "memory-same-id"
+_NO_NAMES = ("", ".", "..", ".git")
+
 
 class ChangeRefused(MemrepoError):
     """A change that cannot be applied to this state, or whose result would not be valid."""
@@ -132,7 +135,7 @@ def _no_id(path: str) -> Problem:
 
 def _same_id(path: str, other: Memory) -> Problem:
     return Problem(
-        path=path, line=1, rule="memory-same-id", key="id",
+        path=path, line=1, rule=_SAME_ID, key="id",
         message=f"found {other.id}, which {other.path} has too, expected an id of its own",
         fix="delete one of the two files, or remove the id of this one",
     )  # fmt: skip
@@ -163,12 +166,14 @@ class _Draft:
             raise ChangeRefused(id_, "found no such memory, expected one that exists")
         return self.memories[id_]
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, data: bytes, id_: str) -> None:
         """Write a memory file and read it back: only what decodes cleanly is ever written."""
         memory, problems = codec.decode(path, data)
         errors = [p for p in problems if p.severity == "error"]
         if memory is None or errors:
             raise ChangeRefused(path, "; ".join(p.message for p in errors) or "not a memory")
+        if memory.id != id_ or not id_:
+            raise ChangeRefused(path, "an id is given at birth and never changes")
         self.edits[path] = data
         self.memories[memory.id] = memory
 
@@ -178,18 +183,21 @@ class _Draft:
             case Create(memory=memory):
                 if memory.id in self.memories or self.data(memory.path) is not None:
                     raise ChangeRefused(memory.path, "found a memory there already")
-                self.put(memory.path, codec.encode(memory))
+                if not self.state.layout.is_memory(memory.path):
+                    raise ChangeRefused(memory.path, "a memory is markdown in a layer's folder")
+                self.put(memory.path, codec.encode(memory), memory.id)
                 return memory.path
             case Update(id=id_, fields=fields, body=body):
                 old = self.memory(id_)
                 data = self.data(old.path)
                 if data is None:
                     raise ChangeRefused(old.path, "found no file, expected the memory's")
-                self.put(old.path, codec.edit(data, old.with_fields(fields, body)))
+                self.put(old.path, codec.edit(data, old.with_fields(fields, body)), id_)
                 return old.path
             case Remove(id=id_):
                 path = self.memories.pop(self.memory(id_).id).path
                 self.edits[path] = None
+                self.uncover(id_)
                 return path
             case Write(path=path, data=data):
                 if self.state.layout.is_memory(path):
@@ -199,18 +207,66 @@ class _Draft:
             case Delete(path=path):
                 if self.data(path) is None:
                     raise ChangeRefused(path, "found no file, expected one to delete")
+                if self.state.layout.is_memory(path) and any(
+                    m.path == path for m in self.memories.values()
+                ):
+                    raise ChangeRefused(path, "a memory is taken out by Remove")
                 self.edits[path] = None
                 return path
             case _:
                 assert_never(change)
 
+    def uncover(self, id_: str) -> None:
+        """Let the next file with the id of a removed memory take its place, as reading would."""
+        for path in (p.path for p in self.state.problems if p.rule == _SAME_ID):
+            data = self.data(path)
+            memory = codec.decode(path, data)[0] if data is not None else None
+            if memory is not None and memory.id == id_:
+                self.memories[id_] = memory
+                return
+
+    def check(self, paths: Iterable[str]) -> None:
+        """Refuse written paths that git cannot hold, or that would swallow others unseen."""
+        new = [p for p in paths if self.edits[p] is not None and p not in self.state.files]
+        for path in new:
+            if any(part in _NO_NAMES for part in path.casefold().split("/")):
+                raise ChangeRefused(path, "is not a path that a repository can hold")
+        files = self.state.files.edited(self.edits) if new else {}
+        folders = self.folders.union(*map(_folders, new))
+        for path in new:
+            inside = path in folders and any(f.startswith(f"{path}/") for f in files)
+            if inside or any(folder in files for folder in _folders(path)):
+                raise ChangeRefused(path, "found a folder and a file of the same name")
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Return the folders of the state before; some may have emptied since."""
+        found: set[str] = set()
+        for path in self.state.files:
+            folder = path.rpartition("/")[0]
+            while folder and folder not in found:
+                found.add(folder)
+                folder = folder.rpartition("/")[0]
+        return frozenset(found)
+
     def finish(self) -> State:
+        self.check(self.edits)
+        shown = {memory.path for memory in self.memories.values()}
         return State(
             layout=self.state.layout,
             files=self.state.files.edited(self.edits),
             memories=MappingProxyType(self.memories),
-            problems=tuple(p for p in self.state.problems if p.path not in self.edits),
+            problems=tuple(
+                p
+                for p in self.state.problems
+                if p.path not in self.edits and not (p.rule == _SAME_ID and p.path in shown)
+            ),
         )
+
+
+def _folders(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:count]) for count in range(1, len(parts)))
 
 
 def apply(state: State, changes: Iterable[Change]) -> State:
@@ -227,5 +283,6 @@ def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
     effects = []
     for step in plan.steps:
         touched = dict.fromkeys(draft.change(change) for change in step.changes)
+        draft.check(touched)
         effects.append(Effect(files={path: draft.edits[path] for path in touched}))
     return tuple(effects), draft.finish()

@@ -69,5 +69,5 @@ def written_at(folder: Path) -> float:
 def elsewhere(common: Path, own: Path) -> Iterator[Journal]:
     """Yield the journals of the other work trees of the same repository."""
     for folder in (common / "memrepo", *sorted(common.glob("worktrees/*/memrepo"))):
-        if folder != own and (left := load(folder)) is not None:
+        if folder.resolve() != own.resolve() and (left := load(folder)) is not None:
             yield left

@@ -80,9 +80,16 @@ def _walk(root: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntr
             continue
         if not entry.is_dir(follow_symlinks=False):
             # A link to a folder is named as the folder it pretends to be, and refused there.
-            yield name + "/" if entry.is_dir() else name, entry
+            yield name + "/" if _leads_to_folder(entry) else name, entry
         elif depth:
             yield from _walk(root / entry.name, name + "/", depth - 1)
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
 
 
 def _refusal(name: str, rule: str, message: str, fix: str) -> Problem:

@@ -17,6 +17,10 @@ def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo = driving.begin(base, workspaces.small(base / "ws"))
     # A relative path is read from the work tree, so that copies have a workspace of their own.
     driving.git(repo, "config", "memrepo.workspace", "../ws")
+    for hook in (repo / ".git" / "hooks").iterdir():
+        hook.unlink()
+    driving.git(repo, "config", "core.fsync", "none")  # these tests kill processes, not machines
+    driving.git(repo, "gc", "-q")  # one pack is quicker to copy than many loose objects
     return base
 
 

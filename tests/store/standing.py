@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
 
 import driving
 
 
 def prints(repo: Path) -> dict[str, object]:
-    """Return refs, HEAD, index entries with their flags, uncommitted work and every file.
-
-    Not `.memrepo/`, where what was refused is told of (docs/schedule.md).
-    """
+    """Return refs, HEAD, index entries with their flags, uncommitted work and every file."""
     git_dir = Path(driving.git(repo, "rev-parse", "--absolute-git-dir").strip())
     return {
         "refs": driving.git(repo, "for-each-ref", "--format=%(refname) %(objectname)"),
         "head": (git_dir / "HEAD").read_text(),
         "index": driving.git(repo, "ls-files", "-z", "--stage", "-v"),
         "status": status(repo),
-        "files": {k: v for k, v in driving.files(repo).items() if not k.startswith(".memrepo/")},
+        "files": files(repo),
         "links": sorted(str(p) for p in repo.rglob("*") if p.is_symlink()),
         "left": sorted(p.name for p in git_dir.glob("*.lock")),
     }
 
 
+def files(repo: Path) -> dict[str, bytes]:
+    """Return the work tree, without memrepo's logs and caches."""
+    return {p: data for p, data in driving.files(repo).items() if not p.startswith(".memrepo/")}
+
+
 def status(repo: Path) -> str:
-    """Return uncommitted work, ignored files included."""
+    """Return uncommitted work, ignored files included; logs and caches of memrepo's are not."""
     said = driving.git(repo, "status", "--porcelain", "-z", "-uall", "--ignored", check=False)
-    return "\0".join(e for e in said.split("\0") if not e.startswith("!! .memrepo/"))
+    return "\0".join(entry for entry in said.split("\0") if entry[3:12] != ".memrepo/")
 
 
 def left_behind(repo: Path) -> list[str]:
@@ -42,9 +46,6 @@ def left_behind(repo: Path) -> list[str]:
 
 def paths_of_next_run(repo: Path) -> list[str]:
     """Return the paths that the next run would write, found out on a copy."""
-    import shutil
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(repo.parent, Path(folder) / "copy", symlinks=True)) / repo.name
         before = driving.git(copy, "rev-parse", "HEAD").strip()

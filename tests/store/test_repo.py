@@ -15,6 +15,7 @@ from driving import git
 
 from memrepo.core.layout import Layout
 from memrepo.core.state import Effect
+from memrepo.core.times import parse_time
 from memrepo.store.gitenv import opened
 from memrepo.store.repo import BranchMoved, FilesInTheWay, Repository, open_repository
 from memrepo.store.stream import Chain, Commit
@@ -367,14 +368,13 @@ def test_an_inbox_file_that_was_staged_and_edited_again_is_a_persons(repo: Path)
 
 
 def test_when_git_refuses_what_was_adopted_is_given_back(repo: Path) -> None:
-    """A foreign index.lock appears between adoption and fast-forward: nothing stays staged."""
+    """The branch is locked after the inbox file went into the index: it does not stay there."""
     (repo / "inbox.txt").write_text("mine\n")
-    (repo / "new.txt").unlink(missing_ok=True)
     with open_repository(repo) as store:
-        data = (repo / "inbox.txt").read_bytes()
+        effect = Effect(files={"inbox.txt": b"mine\n", "new.txt": b""})
         chain = Chain(
             base=store.head(),
-            commits=[Commit(message="a\n", effect=Effect(files={"inbox.txt": data, "new.txt": b""}))],
+            commits=[Commit(message="a\n", effect=effect)],
             when=store.commit_time(store.head()),
         )  # fmt: skip
         before = standing.prints(repo)
@@ -407,11 +407,24 @@ def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) 
 def test_a_stream_that_git_refuses_leaves_nothing(repo: Path) -> None:
     with open_repository(repo) as store:
         chain = Chain(
-            base=store.head(), when=store.commit_time(store.head()),
-            commits=[Commit(message="a\n", effect=Effect(files={"a/../b": b"1"}))],
+            base=store.head(), when=store.commit_time(store.head()), author="no address",
+            commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
         )  # fmt: skip
         before = standing.prints(repo)
         with pytest.raises(store.git_error):
+            store.land(chain, "bad")
+    assert standing.prints(repo) == before
+    assert standing.left_behind(repo) == []
+
+
+def test_a_path_that_git_will_not_check_out_leaves_nothing(repo: Path) -> None:
+    with open_repository(repo) as store:
+        chain = Chain(
+            base=store.head(), when=store.commit_time(store.head()),
+            commits=[Commit(message="a\n", effect=Effect(files={"new": b"1", "a/../b": b"1"}))],
+        )  # fmt: skip
+        before = standing.prints(repo)
+        with pytest.raises(Exception, match="invalid path"):
             store.land(chain, "bad")
     assert standing.prints(repo) == before
     assert standing.left_behind(repo) == []
@@ -442,15 +455,9 @@ def test_an_unborn_branch_takes_a_first_commit(tmp_path: Path) -> None:
         tip = store.land(
             Chain(
                 base="", commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
-                when=driving_time(),
+                when=parse_time(driving.NOW),
             ),
             "first",
         )  # fmt: skip
         assert store.head() == tip
     assert git(tmp_path, "status", "--porcelain") == ""
-
-
-def driving_time():  # noqa: ANN201
-    from memrepo.core.times import parse_time
-
-    return parse_time(driving.NOW)

@@ -1,0 +1,75 @@
+"""Where things lie, with and without a prefix."""
+
+from __future__ import annotations
+
+import pytest
+
+from memrepo.core.layout import ADOPTED_PREFIX, AREAS, Layout
+
+ID = "mem-3f9a1c0000000000"
+
+
+@pytest.mark.parametrize("prefix", ["", ADOPTED_PREFIX])
+def test_a_prefix_moves_every_path(prefix: str) -> None:
+    layout = Layout(prefix)
+    assert layout.config == f"{prefix}memrepo.toml"
+    assert layout.area("views") == f"{prefix}views/"
+    assert layout.view("A.md") == f"{prefix}views/A.md"
+    assert layout.source("memory/a.md") == f"{prefix}sources/memory/a.md"
+    assert layout.source_name(layout.source("inbox/a.md")) == "inbox/a.md"
+    assert layout.manifest("20260301T090000Z-0a1b2c3d") == (
+        f"{prefix}runs/2026-03/20260301T090000Z-0a1b2c3d.json"
+    )
+    assert layout.candidate("deferred", "th-ab00000000000000") == (
+        f"{prefix}candidates/deferred/ab/th-ab00000000000000.md"
+    )
+    assert all(layout.owns(layout.area(area) + "x") for area in AREAS)
+
+
+def test_an_unknown_area_is_an_error() -> None:
+    with pytest.raises(ValueError, match="not an area: elsewhere"):
+        Layout().area("elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("path", "owned"),
+    [
+        ("memrepo.toml", True), ("memories/a.md", True), ("sources/x", True),
+        ("memories", False), ("memoriesque/a.md", False), ("x/memories/a.md", False),
+        ("README.md", False), ("memrepo/memories/a.md", False), ("memrepo.toml.bak", False),
+    ],
+)  # fmt: skip
+def test_only_paths_of_ours_are_ours(path: str, owned: bool) -> None:
+    assert Layout().owns(path) is owned
+
+
+@pytest.mark.parametrize(
+    ("path", "memory"),
+    [
+        ("memories/knowledge/2026-01/a-3f9a1c.md", True), ("memories/x/a.md", True),
+        ("memories/a.md", False), ("memories/x/a.txt", False), ("memories/x/index.md", False),
+        ("memories/x/log.md", False), ("memories/x/catalog.md", True), ("views/x/a.md", False),
+        ("memories/x/.md", True),
+    ],
+)  # fmt: skip
+def test_a_memory_is_markdown_in_a_layer(path: str, memory: bool) -> None:
+    assert Layout().is_memory(path) is memory
+    assert Layout(ADOPTED_PREFIX).is_memory(ADOPTED_PREFIX + path) is memory
+
+
+@pytest.mark.parametrize(
+    ("type_", "captured", "folder"),
+    [
+        ("fact", "2026-02-07", "knowledge/2026-02"),
+        ("fact", "2026-02-07 09:00", "knowledge/2026-02"),
+        ("fact", "", "knowledge/undated/3f"), ("fact", "in spring", "knowledge/undated/3f"),
+        ("note", "2026-02-07", "notes/2026-02/07"), ("note", "", "notes/undated/3f"),
+        ("decision", "2026-02-07T09:00:00Z", "decisions/2026-02"),
+    ],
+)  # fmt: skip
+def test_a_memory_is_born_where_its_date_and_type_say(
+    type_: str, captured: str, folder: str
+) -> None:
+    path = Layout().memory(id_=ID, type_=type_, text="The new pump", captured=captured)
+    assert path == f"memories/{folder}/the-new-pump-3f9a1c.md"
+    assert Layout().is_memory(path)

@@ -1,0 +1,76 @@
+"""Commit messages: bounded, on their lines, and free of anything that poses as a trailer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.changes import Create, Remove, Step, Update, Write
+from memrepo.core.memory import Memory
+from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, fold, message
+
+ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
+CONTEXT = Context(actor="human:a@b.org")
+
+
+def test_a_message_is_subject_reason_and_trailers() -> None:
+    step = Step(
+        op="supersede", what="a-slug", reason="the newer one says so",
+        changes=(
+            Create(memory=Memory(path="memories/x/a.md", fields={"id": OTHER}, body="")),
+            Update(id=ID, fields={"status": "superseded"}), Update(id=ID, body="x"),
+            Write(path="views/A.md", data=b""),
+        ),
+    )  # fmt: skip
+    context = Context(
+        actor="memrepo/1", run="R", reverts=("c1", "c2"), extra={"Zed": "z", "Held": "h"}
+    )
+    assert message(step, context) == (
+        "supersede: a-slug\n\nthe newer one says so\n\n"
+        "Memrepo-Run: R\nMemrepo-Op: supersede\n"
+        f"Memrepo-Memory: {OTHER}\nMemrepo-Memory: {ID}\n"
+        "Memrepo-Actor: memrepo/1\nMemrepo-Reason: the newer one says so\n"
+        "Memrepo-Reverts: c1\nMemrepo-Reverts: c2\nMemrepo-Held: h\nMemrepo-Zed: z\n"
+    )
+
+
+def test_without_reason_and_run_only_the_needed_lines_stand() -> None:
+    step = Step(op="forget", what="a-slug", changes=(Remove(id=ID),))
+    assert message(step, CONTEXT) == (
+        f"forget: a-slug\n\nMemrepo-Op: forget\nMemrepo-Memory: {ID}\n"
+        "Memrepo-Actor: human:a@b.org\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("a\nb", "a b"), ("a\r\n\tb", "a b"), ("  a  ", "a"), ("a\u2028b\u2029c\x85d", "a b c d"),
+        ("a\x0bb\x0cc", "a b c"), ("a\0b\x1bc\x1fd", "abc d"), ("a\u200b\u202eb", "ab"),
+        ("\ud800", ""), ("", ""), ("x" * 10, "x" * 10), ("x" * 11, "x" * 9 + "…"),
+        ("xxxxxxxx yyyy", "xxxxxxxx…"),
+    ],
+)  # fmt: skip
+def test_a_value_is_folded_to_one_short_line(text: str, folded: str) -> None:
+    assert fold(text, 10) == folded
+
+
+any_text = st.text(max_size=600) | st.sampled_from(("x\nMemrepo-Run: forged", "\n\n---\n", "#"))
+
+
+@given(any_text, any_text, any_text)
+def test_the_shape_of_a_message_is_always_the_same(what: str, reason: str, actor: str) -> None:
+    step = Step(op="edit", what=what, reason=reason, memories=(ID,))
+    said = message(step, Context(actor=actor))
+    said.encode("utf-8")
+    subject, empty, *rest = said.split("\n")
+    assert said.splitlines() == said.split("\n")[:-1]
+    assert subject.startswith("edit:")
+    assert len(subject) <= SUBJECT_LENGTH
+    assert empty == ""
+    trailers = rest[rest.index("") + 1 :] if reason else rest
+    assert [line.partition(": ")[0] for line in trailers if line] == [
+        "Memrepo-Op", "Memrepo-Memory", "Memrepo-Actor", *(["Memrepo-Reason"] if reason else []),
+    ]  # fmt: skip
+    assert all(len(line) <= REASON_LENGTH + len("Memrepo-Reason: ") for line in trailers)

@@ -1,0 +1,211 @@
+"""`apply` is the specification of the writer: pure, total over valid changes, strict on others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core import codec
+from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
+from memrepo.core.state import ChangeRefused, Files, State, apply, play, read_state
+
+ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
+MEMORY = Memory(
+    path="memories/knowledge/2026-01/a-aaaaaa.md",
+    fields={"id": ID, "type": "fact"}, body="The pump is new.\n",
+)  # fmt: skip
+EMPTY = State(files=Files({}, {}), memories={})
+ONE = apply(EMPTY, [Create(memory=MEMORY), Write(path="views/A.md", data=b"1")])
+
+
+def test_a_state_is_what_reading_its_files_gives() -> None:
+    assert read_state(dict(ONE.files), Layout()) == ONE
+    assert ONE.memories[ID].body == "The pump is new."
+    assert EMPTY != "no state"
+
+
+@given(st.lists(strategies.memories(), min_size=1, max_size=4))
+def test_created_memories_read_back(memories: list[Memory]) -> None:
+    made = [
+        replace(m.with_fields({"id": f"mem-{n:016x}"}), path=f"memories/x/m{n}.md")
+        for n, m in enumerate(memories)
+    ]
+    after = apply(EMPTY, [Create(memory=m) for m in made])
+    assert read_state(dict(after.files), Layout()) == after
+    assert set(after.memories) == {m.id for m in made}
+
+
+def test_applying_leaves_the_state_before_as_it_was() -> None:
+    files, memories = dict(ONE.files), dict(ONE.memories)
+    apply(ONE, [Remove(id=ID), Delete(path="views/A.md"), Write(path="views/B.md", data=b"2")])
+    assert (dict(ONE.files), dict(ONE.memories)) == (files, memories)
+
+
+def test_a_change_builds_on_the_one_before() -> None:
+    after = apply(
+        ONE,
+        [
+            Update(id=ID, fields={"status": "archived"}), Update(id=ID, body="Twice.\n"),
+            Write(path="views/A.md", data=b"2"), Delete(path="views/A.md"),
+        ],
+    )  # fmt: skip
+    assert (after.memories[ID].status, after.memories[ID].body) == ("archived", "Twice.")
+    assert set(after.files) == {MEMORY.path}
+    again = apply(after, [Remove(id=ID), Create(memory=MEMORY)])
+    assert again.files[MEMORY.path] == codec.encode(MEMORY)
+
+
+def test_an_update_touches_its_lines_only() -> None:
+    data = codec.encode(MEMORY).replace(b"type: fact", b"type:   fact # a person's note")
+    state = read_state({MEMORY.path: data}, Layout())
+    after = apply(state, [Update(id=ID, body="New.\n")])
+    assert b"type:   fact # a person's note" in after.files[MEMORY.path]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (Create(memory=MEMORY), "already"),
+        (Create(memory=replace(MEMORY, path="memories/knowledge/b.md")), "already"),
+        (Create(memory=MEMORY.with_fields({"id": OTHER})), "already"),
+        (Create(memory=Memory(path="memories/x/b.md", fields={"type": "fact"}, body="b")), "birth"),
+        (Create(memory=replace(MEMORY, path="views/b.md").with_fields({"id": OTHER})), "layer"),
+        (Update(id=ID, fields={"id": OTHER}), "never changes"),
+        (Delete(path=MEMORY.path), "Remove"),
+        (Write(path="views/A.md/b", data=b""), "same name"),
+        (Write(path="views", data=b""), "same name"),
+        (Write(path="views/../x", data=b""), "not a path"),
+        (Write(path="views//x", data=b""), "not a path"),
+        (Write(path="", data=b""), "not a path"),
+        (Write(path="views/.GIT/x", data=b""), "not a path"),
+        (Update(id=OTHER, body="x"), "no such memory"),
+        (Remove(id=OTHER), "no such memory"),
+        (Write(path="memories/knowledge/x.md", data=b""), "written by Create or Update"),
+        (Delete(path="views/NONE.md"), "no file"),
+    ],
+)
+def test_a_change_that_does_not_fit_is_refused(change: Change, why: str) -> None:
+    with pytest.raises(ChangeRefused, match=why) as caught:
+        apply(ONE, [change])
+    assert caught.value.exit_code == 70
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Create(memory=Memory(path="memories/x/b.md", fields={"id": "x", "type": "fact"}, body="")),
+        Update(id=ID, fields={"status": "nonsense"}),
+    ],
+)
+def test_what_would_not_read_back_is_refused(change: Change) -> None:
+    with pytest.raises(codec.CodecError):
+        apply(ONE, [change])
+
+
+def test_playing_a_plan_gives_each_step_its_effect_and_the_end() -> None:
+    plan = Plan(
+        base="",
+        steps=(
+            Step(op="reword", what="a", changes=(
+                Update(id=ID, body="First.\n"), Update(id=ID, body="Second.\n"),
+            )),
+            Step(op="view", what="b", changes=(Write(path="views/A.md", data=b"2"),)),
+            Step(op="prune", what="c", changes=(Remove(id=ID), Delete(path="views/A.md"))),
+            Step(op="confirm", what="nothing"),
+        ),
+    )  # fmt: skip
+    effects, after = play(ONE, plan)
+    assert [set(e.files) for e in effects] == [
+        {MEMORY.path}, {"views/A.md"}, {MEMORY.path, "views/A.md"}, set(),
+    ]  # fmt: skip
+    assert b"Second." in (effects[0].files[MEMORY.path] or b"")
+    assert set(effects[2].files.values()) == {None}
+    assert after == apply(ONE, plan.changes) == EMPTY
+
+
+def test_the_second_file_with_an_id_is_named_and_left_alone() -> None:
+    other = replace(MEMORY, path="memories/knowledge/2026-01/b-bbbbbb.md")
+    data = {m.path: codec.encode(m) for m in (MEMORY, other)}
+    state = read_state(data, Layout())
+    assert state.memories[ID].path == MEMORY.path
+    assert [(p.path, p.rule) for p in state.problems] == [(other.path, "memory-same-id")]
+
+
+def test_removing_one_of_two_with_an_id_uncovers_the_other() -> None:
+    other = replace(MEMORY, path="memories/knowledge/2026-01/b-bbbbbb.md")
+    data = {m.path: codec.encode(m) for m in (MEMORY, other)}
+    after = apply(read_state(data, Layout()), [Remove(id=ID)])
+    assert after == read_state({other.path: data[other.path]}, Layout())
+    assert after.problems == ()
+
+
+def test_a_folder_gives_way_to_a_file_within_one_step() -> None:
+    state = apply(EMPTY, [Write(path="sources/a/b.md", data=b"")])
+    changes = [Write(path="sources/a", data=b"1"), Delete(path="sources/a/b.md")]
+    assert dict(apply(state, changes).files) == {"sources/a": b"1"}
+    with pytest.raises(ChangeRefused, match="same name"):
+        play(state, Plan(base="", steps=(Step(op="ingest", what="a", changes=(changes[0],)),)))
+
+
+def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
+    none = b"---\ntype: fact\n---\nText\n"
+    state = read_state(
+        {"memories/x/a.md": none, "memories/x/b.md": b"\xff", "memories/x/index.md": b"\xff"},
+        Layout(),
+    )
+    assert dict(state.memories) == {}
+    assert {p.path for p in state.problems} == {"memories/x/a.md", "memories/x/b.md"}
+    assert state.problems[0].rule == "memory-no-id"
+    assert len(state.files) == 3
+
+
+def test_a_problem_goes_when_its_file_is_written_or_removed() -> None:
+    broken = read_state({"views/A.md": b"", "memories/x/b.md": b"\xff"}, Layout())
+    after = apply(broken, [Write(path="views/A.md", data=b"2")])
+    assert [p.path for p in after.problems] == ["memories/x/b.md"]
+    assert apply(after, [Delete(path="memories/x/b.md")]).problems == ()
+
+
+def test_active_memories_come_in_path_order() -> None:
+    names = ("c", "a", "b")
+    made = [
+        Memory(path=f"memories/x/{n}.md", fields={"id": f"mem-{n * 16}", "type": "fact"}, body=n)
+        for n in names
+    ]
+    state = apply(EMPTY, [Create(memory=m) for m in made])
+    after = apply(state, [Update(id="mem-" + "b" * 16, fields={"status": "archived"})])
+    assert [m.path for m in after.active] == ["memories/x/a.md", "memories/x/c.md"]
+
+
+def test_the_next_free_path_is_found() -> None:
+    free = replace(MEMORY, path="memories/x/free-000000.md")
+    assert ONE.free_path(free) == free.path
+    assert ONE.free_path(MEMORY) == "memories/knowledge/2026-01/a-2-aaaaaa.md"
+    second = replace(MEMORY, path=ONE.free_path(MEMORY)).with_fields({"id": OTHER})
+    more = apply(ONE, [Create(memory=second)])
+    assert more.free_path(MEMORY) == "memories/knowledge/2026-01/a-3-aaaaaa.md"
+
+
+files = st.dictionaries(st.sampled_from("abcd"), st.binary(max_size=2))
+edits = st.dictionaries(st.sampled_from("abcd"), st.none() | st.binary(max_size=2))
+
+
+@given(files, edits, edits)
+def test_files_under_edits_behave_like_a_dictionary(
+    base: dict[str, bytes], first: dict[str, bytes | None], then: dict[str, bytes | None]
+) -> None:
+    model: dict[str, bytes | None] = {**base, **first, **then}
+    wanted = {path: data for path, data in model.items() if data is not None}
+    found = Files(base, first).edited(then)
+    assert dict(found) == wanted
+    assert len(found) == len(wanted)
+    assert set(found) == set(wanted)
+    for path in "abcd":
+        assert (path in found) == (path in wanted)
+        assert found.get(path) == wanted.get(path)

@@ -1,0 +1,149 @@
+"""Dying on purpose: a command line in a forked child that is gone before its n-th touch of disk.
+
+An audit hook (sys.addaudithook) sees every file written and every process started, so nothing is
+patched: what dies is the program as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import driving
+
+from memrepo import cli
+
+KILLED = 137
+WRITING_GIT = {
+    "fast-import", "update-index", "merge", "update-ref", "checkout-index", "config", "init",
+    "maintenance",
+}  # fmt: skip
+WRITING_CALLS = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod")
+
+
+def touches(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Tell whether an audit event changes something on disk."""
+    if event == "subprocess.Popen":
+        return bool(WRITING_GIT & set(map(str, arguments[1])))
+    if event == "open":
+        path, mode, flags = arguments
+        writes = (isinstance(mode, str) and bool(set(mode) & set("wax+"))) or bool(
+            (flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        )
+        return writes and _counts(path) and path[-5:] != ".lock"
+    return event in WRITING_CALLS and _counts(arguments[0])
+
+
+def _counts(path: object) -> bool:
+    """Tell whether a path is of the repository, and not of memrepo's logs and caches."""
+    return isinstance(path, (str, Path)) and "/repo" in str(path) and "/.memrepo" not in str(path)
+
+
+def fork(act: Callable[[], object]) -> int:
+    """Run something in a child and return its exit code."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            sink = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(sink, 1)
+            os.dup2(sink, 2)
+            act()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def die_at(turn: int) -> None:
+    """Let this process be killed before its `turn`-th touch of disk, or just after the last git.
+
+    A git process that writes counts twice: before it starts, and when it has ended, which is
+    before whatever comes next.
+    """
+    seen, running = 0, False
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal seen, running
+        if not (running or touches(event, arguments)):
+            return
+        if event in ("subprocess.Popen", "open", *WRITING_CALLS):
+            seen += 1
+            if seen == turn:
+                os._exit(KILLED)
+            running = event == "subprocess.Popen" and touches(event, arguments)
+
+    sys.addaudithook(hook)
+
+
+def die_before(word: str) -> None:
+    """Let this process be killed when it is about to start git with this word."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "subprocess.Popen" and word in arguments[1]:
+            os._exit(KILLED)
+
+    sys.addaudithook(hook)
+
+
+def command(where: Path, *argv: str, now: str) -> Callable[[], object]:
+    """Return a command line as a thing to do."""
+    return lambda: cli.main(["-C", str(where), "--now", now, "-q", *argv])
+
+
+def deaths(
+    place: Path, scratch: Path, *argv: str, now: str, step: int = 1
+) -> Iterator[tuple[int, Path]]:
+    """Yield a copy of a place for every moment at which a command can die in it.
+
+    A moment that leaves the very same files as the one before is passed over.
+    """
+    last: dict[str, bytes] = {}
+    for turn in range(1, 500, step):
+        copy = scratch / f"{turn}"
+        shutil.copytree(place, copy, symlinks=True)
+
+        def act(where: Path = copy / "repo", turn: int = turn) -> None:
+            die_at(turn)
+            command(where, *argv, now=now)()
+
+        if fork(act) != KILLED:
+            shutil.rmtree(copy)
+            return
+        files = {
+            name: data
+            for name, data in driving.files(copy / "repo", git_too=True).items()
+            if not name.startswith((".memrepo/", ".git/memrepo/index"))
+        }
+        if files != last:
+            yield turn, copy / "repo"
+        last = files
+        shutil.rmtree(copy)
+    raise AssertionError("it never came to its end")
+
+
+def stopped_before_merge(place: Path, *argv: str, now: str) -> tuple[str, str, dict[str, str]]:
+    """Kill a command in a place before its fast-forward; return base, tip, and blobs by path."""
+    repo = place / "repo"
+
+    def act() -> None:
+        die_before("merge")
+        command(repo, *argv, now=now)()
+
+    assert fork(act) == KILLED
+    base = driving.git(repo, "rev-parse", "HEAD").strip()
+    (tip,) = driving.git(repo, "for-each-ref", "--format=%(objectname)", "refs/memrepo/tx").split()
+    raw = driving.git(repo, "diff-tree", "-r", "-z", "--no-renames", base, tip)
+    parts = raw.split("\0")
+    changed = {p: h.split(" ")[3] for h, p in zip(parts[0::2], parts[1::2], strict=False)}
+    return base, tip, changed
+
+
+def kill_self() -> None:
+    """Die as by `kill -9`."""
+    os.kill(os.getpid(), signal.SIGKILL)

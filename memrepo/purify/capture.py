@@ -10,7 +10,7 @@ from memrepo.core.changes import Update
 from memrepo.core.ids import digest, note_id
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State
-from memrepo.purify.assemble import ACTOR, free_path, storable
+from memrepo.purify.known import ACTOR, free_path, storable
 from memrepo.purify.notes import NoteUnit
 
 

@@ -12,9 +12,9 @@ from memrepo.core.memory import Link, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify import lineage
-from memrepo.purify.assemble import free_path, storable, unite
 from memrepo.purify.gather import SHORT
 from memrepo.purify.imported_claims import Draft
+from memrepo.purify.known import free_path, storable, unite
 from memrepo.purify.records import Line, mappings, texts
 
 

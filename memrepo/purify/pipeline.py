@@ -18,11 +18,12 @@ from memrepo.core.state import State
 from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.purify.aside import set_aside
 from memrepo.purify.asking import Asked, Choose, Failure, ask_claims, ask_promotions
-from memrepo.purify.assemble import Assembled, Decision, Former, assemble, prior_of
+from memrepo.purify.assemble import Assembled, Decision, assemble
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.gather import Gathered, gather
 from memrepo.purify.intake import Intake, Reader, SourceText, take_in
+from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor

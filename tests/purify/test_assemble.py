@@ -20,7 +20,8 @@ from memrepo.core.judging import (
 from memrepo.core.memory import Memory, Source
 from memrepo.core.schema import Scores
 from memrepo.core.state import Files, State, apply, read_state
-from memrepo.purify.assemble import Assembled, Former, assemble, free_path, unite
+from memrepo.purify.assemble import Assembled, assemble
+from memrepo.purify.known import Former, free_path, unite
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

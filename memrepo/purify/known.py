@@ -1,0 +1,174 @@
+"""What a run knows while it assembles: memories by everything by which a claim is recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memrepo import __version__
+from memrepo.core import codec
+from memrepo.core.changes import Update
+from memrepo.core.ids import text_hash
+from memrepo.core.judging import CanonicalClaim, Cluster, PriorClaim
+from memrepo.core.memory import Memory, Source
+from memrepo.core.state import State
+from memrepo.policies import matching
+from memrepo.purify.gather import SHORT
+
+ACTOR = f"memrepo/{__version__}"
+
+
+def prior_of(memory: Memory) -> PriorClaim:
+    """Return a memory as Pass 2 sees it."""
+    return PriorClaim(
+        memory_id=memory.id, type=memory.type, standing=memory.standing,
+        subject=memory.text("subject"), predicate=memory.text("predicate"),
+        object=memory.text("object"), text=memory.body, home=memory.text("home"),
+        sources=memory.sources,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """What candidates were before an edit: (resource, text hash) by candidate id.
+
+    `standing` gives the text hashes that a source holds now.
+    """
+
+    of: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    standing: Callable[[str], frozenset[str]] = lambda _: frozenset()
+
+
+@dataclass(slots=True)
+class Known:
+    """Memories by everything by which a claim may be recognised; grows while a run assembles."""
+
+    state: State
+    former: Former
+    now: datetime
+    fresh: dict[str, Memory] = field(default_factory=dict)
+    grown: dict[str, tuple[Source, ...]] = field(default_factory=dict)
+    by_text: dict[str, str] = field(default_factory=dict)
+    index: matching.PriorIndex = field(default_factory=matching.PriorIndex)
+    paths: set[str] = field(default_factory=set)
+    edited: dict[str, Memory] = field(default_factory=dict)
+    reworded: dict[str, Update] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
+    by_evidence: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
+            if not memory.is_note:
+                self.learn(memory)
+
+    def learn(self, memory: Memory) -> None:
+        """Remember how a memory may be recognised: by text, by evidence, by its keys."""
+        texts = {text_hash(memory.body), *memory.texts("aliases")}
+        texts |= {s.text_hash for s in memory.sources if s.text_hash}
+        if len(memory.body) >= SHORT and not memory.text("object"):
+            for text in texts:
+                self.by_text.setdefault(text, memory.id)
+        for source in memory.sources:
+            self.by_evidence.setdefault((source.resource, source.text_hash), memory.id)
+        if memory.status == "active":
+            self.index.add(prior_of(memory))
+
+    def memory(self, id_: str) -> Memory | None:
+        """Return a memory as this run has it by now, or None."""
+        return self.edited.get(id_) or self.fresh.get(id_) or self.state.memories.get(id_)
+
+    def current(self, id_: str) -> Memory:
+        """Return a memory that must exist: one of the state's, or one new in this run."""
+        memory = self.memory(id_)
+        if memory is None:
+            raise KeyError(id_)
+        return memory
+
+    def edit(self, id_: str, fields: Mapping[str, Any]) -> Update:
+        """Return the update, and see it in what comes after in this run."""
+        self.edited[id_] = self.current(id_).with_fields(fields)
+        return Update(id=id_, fields=fields)
+
+    def recognise(self, claim: CanonicalClaim, texts: Iterable[str], id_: str) -> tuple[str, str]:
+        """Return the id of the memory that says the same, and how it was recognised."""
+        if self.memory(id_):
+            return id_, "same_id"
+        for text in texts:
+            if text in self.by_text:
+                return self.by_text[text], "same_text"
+        said = matching.statement_of(claim)
+        for prior in self.index.with_key(said):
+            same = matching.normal_subject(prior.object) == matching.normal_subject(said.object)
+            if same and said.object:
+                return prior.memory_id, "exact_normalized_match"
+        return "", ""
+
+    def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
+        """Return the imported memory that rests on this very evidence: judged before, elsewhere."""
+        for source in sources:
+            memory = self.memory(self.by_evidence.get((source.resource, source.text_hash), ""))
+            if memory is not None and memory.text("origin") == "import":
+                return memory.id, "same_evidence"
+        return "", ""
+
+    def before_edit(self, cluster: Cluster) -> Memory | None:
+        """Return the active memory whose only evidence was edited into this cluster, if any."""
+        for candidate in cluster.candidates:
+            for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
+                memory = self.state.memories.get(self.by_evidence.get(pair, ""))
+                if memory is None or memory.status != "active" or memory.id in self.reworded:
+                    continue
+                if not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources):
+                    return memory
+        return None
+
+    def revived(self, id_: str) -> dict[str, Any]:
+        """Return what changes when a memory about to be retired is stated again."""
+        memory = self.state.memories[id_]
+        return {"standing": None} if memory.standing == "retire_candidate" else {}
+
+    def add_evidence(self, id_: str, sources: Sequence[Source]) -> bool:
+        """Unite evidence by resource and text; tell whether there was anything to add."""
+        if id_ in self.fresh:
+            old = self.fresh[id_]
+            united = unite(old.sources, sources)
+            self.fresh[id_] = old.with_fields({"sources": united})
+            return united != old.sources
+        old_sources = self.grown.get(id_, self.state.memories[id_].sources)
+        united = unite(old_sources, sources)
+        if united == old_sources and not self.revived(id_):
+            return False
+        self.grown[id_] = united
+        return True
+
+
+def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
+    """Unite evidence: one entry a resource and text, recorded once and then left as it is.
+
+    Its blob can be read for ever, so that a line which only moved needs no new record.
+    """
+    found: dict[tuple[str, str], Source] = {}
+    for source in (*old, *new):
+        found.setdefault((source.resource, source.text_hash), source)
+    return tuple(found.values())
+
+
+def storable(memory: Memory) -> str:
+    """Return why a memory could not be read back once written, or an empty string."""
+    try:
+        codec.encode(memory)
+    except codec.CodecError as error:
+        return error.problem.message
+    return ""
+
+
+def free_path(state: State, taken: set[str], memory: Memory) -> str:
+    """Return a path that neither the tree nor this run's new memories use."""
+    path = state.free_path(memory)
+    stem, tail = memory.path[: -len("-000000.md")], memory.path[-len("-000000.md") :]
+    turn = 2
+    while path in taken or path in state.files:
+        path, turn = f"{stem}-{turn}{tail}", turn + 1
+    return path

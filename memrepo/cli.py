@@ -5,6 +5,7 @@ Arguments are parsed before anything else is loaded, so that `--version` and `--
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from memrepo.commands.session import Answer, Session
 
 SCHEMA_VERSION = 1
+_REFUSALS = frozenset({
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO,
+    errno.EMFILE, errno.ENFILE,
+})  # fmt: skip
+"""What the system says when there is no room or no right: no bug of ours."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,6 +44,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output left (`memrepo log | head`): nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.DONE)
+    except OSError as error:
+        if error.errno not in _REFUSALS:
+            return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        fix = "make room, or give the user that runs memrepo the right to write there"
+        _complain(f"the system refused: {what}", fix, Exit.REPOSITORY, as_json)
+        return int(Exit.REPOSITORY)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into a message
         return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
 

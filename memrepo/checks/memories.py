@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 
 from memrepo.core import codec
+from memrepo.core.ids import manual_id
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
@@ -22,13 +25,25 @@ def check_files(files: Mapping[str, bytes]) -> list[Problem]:
     return problems
 
 
+def completed(memory: Memory, now: datetime) -> Memory:
+    """Return a hand-made memory with the id, time, origin and file name that it lacks."""
+    id_ = memory.id or manual_id(created=memory.time("created") or now, text=memory.body)
+    digits = id_.removeprefix("mem-")[:6]
+    stem = memory.path.removesuffix(".md")
+    path = memory.path if stem.endswith(f"-{digits}") else f"{stem}-{digits}.md"
+    given = {"id": id_, "created": memory.time("created") or now}
+    if not memory.id:
+        given["origin"] = memory.text("origin") or "manual"
+    return replace(memory.with_fields(given), path=path)
+
+
 def _id_problems(memory: Memory, seen: dict[str, str]) -> list[Problem]:
     if not memory.id:
         return [
             Problem(
                 path=memory.path, line=1, rule="memory-no-id", key="id", severity="warning",
                 message="found no id: recall does not see the memory",
-                fix="`memrepo run` gives it one, or copy the form of another memory",
+                fix="`memrepo check --fix` on the file gives it one",
             )
         ]  # fmt: skip
     problems = []

@@ -4,40 +4,79 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from memrepo.checks.memories import check_files
+from memrepo.checks.memories import check_files, completed
 from memrepo.commands.session import Answer, Session
-from memrepo.core.errors import Exit
+from memrepo.core import codec
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
 
 HELP = "validate memory files"
 
 
+class NothingToFix(MemrepoError):
+    """--fix writes into the work tree: the files must be named."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__("--fix takes the files to mend", fix="memrepo check --fix FILE...")
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("files", nargs="*", metavar="FILE", help="only these files")
+    parser.add_argument(
+        "--fix", action="store_true",
+        help="give hand-made memories among the named files the id and file name they lack",
+    )  # fmt: skip
     parser.add_argument("--staged", action="store_true", help="what the next commit would hold")
     parser.add_argument("--all", action="store_true", help="the whole tree at HEAD (the default)")
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Check and answer 1 where an error was found."""
+    fixed: list[str] = []
+    if options.fix and (options.staged or options.all or not options.files):
+        raise NothingToFix
     if options.staged:
         problems, count = _staged(session)
     elif options.files and not options.all:
         files, problems = _read(session.where, options.files)
+        if options.fix:
+            files, fixed = _fix(session, files)
         count = len(files)
         problems += check_files(files)
     else:
         problems, count = _tree(session)
     errors = sum(p.severity == "error" for p in problems)
-    text = "\n".join(str(p) for p in problems) or f"{count} files: nothing found"
+    lines = [f"fixed {name}" for name in fixed] + [str(p) for p in problems]
+    text = "\n".join(lines) or f"{count} files: nothing found"
     return Answer(
-        data={"problems": [p.as_json() for p in problems], "files": count},
+        data={"problems": [p.as_json() for p in problems], "files": count, "fixed": fixed},
         text=text,
         exit=Exit.NO if errors else Exit.DONE,
     )
+
+
+def _fix(session: Session, files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
+    """Complete hand-made memories in the work tree; a file that cannot be read is left alone."""
+    found, fixed = dict(files), []
+    for name, data in files.items():
+        memory, _ = codec.decode(name, data)
+        whole = completed(memory, session.now) if memory is not None else None
+        taken = whole is not None and whole.path != name and (session.where / whole.path).exists()
+        if whole is None or whole == memory or taken:
+            continue
+        found[whole.path] = codec.edit(data, replace(whole, path=name))
+        (session.where / whole.path).write_bytes(found[whole.path])
+        if whole.path != name:
+            del found[name]
+            (session.where / name).unlink()
+        fixed.append(whole.path)
+    return found, fixed
 
 
 def _read(where: Path, names: Iterable[str]) -> tuple[Mapping[str, bytes], list[Problem]]:

@@ -129,7 +129,7 @@ def _no_id(path: str) -> Problem:
     return Problem(
         path=path, line=1, rule="memory-no-id", key="id",
         message="found no id, expected one: until it has one the memory is not recalled",
-        fix="run `memrepo check --fix` on the file",
+        fix="`memrepo check --fix` on the file gives it one",
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,3 +45,13 @@ def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
                     raise Locked(name, wait_s) from None
                 time.sleep(_PAUSE_S)
         yield handle.fileno()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM, here and in the git process, while files are written."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -5,7 +5,6 @@ The rules and why they are as they are: docs/git-model.md, "How a run writes".
 
 from __future__ import annotations
 
-import signal
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,9 +18,10 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store import journal, recovery
+from memrepo.store.fitness import CannotWork, branch_of, refuse_unfit
 from memrepo.store.gitenv import GitFailed, NotARepository, call, find_layout, opened, said
 from memrepo.store.journal import Journal
-from memrepo.store.lock import lock
+from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX
 from memrepo.store.stream import Chain, write_stream
 from memrepo.store.tree import Snapshot, snapshot
@@ -35,15 +35,6 @@ __all__ = (
 )  # fmt: skip
 
 WRITE_WAIT_S = 10.0
-_MIDDLE_OF = {
-    "MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisect",
-    "sequencer": "a sequence of picks",
-}  # fmt: skip
-
-
-class CannotWork(MemrepoError):
-    """The repository is in a state in which nothing may be written."""
 
 
 class BranchMoved(MemrepoError):
@@ -93,13 +84,7 @@ class Repository:
     @property
     def branch(self) -> str:
         """Return the full name of the branch HEAD names; raises CannotWork when detached."""
-        name = self.branch_or_none
-        if not name:
-            raise CannotWork(
-                "HEAD is detached: a run needs a branch to land on",
-                fix="`git switch -c <name>` keeps these commits, `git switch main` leaves them",
-            )
-        return name
+        return branch_of(self.branch_or_none)
 
     @property
     def branch_or_none(self) -> str:
@@ -201,35 +186,7 @@ class Repository:
 
     def refuse_unfit(self) -> None:
         """Raise CannotWork where the repository is in the middle of something, or shallow."""
-        git_dir = Path(self.repo.git_dir)
-        for name, what in _MIDDLE_OF.items():
-            if (git_dir / name).exists():
-                raise CannotWork(
-                    f"the repository is in the middle of {what}",
-                    fix="finish or abort it (`git status` says how), then run the command again",
-                )
-        if call(self.repo, "ls-files", "--unmerged"):
-            raise CannotWork(
-                "the index holds unmerged paths",
-                fix="resolve them (`git status` names them) and commit, then run again",
-            )
-        if (Path(self.repo.common_dir) / "shallow").exists():
-            raise CannotWork(
-                "this is a shallow clone: history that runs rely on is not here",
-                fix="`git fetch --unshallow` brings it",
-            )
-        self._refuse_second_checkout(self.branch)
-
-    def _refuse_second_checkout(self, branch: str) -> None:
-        """Refuse a branch that another work tree has too: its index would undo what lands."""
-        if not (Path(self.repo.common_dir) / "worktrees").exists():
-            return
-        listed = call(self.repo, "worktree", "list", "--porcelain", "-z").split("\0")
-        if listed.count(f"branch {branch}") > 1:
-            raise CannotWork(
-                f"{branch} is checked out in two work trees",
-                fix="switch one of them to a branch of its own (`git worktree list`)",
-            )
+        refuse_unfit(self.repo, self.branch_or_none)
 
     def build(self, chain: Chain, name: str) -> str:
         """Stream a chain into a transaction ref and return its tip; the branch is untouched."""
@@ -335,16 +292,6 @@ class Repository:
                 f"{path}: found the git filter {name!r}, which memrepo would bypass",
                 fix="exclude memrepo's folders from the filter in .gitattributes",
             )
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM, here and in the git process, while files are written."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

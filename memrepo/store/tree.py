@@ -35,8 +35,10 @@ def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
     listing = repo.git(literal_pathspecs=True).ls_tree("-z", commit, "--", path)
     if not listing:
         return None
-    mode, _, blob = listing.split("\t", 1)[0].split(" ")
-    return read_blob(repo, blob) if mode in _FILE_MODES else None
+    head, found = listing.split("\0", 1)[0].split("\t", 1)
+    mode, _, blob = head.split(" ")
+    # For a folder's name with a slash git lists what lies in it.
+    return read_blob(repo, blob) if mode in _FILE_MODES and found == path else None
 
 
 class BlobFiles(Mapping[str, bytes]):

@@ -106,3 +106,28 @@ def test_a_broken_memory_that_no_hook_saw_is_named_and_stops_nothing(repo: Path)
     assert name in {p["path"] for p in done(repo, "status")["problems"]}
     answer = done(repo, "run")
     assert name in {p["path"] for p in answer["warnings"]}
+
+
+def test_a_hand_made_memory_is_completed_and_then_found(small_repo: Path) -> None:
+    made = small_repo / "memories" / "knowledge" / "the-third-pot.md"
+    made.write_bytes(b"---\ntype: fact # mine\n---\n\nThe spare key lies under the third pot.\n")
+    name = made.relative_to(small_repo).as_posix()
+    assert [p["rule"] for p in done(small_repo, "check", name)["problems"]] == ["memory-no-id"]
+    (fixed,) = done(small_repo, "check", "--fix", name)["fixed"]
+    assert not made.exists()
+    text = (small_repo / fixed).read_text()
+    assert "type: fact # mine\n" in text
+    assert text.endswith("\n\nThe spare key lies under the third pot.\n")
+    git(small_repo, "add", fixed)
+    git(small_repo, "commit", "-qm", "by hand", "--no-verify")
+    assert done(small_repo, "search", "spare key")["hits"][0]["path"] == fixed
+    assert done(small_repo, "check", "--fix", fixed)["fixed"] == []
+
+
+def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:
+    made = small_repo / "memories" / "knowledge" / "broken.md"
+    made.write_bytes(b"---\ntype: fact\ntype: fact\n---\n\ntext\n")
+    answer = memrepo(small_repo, "check", "--fix", "memories/knowledge/broken.md")
+    assert answer.exit == 1
+    assert made.read_bytes() == b"---\ntype: fact\ntype: fact\n---\n\ntext\n"
+    assert memrepo(small_repo, "check", "--fix").exit == 2

@@ -51,7 +51,11 @@ def uncommitted(repo: Path) -> str:
     return standing.status(repo)
 
 
-@pytest.mark.parametrize("argv", [("ingest",), ("run",), ("revert",)], ids=lambda a: a[0])
+@pytest.mark.parametrize(
+    "argv",
+    [("ingest",), ("run",), ("revert",), ("add", "Vera keeps the spare key under the third pot.")],
+    ids=lambda a: a[0],
+)
 def test_dying_at_any_moment_leaves_the_old_state_or_the_new(
     repo: Path, tmp_path: Path, argv: tuple[str, ...]
 ) -> None:

@@ -115,9 +115,13 @@ def record_of(before: Mapping[str, Any], told: Told) -> dict[str, Any]:
 
 
 def superseded(desk: Desk, now: datetime) -> str:
-    """Say which reconciliation an incremental run would collide with, or return an empty text."""
+    """Say which reconciliation an incremental run would collide with, or return an empty text.
+
+    Where no schedule was installed in this clone no reconciliation will come, and none is waited
+    for: a first run by hand must not depend on the hour.
+    """
     cadence, zone = desk.config.cadence, desk.config.zone
-    if not guard(now, cadence, zone):
+    if not settings.local(desk.store.repo).get(BY) or not guard(now, cadence, zone):
         return ""
     local = f"{now.astimezone(zone):%H:%M} {zone.key}"
     return f"{local} is within an hour of a reconciliation, which owns that time (--force runs now)"

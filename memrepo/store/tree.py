@@ -104,9 +104,12 @@ def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
     for entry in filter(None, listing.split("\0")):
         head, path = entry.split("\t", 1)
         mode, _, blob = head.split(" ")
-        if not layout.owns(path):
+        if mode not in _FILE_MODES and layout.owns(path + "/"):
+            # Also an area itself: everything in it would be missing without a word.
+            problems.append(not_a_file(path, mode, "a file" if layout.owns(path) else "a folder"))
+        elif not layout.owns(path):
             continue
-        if mode in _FILE_MODES and not _is_text(path):
+        elif mode in _FILE_MODES and not _is_text(path):
             problems.append(_bad_name(path))
         elif mode in _FILE_MODES:
             blobs[path] = blob
@@ -130,11 +133,11 @@ def _bad_name(path: str) -> Problem:
     )  # fmt: skip
 
 
-def not_a_file(path: str, mode: str) -> Problem:
-    """Name what stands in a tree where a file was expected."""
+def not_a_file(path: str, mode: str, wanted: str = "a file") -> Problem:
+    """Name what stands in a tree where a file (or a folder) was expected."""
     what = "a symlink" if mode == "120000" else "a submodule"
     return Problem(
         path=path, rule="tree-not-a-file",
-        message=f"found {what}, expected a file: it is never followed",
-        fix="replace it by the file it stands for, or remove it",
+        message=f"found {what}, expected {wanted}: it is never followed",
+        fix=f"replace it by {wanted.replace('a ', 'the ')} it stands for, or remove it",
     )  # fmt: skip

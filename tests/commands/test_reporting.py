@@ -83,7 +83,17 @@ def test_a_skip_says_what_is_open_and_when_the_next_run_is(small_repo: Path) -> 
     assert "next run: 2026-03-01T17:15:00+08:00" in report(small_repo)
 
 
+def scheduled(repo: Path) -> None:
+    """Say that a schedule was installed in this clone."""
+    git(repo, "config", "memrepo.schedule.by", "launcher")
+
+
+def test_where_no_schedule_was_installed_no_hour_is_kept(fresh_repo: Path) -> None:
+    assert done(fresh_repo, "run", now=WINDOW)["status"] == "ok"
+
+
 def test_an_incremental_run_gives_way_to_a_reconciliation(fresh_repo: Path) -> None:
+    scheduled(fresh_repo)
     before = standing(fresh_repo)[:3]
     data = done(fresh_repo, "run", now=WINDOW)
     assert (data["status"], data["run"], data["commits"]) == ("skipped_superseded", "", [])
@@ -105,6 +115,7 @@ def test_an_incremental_run_gives_way_to_a_reconciliation(fresh_repo: Path) -> N
 def test_a_slot_is_kept_from_other_runs_only(
     fresh_repo: Path, options: tuple[str, ...], text: str, now: str
 ) -> None:
+    scheduled(fresh_repo)
     configure(fresh_repo, text)
     answer = memrepo(fresh_repo, "run", *options, now=now)
     assert answer.data["status"] in ("ok", "held")
@@ -127,6 +138,7 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
     assert "the last 2 runs failed" in memrepo(small_repo, "status", as_json=False).out
     assert memrepo(small_repo, "doctor").exit == 1
     # A run that gives way to a reconciliation has not proved anything.
+    scheduled(small_repo)
     assert done(small_repo, "run", now=WINDOW)["status"] == "skipped_superseded"
     assert record(small_repo)["failed"]["times"] == 2
     (small_repo.parent / "gone").rename(small_repo.parent / "workspace")

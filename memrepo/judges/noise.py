@@ -81,6 +81,14 @@ _TRACE = re.compile(
 _ERROR_LINE = re.compile(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
 _ROLE_DUMP = re.compile(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
 _ROLE_LINES = re.compile(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
+# What is left of a line whose whole point was a secret: "Password: [redacted:password]"
+_REDACTED = re.compile(r"\W*(?:[^:\n]{0,60}:\W*)?\[redacted:[a-z-]+\]\W*")
+# A value of a file format that stands alone says nothing: null, 0x1F, 1.10
+_LITERAL = re.compile(
+    r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I
+)
+# Directives are asked for, never learned, and nothing in ingested text carries them out.
+_DIRECTIVES = re.compile(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
 _COMMENT = re.compile(r"^\s*<!--.*-->\s*$", re.DOTALL)
 
 
@@ -105,6 +113,13 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
+_WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("redacted_only", _REDACTED),
+    ("literal_only", _LITERAL),
+    ("directive_only", _DIRECTIVES),
+)
+
+
 def noise_class(text: str, *, has_key: bool = False) -> str:
     """Return the class of noise that a text is, or an empty string.
 
@@ -115,6 +130,9 @@ def noise_class(text: str, *, has_key: bool = False) -> str:
         return "symbols_only"
     for name, pattern in _CLASSES:
         if pattern.search(text):
+            return name
+    for name, pattern in _WHOLE:
+        if pattern.fullmatch(text):
             return name
     if len(text) <= 160 and _SAVED.search(text):
         return "save_confirmation"

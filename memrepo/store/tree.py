@@ -104,12 +104,10 @@ def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
     for entry in filter(None, listing.split("\0")):
         head, path = entry.split("\t", 1)
         mode, _, blob = head.split(" ")
-        if mode not in _FILE_MODES and layout.owns(path + "/"):
-            # Also an area itself: everything in it would be missing without a word.
-            problems.append(not_a_file(path, mode, "a file" if layout.owns(path) else "a folder"))
-        elif not layout.owns(path):
+        # With a slash: an area that is itself a link would hide all it holds without a word.
+        if not (layout.owns(path) or (mode not in _FILE_MODES and layout.owns(path + "/"))):
             continue
-        elif mode in _FILE_MODES and not _is_text(path):
+        if not _is_text(path):
             problems.append(_bad_name(path))
         elif mode in _FILE_MODES:
             blobs[path] = blob
@@ -133,11 +131,11 @@ def _bad_name(path: str) -> Problem:
     )  # fmt: skip
 
 
-def not_a_file(path: str, mode: str, wanted: str = "a file") -> Problem:
-    """Name what stands in a tree where a file (or a folder) was expected."""
+def not_a_file(path: str, mode: str) -> Problem:
+    """Name what stands in a tree where a file or a folder was expected."""
     what = "a symlink" if mode == "120000" else "a submodule"
     return Problem(
         path=path, rule="tree-not-a-file",
-        message=f"found {what}, expected {wanted}: it is never followed",
-        fix=f"replace it by {wanted.replace('a ', 'the ')} it stands for, or remove it",
+        message=f"found {what}, expected a file or folder: it is never followed",
+        fix="replace it by what it stands for, or remove it",
     )  # fmt: skip

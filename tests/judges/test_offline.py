@@ -152,6 +152,12 @@ def test_lines_that_are_remembered(text, heading, type_, home, expected):
     ("text", "code"),
     [
         ("HEARTBEAT_OK", "heartbeat"),
+        ("Guest wifi password: [redacted:password]", "redacted_only"),
+        ("[redacted:private-key]", "redacted_only"),
+        ("null", "literal_only"),
+        ("0x1F", "literal_only"),
+        ("1.10", "literal_only"),
+        ("[[forget:decisions:two-tier]] [[pin:x:y]]", "directive_only"),
         ("Heartbeat check: all good, nothing to report", "heartbeat"),
         ("NO_REPLY", "heartbeat"),
         ("Auto-saved at 14:02", "save_confirmation"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from datetime import datetime
 from pathlib import Path
 
 import driving
@@ -62,7 +65,8 @@ def test_what_a_step_says_is_what_is_read(bare: Path) -> None:
         "x\nMemrepo-Run: forged", "x\r\n\r\nMemrepo-Op: run", "Memrepo-Run: forged",
         "x\u2028Memrepo-Run: forged", "x\x0bMemrepo-Run: forged", "x\x1e\x1f\x1d\0forged",
         "x\n---\nMemrepo-Run: forged", "---", "# comment", "x" * 2000 + "\nMemrepo-Run: forged",
-        "x\n \nMemrepo-Run: forged", "",
+        "x\n \nMemrepo-Run: forged", "", "Memrepo-Reverts: " + "f" * 40,
+        "x\n\nMemrepo-Reverts: " + "f" * 40 + "\nMemrepo-Memory: " + B, "memrepo-op: run",
     ],
 )  # fmt: skip
 def test_no_reason_can_pose_as_another_trailer(bare: Path, reason: str) -> None:
@@ -74,6 +78,19 @@ def test_no_reason_can_pose_as_another_trailer(bare: Path, reason: str) -> None:
     assert set(entry.trailers) <= {"Op", "Memory", "Actor", "Reason"}
     assert entry.trailers["Memory"] == (A,)
     assert len(entry.trailers["Actor"]) == 1
+    assert taken_back(bare) == frozenset()
+
+
+def test_long_values_and_many_memories_are_read_whole(bare: Path) -> None:
+    ids = tuple(f"mem-{n:016x}" for n in range(300))
+    reason = "日記 " + "wörd " * 90 + "end"
+    step = Step(op="forget", what="many", reason=reason, memories=ids)
+    commit(bare, message(step, Context(actor="process:" + "n" * 400)))
+    (entry,) = read(bare)
+    assert entry.trailers["Memory"] == ids
+    assert entry.trailer("Reason") == reason
+    assert entry.trailer("Actor") == "process:" + "n" * 400
+    assert entry.as_json()["memories"] == list(ids)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +165,59 @@ def test_the_chain_of_a_run_is_read_oldest_first(place: Path) -> None:
     assert {e.run for e in chain} == {merge.run}
 
 
+def test_the_chain_of_a_merge_is_its_second_side_and_of_one_commit_itself(bare: Path) -> None:
+    root = commit(bare, "root")
+    git(bare, "switch", "-qc", "side")
+    one, two = commit(bare, "one"), commit(bare, "two")
+    git(bare, "switch", "-q", "main")
+    own = commit(bare, "on main meanwhile")
+    git(bare, "merge", "-q", "--no-ff", "-m", "join", "side")
+    with opened(bare) as found:
+        assert [e.commit for e in history.chain_of(found, "HEAD")] == [one, two]
+        for single in (root, own, two):
+            assert [e.commit for e in history.chain_of(found, single)] == [single]
+
+
+def test_any_name_a_file_can_have_is_found_where_it_last_changed(bare: Path) -> None:
+    names = [
+        "s/a b.md", "s/\nfirst.md", "s/mid\ndle.md", "s/last\n", "s/日 🚀.md", "s/\udcff.md",
+        "s/*.md", "s/-n", "s/:(top)x",
+    ]  # fmt: skip
+    put(bare, 1, *names, "root.md")
+    put(bare, 2)
+    put(bare, 3, "s/mid\ndle.md", "s/last\n", "s/\udcff.md", "root.md")
+    put(bare, 4, "s/*.md")
+    put(bare, 5)
+    put(bare, 6, "other.md")
+    wanted = dict.fromkeys(names, 1) | dict.fromkeys(
+        ("s/mid\ndle.md", "s/last\n", "s/\udcff.md"), 3
+    )
+    wanted["s/*.md"] = 4
+    with opened(bare) as found:
+        assert days(history.last_touched(found, "HEAD", names)) == wanted
+        # Not one folder: the whole tree is walked.
+        assert days(history.last_touched(found, "HEAD", [*names, "root.md"])) == {
+            **wanted, "root.md": 3,
+        }  # fmt: skip
+        assert days(history.last_touched(found, "HEAD~3", ["s/*.md", "other.md"])) == {"s/*.md": 1}
+        assert history.last_touched(found, "HEAD", []) == {}
+
+
+def days(found: dict[str, datetime]) -> dict[str, int]:
+    return {name: when.day for name, when in found.items()}
+
+
+def put(repo: Path, day: int, *names: str) -> None:
+    """Commit new contents of some files on a day; of none, an empty commit."""
+    for name in names:
+        path = repo / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"day {day}")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "--allow-empty", "-m", f"day {day}")
+    committer(repo, f"2026-01-0{day}T12:00:00Z")
+
+
 def test_when_a_file_last_changed_follows_first_parents(bare: Path) -> None:
     names = ["s/a.md", 's/with "quotes" and \\.md', "s/日記.md", "s/deep/er/b.md"]
     for number, name in enumerate(names):
@@ -174,9 +244,6 @@ def test_when_a_file_last_changed_follows_first_parents(bare: Path) -> None:
 
 def committer(repo: Path, day: str) -> None:
     """Set the committer date of the last commit."""
-    import os
-    import subprocess
-
     subprocess.run(
         ["git", "-C", str(repo), "commit", "-q", "--amend", "--no-edit", "--allow-empty"],
         env={**os.environ, "GIT_COMMITTER_DATE": day}, check=True,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import driving
@@ -14,9 +18,14 @@ import workspaces
 from driving import git
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nobody import as_nobody
 
+from memrepo.core import codec
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
 from memrepo.store import index
 from memrepo.store.repo import open_repository
+from memrepo.store.tree import BlobFiles, Snapshot
 
 SCRIPTS = """\
 # Memory
@@ -26,6 +35,44 @@ SCRIPTS = """\
 - Привет мир, Вера живёт здесь.
 """.encode()
 ALL = index.Filter(statuses=("active", "archived", "superseded", "forgotten"), limit=100)
+
+
+class Files(BlobFiles):
+    """The files of a commit, kept in memory; blob ids follow from the contents."""
+
+    def __init__(self, data: Mapping[str, bytes]) -> None:
+        self._data = data
+        self.blobs = {path: hashlib.sha1(text).hexdigest() for path, text in data.items()}
+
+    def __getitem__(self, path: str) -> bytes:
+        return self._data[path]
+
+
+def tree_of(data: Mapping[str, bytes], files: type[Files] = Files) -> Snapshot:
+    """Make a snapshot whose commit id follows from its contents."""
+    commit = hashlib.sha1(repr(sorted(data.items())).encode()).hexdigest()
+    return Snapshot(commit=commit, layout=Layout(), files=files(data), problems=())
+
+
+def texts(*bodies: str, **fields: str) -> dict[str, bytes]:
+    """Return memory files, one for each text, numbered from 0."""
+    return dict(file(number, body, **fields) for number, body in enumerate(bodies))
+
+
+def file(number: int, body: str, **fields: str) -> tuple[str, bytes]:
+    path = f"memories/knowledge/2026-01/m-{number:03}.md"
+    keys = {"id": f"mem-{number:016x}", "type": "fact", **fields}
+    return path, codec.encode(Memory(path=path, fields=keys, body=body))
+
+
+def found(tree: Snapshot, *words: str, only: index.Filter = ALL) -> list[int]:
+    """Return the numbers of the memories that a new index finds, best first."""
+    with tempfile.TemporaryDirectory() as folder:
+        return numbers(index.search(Path(folder), tree, words, only))
+
+
+def numbers(matches: Iterable[index.Match]) -> list[int]:
+    return [int(match.id.removeprefix("mem-"), 16) for match in matches]
 
 
 @pytest.fixture
@@ -47,8 +94,12 @@ def hits(repo: Path, *words: str) -> list[str]:
 def dump(repo: Path) -> list[tuple[object, ...]]:
     """Return what the index holds."""
     with sqlite3.connect(repo / ".git" / "memrepo" / index.NAME) as base:
-        rows = base.execute("SELECT * FROM memory ORDER BY path").fetchall()
-        rows += base.execute("SELECT path, title, body FROM words ORDER BY path").fetchall()
+        rows = base.execute(
+            """SELECT path, blob, id, type, status, standing, title, body
+            FROM memory JOIN words ON words.rowid = number ORDER BY path"""
+        ).fetchall()
+        for table in ("memory", "words"):
+            assert base.execute(f"SELECT count(*) FROM {table}").fetchone() == (len(rows),)
     base.close()
     return rows
 
@@ -140,7 +191,7 @@ def test_stop_words_alone_are_searched_for(small: Path) -> None:
     assert hits(small, "is", "the", "zzz") == []
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=5), st.integers(0, 5))
 def test_catching_up_and_building_anew_come_to_the_same(order: list[int], last: int) -> None:
     """The index follows HEAD anywhere: forwards, back, to another branch."""
@@ -184,3 +235,279 @@ def test_a_memory_that_cannot_be_read_is_left_out_and_the_rest_found(small: Path
     git(small, "commit", "-qnam", "broken")
     assert hits(small, "greenhouse") == []
     assert len(hits(small, "北京")) == 1
+
+
+# -- the same answers from a tree in memory ----------------------------------------------------
+
+BODIES = st.sampled_from(
+    ["pump", "pump pump valve", "the valve", "温室は寒い", "café Oslo", "", "x " * 50 + "pump"]
+)
+CONTENTS = st.one_of(
+    st.tuples(BODIES, st.sampled_from(["active", "archived", "forgotten"])),
+    st.just(b"---\ntype: [\n---\nbroken pump\n"),
+)
+TREES = st.lists(st.dictionaries(st.integers(0, 5), CONTENTS, max_size=6), min_size=1, max_size=6)
+QUERIES = (["pump"], ["valve"], ["温室"], ["cafe", "oslo"], ["the"], ["broken", "pump"])
+
+
+def drawn(contents: Mapping[int, tuple[str, str] | bytes]) -> dict[str, bytes]:
+    files = {}
+    for number, content in contents.items():
+        body, status = ("", "active") if isinstance(content, bytes) else content
+        path, data = file(number, body, status=status)
+        files[path] = content if isinstance(content, bytes) else data
+    return files
+
+
+@settings(max_examples=40)
+@given(trees=TREES)
+def test_after_any_trees_catching_up_answers_as_a_new_index_does(
+    trees: list[dict[int, tuple[str, str] | bytes]],
+) -> None:
+    with tempfile.TemporaryDirectory() as kept:
+        for contents in [*trees, trees[0]]:
+            tree = tree_of(drawn(contents))
+            for words in QUERIES:
+                answer = index.search(Path(kept), tree, words, ALL)
+                with tempfile.TemporaryDirectory() as new:
+                    assert index.search(Path(new), tree, words, ALL) == answer
+                assert all(tree.blobs[match.path] == match.blob for match in answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("café", "cafe"), ("cafe", "CAFÉ"), ("cafe\u0301", "café"), ("STRASSE", "straße"),
+        ("Straße", "STRASSE"), ("ŁÓDŹ", "łódź"), ("ΣΊΣΥΦΟΣ", "Σίσυφος"), ("ﬁnal", "final"),
+        ("H₂O", "h2o"), ("Ⅷ", "viii"), ("Ọ̀ṣun", "osun"), ("x̂y", "x̂y"), ("हिन्दी", "हिन्दी"),
+        ("テスト", "ﾃｽﾄ"), ("ﾃｽﾄ", "テスト"), ("がくせい", "か\u3099くせい"),
+        ("か\u3099くせい", "がくせい"), ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"),
+        ("한국어", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+        ("\uf900\u66f4", "豈更"), ("お茶が好き", "茶"), ("犬", "犬"), ("用Python写的", "python"),
+        ("用Python写的", "写的"), ("GPT4を使う", "gpt4"), ("２０２６年３月", "2026"),
+        ("snake_case", "snake_case"), ("we don't", "don't"), ("heated pumps", "heating pump"), ("a\u200bb", "ab"),
+    ],
+)  # fmt: skip
+def test_one_text_in_two_spellings_is_one(text: str, words: str) -> None:
+    tree = tree_of(texts("nothing of the kind", text))
+    assert found(tree, words) == [1]
+
+
+@pytest.mark.parametrize("words", ["京東", "犬猫", "pyth", "is狐"])
+def test_what_is_not_there_is_not_found(words: str) -> None:
+    assert found(tree_of(texts("東京の犬と猫", "用Python写的")), words) == []
+
+
+@pytest.mark.parametrize("words", ["", " ", "\t\n", "...", '"', "()*^:-+;--", "…—«»", "🚀", "\0"])
+def test_without_a_word_nothing_is_found(tmp_path: Path, words: str) -> None:
+    assert index.search(tmp_path, tree_of(texts("x")), [words], ALL) == []
+    assert index.search(tmp_path, tree_of(texts("x")), [], ALL) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ('"valve"', [1]), ("val*", []), ("(valve)", [1]), ("NEAR(pump valve)", [0, 1, 2]),
+        ("pump AND valve", [0, 1]), ("pump NOT valve", [0, 1]), ("title:valve", [1]),
+        ("body : pump", [0]), ("^valve", [1]), ("-valve", [1]), ("pump+valve", [0, 1]),
+        ("';DROP TABLE words;--", []), ("near", [2]),
+    ],
+)  # fmt: skip
+def test_signs_of_a_query_language_are_only_signs(words: str, wanted: list[int]) -> None:
+    tree = tree_of(texts("the pump", "the valve", "near the shed"))
+    assert sorted(found(tree, words)) == wanted
+
+
+def test_ten_thousand_different_words_are_a_query() -> None:
+    tree = tree_of(texts("nothing", "w9999"))
+    assert found(tree, *(f"w{number}" for number in range(10_000))) == [1]
+
+
+def test_status_and_type_limit_what_is_found() -> None:
+    files = dict(
+        file(number, "pump", type=type_, status=status)
+        for number, (type_, status) in enumerate(
+            (type_, status)
+            for type_ in ("fact", "preference")
+            for status in ("active", "archived", "forgotten")
+        )
+    )
+    tree = tree_of(files)
+    assert found(tree, "pump", only=index.Filter()) == [0, 3]
+    assert found(tree, "pump", only=index.Filter(types=("preference",))) == [3]
+    assert found(tree, "pump", only=index.Filter(types=("fact", "preference"))) == [0, 3]
+    assert found(tree, "pump", only=index.Filter(types=("lesson",))) == []
+    assert found(tree, "pump", only=index.Filter(statuses=("archived", "forgotten"))) == [
+        1,
+        2,
+        4,
+        5,
+    ]
+    assert found(tree, "pump", only=index.Filter(statuses=())) == []
+
+
+def test_equals_come_by_path_and_the_limit_cuts_the_worst() -> None:
+    bodies = ["pump and more words", *["pump"] * 5, "pump pump"]
+    # Written in another order than that of their paths.
+    tree = tree_of(dict(reversed(texts(*bodies).items())))
+    order = found(tree, "pump")
+    assert [n for n in order if bodies[n] == "pump"] == [1, 2, 3, 4, 5]
+    assert order[-1] == 0
+    for limit in range(9):
+        assert found(tree, "pump", only=index.Filter(limit=limit)) == order[:limit]
+
+
+def test_a_title_weighs_more_than_a_text() -> None:
+    tree = tree_of(dict([file(0, "the pump", title="x y"), file(1, "x the y", title="pump")]))
+    assert found(tree, "pump") == [1, 0]
+
+
+def test_damage_in_any_page_is_mended(tmp_path: Path) -> None:
+    tree = tree_of(texts(*(f"zebra w{number} " * 60 for number in range(120))))
+    wanted = index.search(tmp_path, tree, ["zebra"], ALL)
+    path = tmp_path / index.NAME
+    whole = path.read_bytes()
+    pages = len(whole) // 4096
+    assert pages > 20
+    for page in range(pages):
+        path.write_bytes(whole[: page * 4096] + b"\xa5" * 4096 + whole[(page + 1) * 4096 :])
+        assert index.search(tmp_path, tree, ["zebra"], ALL) == wanted, page
+
+
+# -- folders that cannot be written, locks, kills ----------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["fresh", "same commit", "behind", "another version"])
+def test_in_a_folder_that_cannot_be_written_the_answer_is_the_same(state: str) -> None:
+    old, new = tree_of(texts("a pump")), tree_of(texts("a valve", "the pump"))
+    assert found(new, "pump") == [1]  # also loads, as root, all that is imported on the way
+    with as_nobody() as folder:
+        home = folder / "memrepo"
+        home.mkdir()
+        if state != "fresh":
+            index.search(home, old if state == "behind" else new, ["pump"], ALL)
+            if state == "another version":
+                of_another_version(home / index.NAME)
+            (home / index.NAME).chmod(0o400)
+        before = {path.name: path.read_bytes() for path in home.iterdir()}
+        home.chmod(0o500)
+        answers = [numbers(index.search(home, new, ["pump"], ALL)) for _ in range(2)]
+        home.chmod(0o700)
+        assert {path.name: path.read_bytes() for path in home.iterdir()} == before
+    assert answers == [[1], [1]]
+
+
+@pytest.mark.parametrize("what", ["folder", "parent"])
+def test_something_else_in_the_place_of_the_index_is_left_alone(tmp_path: Path, what: str) -> None:
+    place = tmp_path / "memrepo"
+    if what == "folder":
+        (place / index.NAME).mkdir(parents=True)
+    else:
+        place.write_text("a file")
+    assert numbers(index.search(place, tree_of(texts("pump")), ["pump"], ALL)) == [0]
+    assert (place / index.NAME).is_dir() if what == "folder" else place.read_text() == "a file"
+
+
+def test_an_index_that_another_program_locks_is_waited_for_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "WAIT_S", 0.1)
+    old, new = tree_of(texts("a pump")), tree_of(texts("a valve", "the pump"))
+    index.search(tmp_path, old, ["pump"], ALL)
+    inode = (tmp_path / index.NAME).stat().st_ino
+    other = sqlite3.connect(tmp_path / index.NAME, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    assert numbers(index.search(tmp_path, new, ["pump"], ALL)) == [1]
+    other.execute("ROLLBACK")
+    other.close()
+    assert numbers(index.search(tmp_path, new, ["pump"], ALL)) == [1]
+    assert (tmp_path / index.NAME).stat().st_ino == inode
+
+
+def in_children(*acts: Callable[[], object]) -> list[int]:
+    """Do each act in a process of its own, at once; return how each ended."""
+    children = []
+    for act in acts:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                act()
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def test_processes_that_read_different_commits_each_get_their_own(tmp_path: Path) -> None:
+    """While one asks, another may have followed HEAD to a newer commit."""
+    trees = [
+        tree_of(texts(*(f"pump {'x' * turn} {number}" for number in range(4 + turn))))
+        for turn in range(3)
+    ]
+
+    def ask(tree: Snapshot) -> Callable[[], None]:
+        def act() -> None:
+            for _ in range(60):
+                answer = index.search(tmp_path, tree, ["pump"], ALL)
+                assert {m.path: m.blob for m in answer} == tree.blobs
+
+        return act
+
+    assert in_children(*map(ask, trees)) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("start", ["new", "behind"])
+@pytest.mark.parametrize("reads", [1, 30, 60])
+def test_a_process_killed_while_it_builds_leaves_nothing_wrong(
+    tmp_path: Path, reads: int, start: str
+) -> None:
+    class Deadly(Files):
+        left = reads
+
+        def __getitem__(self, path: str) -> bytes:
+            type(self).left -= 1
+            if not self.left:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().__getitem__(path)
+
+    # More than SQLite's cache holds, so that half a transaction is in the file.
+    long = " ".join(f"word{number}" for number in range(8_000))
+    old = tree_of(texts(*(f"old zebra {number}" for number in range(60))))
+    data = texts(*(f"zebra {number} {long}" for number in range(60)))
+    if start == "behind":
+        assert len(index.search(tmp_path, old, ["zebra"], ALL)) == 60
+    deadly = tree_of(data, Deadly)
+    (code,) = in_children(lambda: index.search(tmp_path, deadly, ["zebra"], ALL))
+    assert code == -signal.SIGKILL
+    if reads > 1:
+        assert (tmp_path / f"{index.NAME}-journal").stat().st_size
+    tree = tree_of(data)
+    if start == "behind":
+        assert numbers(index.search(tmp_path, old, ["old"], ALL)) == list(range(60))
+    assert sorted(numbers(index.search(tmp_path, tree, ["zebra"], ALL))) == list(range(60))
+    with tempfile.TemporaryDirectory() as new:
+        for words in (["word17"], ["zebra", "5"], ["old"]):
+            wanted = index.search(Path(new), tree, words, ALL)
+            assert index.search(tmp_path, tree, words, ALL) == wanted
+
+
+def test_two_programs_that_search_while_a_third_runs_all_end_well(place: Path) -> None:
+    repo = place / "repo"
+    workspaces.growing(place / "ws", 1)
+    command = [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", driving.LATER]
+    calls = [["search", "Vera"], ["run"], ["search", "greenhouse"]]
+    running = [
+        subprocess.Popen(
+            [*command, *argv], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            cwd=Path(__file__).resolve().parents[2],
+        )
+        for argv in calls
+    ]  # fmt: skip
+    ended = [(process.communicate()[1], process.returncode) for process in running]
+    assert [code for _, code in ended] == [0, 0, 0], ended
+    (repo / ".git" / "memrepo" / index.NAME).stat()
+    caught_up = hits(repo, "greenhouse"), dump(repo)
+    (repo / ".git" / "memrepo" / index.NAME).unlink()
+    assert (hits(repo, "greenhouse"), dump(repo)) == caught_up

@@ -17,6 +17,7 @@ import standing
 
 from memrepo.core.errors import Exit
 from memrepo.store.lock import Locked, lock
+from memrepo.store.repo import open_repository
 
 HOLDER = """
 import sys
@@ -62,6 +63,27 @@ def test_a_write_waits_for_another_to_end(repo: Path) -> None:
         timer.join()
 
 
+@pytest.mark.parametrize("argv", [("ingest",), ("run",)])
+def test_a_command_that_waited_long_enough_for_the_write_lock_gives_up(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("memrepo.store.repo.WRITE_WAIT_S", 0.2)
+    before = standing.prints(repo)
+    with held(repo / ".git" / "memrepo", "write"):
+        answer = driving.memrepo(repo, *argv, now=driving.LATER)
+    assert answer.exit == Exit.LOCKED
+    assert "write lock after 0.2 s" in answer.error["message"]
+    assert standing.prints(repo) == before
+    driving.done(repo, *argv, now=driving.LATER)
+
+
+def test_reading_waits_for_nobody(repo: Path) -> None:
+    folder = repo / ".git" / "memrepo"
+    with held(folder, "run"), held(folder, "write"):
+        for argv in (("status",), ("log",), ("search", "Vera")):
+            assert driving.memrepo(repo, *argv, now=driving.LATER).exit == 0
+
+
 def test_a_write_that_waited_long_enough_gives_up(tmp_path: Path) -> None:
     said = pytest.raises(Locked, match=r"write lock after 0\.1 s")
     with held(tmp_path, "write"), said, lock(tmp_path, "write", wait_s=0.1):
@@ -76,6 +98,31 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
         holder.wait()
         with lock(tmp_path, "run"):
             pass
+
+
+def test_a_run_goes_on_where_another_was_killed(repo: Path) -> None:
+    folder, head = repo / ".git" / "memrepo", driving.git(repo, "rev-parse", "HEAD")
+    with held(folder, "run") as runs, held(folder, "write") as writes:
+        for holder in (runs, writes):
+            os.kill(holder.pid, signal.SIGKILL)
+            holder.wait()
+        driving.done(repo, "run", now=driving.LATER)
+    assert driving.git(repo, "rev-parse", "HEAD") != head
+
+
+@pytest.mark.parametrize(("argv", "name"), [(("run",), "run"), (("ingest",), "write")])
+def test_work_trees_of_one_repository_share_the_locks(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], name: str
+) -> None:
+    monkeypatch.setattr("memrepo.store.repo.WRITE_WAIT_S", 0.1)
+    side = repo.parent / "side"
+    driving.git(repo, "worktree", "add", "-q", "-b", "side", str(side))
+    with open_repository(repo) as here, open_repository(side) as there:
+        assert there.folder.resolve() == here.folder.resolve()
+        with held(here.folder, name):
+            answer = driving.memrepo(side, *argv, now=driving.LATER)
+    assert answer.exit == Exit.LOCKED
+    assert f"{name} lock" in answer.error["message"]
 
 
 def test_a_child_that_inherits_the_lock_holds_it_on(tmp_path: Path) -> None:

@@ -90,3 +90,93 @@ def test_a_file_is_found_at_a_commit(root: Path) -> None:
         assert file_at(repo, "HEAD", "own.*") is None
         assert file_at(repo, "HEAD", "sources/link.md") is None
         assert file_at(repo, "HEAD", "sources/module") is None
+        assert file_at(repo, "HEAD", "memories/knowledge/a.md") == b"memories/knowledge/a.md"
+        assert file_at(repo, "HEAD", "none.md") is None
+
+
+@pytest.mark.parametrize("path", ["sources", "sources/", "memories/knowledge/", "./own.txt"])
+def test_only_the_very_path_is_a_file(root: Path, path: str) -> None:
+    with opened(root) as repo:
+        assert file_at(repo, "HEAD", path) is None
+
+
+def test_an_old_commit_is_read_as_it_was(root: Path) -> None:
+    old = git(root, "rev-parse", "HEAD").strip()
+    (root / "sources/b.md").write_text("newer")
+    (root / "memories/knowledge/new.md").write_text("new")
+    git(root, "rm", "-q", "--cached", "memories/knowledge/a.md")
+    git(root, "add", "sources/b.md", "memories/knowledge/new.md")
+    git(root, "commit", "-qm", "third")
+    (root / "sources/b.md").unlink()
+    with opened(root) as repo:
+        then, now = snapshot(repo, old, Layout()), snapshot(repo, "HEAD", Layout())
+        assert then.commit == old
+        assert then.files["sources/b.md"] == b"sources/b.md"
+        assert "memories/knowledge/a.md" in then.files
+        assert "memories/knowledge/new.md" not in then.files
+        assert now.files["sources/b.md"] == b"newer"
+        assert "memories/knowledge/a.md" not in now.files
+        assert file_at(repo, old, "sources/b.md") == b"sources/b.md"
+        assert file_at(repo, "HEAD", "sources/b.md") == b"newer"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["with space.md", "line\nbreak.md", "\nfirst.md", "last\n", 'quo"te\'s.md', "tab\t.md", "🚀.md",
+     "日記.md", "e\u0301.md", "back\\slash.md", "*.md", ":(top)x.md", "-x.md", "  ", "a\rb.md"],
+    ids=ascii,
+)  # fmt: skip
+def test_any_text_is_a_name(tmp_path: Path, name: str) -> None:
+    git(tmp_path, "init", "-q")
+    path = "sources/" + name
+    (tmp_path / "sources").mkdir()
+    (tmp_path / path).write_text("x")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "odd")
+    found, files = take(tmp_path, Layout())
+    assert files == {path: b"x"}
+    assert found.problems == ()
+    with opened(tmp_path) as repo:
+        assert file_at(repo, "HEAD", path) == b"x"
+
+
+def test_a_name_that_is_not_utf8_is_named_and_its_neighbours_are_read(root: Path) -> None:
+    (root / "sources/\udcfe.md").symlink_to("b.md")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "a link with such a name")
+    with opened(root) as repo:
+        assert file_at(repo, "HEAD", "sources/\udcff.md") == b"x"
+    found, files = take(root, Layout())
+    named = {p.path for p in found.problems if p.rule == "tree-name-not-utf8"}
+    assert named == {"sources/\\udcfe.md", "sources/\\udcff.md"}
+    assert files["sources/b.md"] == b"sources/b.md"
+    # What a problem says can be printed.
+    assert "\n".join(map(str, found.problems)).encode("utf-8")
+
+
+def test_the_executable_bit_changes_nothing(root: Path) -> None:
+    before = take(root, Layout())
+    assert git(root, "ls-files", "--stage", "memories/knowledge/a.md").startswith("100755")
+    git(root, "update-index", "--chmod=-x", "memories/knowledge/a.md")
+    git(root, "update-index", "--chmod=+x", "sources/b.md")
+    git(root, "commit", "-qm", "modes")
+    after = take(root, Layout())
+    assert (after[0].blobs, after[1]) == (before[0].blobs, before[1])
+
+
+@pytest.mark.parametrize("mode", ["120000", "160000"], ids=["symlink", "submodule"])
+@pytest.mark.parametrize("prefix", ["", "memrepo/"])
+@pytest.mark.parametrize("area", ["memories", "sources"])
+def test_a_whole_area_that_is_not_a_folder_is_named(
+    root: Path, area: str, prefix: str, mode: str
+) -> None:
+    commit = git(root, "rev-parse", "HEAD").strip()
+    target = commit if mode == "160000" else git(root, "rev-parse", "HEAD:own.txt").strip()
+    git(root, "rm", "-rq", "--cached", area)
+    git(root, "update-index", "--add", "--cacheinfo", f"{mode},{target},{prefix}{area}")
+    git(root, "commit", "-qm", "a link for an area")
+    found, files = take(root, Layout(prefix))
+    assert not [path for path in files if path.startswith(prefix + area)]
+    assert (prefix + area, "tree-not-a-file") in {(p.path, p.rule) for p in found.problems}
+    other = Layout("memrepo/" if not prefix else "")
+    assert area not in {p.path.removeprefix(prefix) for p in take(root, other)[0].problems}

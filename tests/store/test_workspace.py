@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import driving
 import pytest
 import workspaces
+from nobody import as_nobody
 
 from memrepo.purify.sources import SourceRules
 from memrepo.store.workspace import MAX_BYTES, Workspace, not_followed, read_workspace
@@ -100,21 +98,6 @@ def test_a_linked_folder_that_runs_would_not_read_is_of_no_concern(tmp_path: Pat
     assert rules_of(read_workspace(root, RULES)) == {}
 
 
-@contextmanager
-def as_nobody() -> Iterator[Path]:
-    """Work as a user whom file modes bind (root is bound by none), in a folder of that user."""
-    with tempfile.TemporaryDirectory() as folder:
-        if os.geteuid() != 0:
-            yield Path(folder)
-            return
-        os.chown(folder, 65534, -1)
-        os.seteuid(65534)
-        try:
-            yield Path(folder)
-        finally:
-            os.seteuid(0)
-
-
 def test_an_unreadable_file_and_folder_are_refused_by_name() -> None:
     with as_nobody() as root:
         write(root, {"MEMORY.md": b"- a\n", "memory/a.md": b"- b\n", "episodes/c.md": b"c\n"})
@@ -178,24 +161,69 @@ def snapshots(repo: Path) -> set[str]:
     return set(driving.git(repo, "ls-files", "sources").split())
 
 
-def test_a_file_that_becomes_unreadable_keeps_its_last_snapshot(place: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        ("latin1", "source-not-utf8"), ("NUL", "source-binary"), ("large", "source-too-large"),
+        ("link", "source-not-a-file"), ("folder link", "source-not-a-file"),
+    ],
+)  # fmt: skip
+def test_a_file_that_can_no_longer_be_read_keeps_its_last_snapshot(
+    place: Path, kind: str, rule: str
+) -> None:
     repo, ws = place / "repo", place / "ws"
     before = snapshots(repo)
-    name = next(p for p in sorted(before) if p.endswith("MEMORY.md")).removeprefix("sources/")
-    old = (repo / "sources" / name).read_bytes()
-    (ws / name).write_bytes(b"a\xff")
+    old = {name: (repo / name).read_bytes() for name in before}
+    match kind:
+        case "latin1":
+            (ws / "MEMORY.md").write_bytes(b"caf\xe9")
+        case "NUL":
+            (ws / "MEMORY.md").write_bytes(b"- a\0")
+        case "large":
+            (ws / "MEMORY.md").write_bytes(b"x" * (MAX_BYTES + 1))
+        case "link":
+            (ws / "MEMORY.md").rename(place / "elsewhere.md")
+            (ws / "MEMORY.md").symlink_to(place / "elsewhere.md")
+        case "folder link":
+            (ws / "memory").rename(place / "elsewhere")
+            (ws / "memory").symlink_to(place / "elsewhere")
+    name = "memory/" if kind == "folder link" else "MEMORY.md"
     done = driving.done(repo, "ingest", now=driving.LATER)
-    assert [p["rule"] for p in done["refused"]] == ["source-not-utf8"]
-    assert done["removed"] == []
-    assert snapshots(repo) == before
-    assert (repo / "sources" / name).read_bytes() == old
+    assert [(p["path"], p["rule"]) for p in done["refused"]] == [(name, rule)]
+    assert (done["removed"], done["changed"]) == ([], [])
+    assert {name: (repo / name).read_bytes() for name in snapshots(repo)} == old
 
 
-@pytest.mark.parametrize(("gone", "exit_code"), [(3, 0), (4, 3), (10, 3)])
+def test_a_secret_reaches_no_object_of_the_repository(place: Path) -> None:
+    repo, ws = place / "repo", place / "ws"
+    (ws / "MEMORY.md").write_text(f"- The token of the pump is {SECRET} for now.\n")
+    inbox = repo / "sources" / "inbox" / "a.md"
+    inbox.parent.mkdir(parents=True, exist_ok=True)
+    inbox.write_text(f"- The other token is {SECRET} too.\n")
+    (inbox.parent / "b.md").write_text("- Vera bought a second pump.\n")
+    done = driving.done(repo, "ingest", now=driving.LATER)
+    assert {(p["path"], p["rule"]) for p in done["refused"]} == {
+        ("MEMORY.md", "source-secret-redacted"), ("inbox/a.md", "source-secret"),
+    }  # fmt: skip
+    assert "sources/inbox/b.md" in snapshots(repo)
+    assert "sources/inbox/a.md" not in snapshots(repo)
+    assert SECRET in inbox.read_text()
+    assert "is [" in (repo / "sources" / "MEMORY.md").read_text()
+    for line in driving.git(
+        repo, "cat-file", "--batch-check", "--batch-all-objects", "--unordered"
+    ).splitlines():
+        blob, kind, _ = line.split()
+        assert SECRET not in driving.git(repo, "cat-file", kind, blob), line
+
+
+@pytest.mark.parametrize(
+    ("held", "gone", "exit_code"),
+    [(10, 3, 0), (10, 4, 3), (10, 10, 3), (7, 2, 0), (3, 1, 3), (20, 6, 0), (20, 7, 3), (1, 1, 3)],
+)
 def test_more_than_three_in_ten_gone_stops_the_ingest(
-    tmp_path: Path, gone: int, exit_code: int
+    tmp_path: Path, held: int, gone: int, exit_code: int
 ) -> None:
-    names = [f"memory/topic{n}.md" for n in range(10)]
+    names = [f"memory/topic{n}.md" for n in range(held)]
     ws = workspaces.write(tmp_path / "ws", {n: f"- {n} is here.\n".encode() for n in names})
     driving.done(tmp_path, "init", "repo", "--from", "ws")
     repo = tmp_path / "repo"
@@ -209,12 +237,50 @@ def test_more_than_three_in_ten_gone_stops_the_ingest(
         assert driving.git(repo, "rev-parse", "HEAD") == head
         done = driving.memrepo(repo, "ingest", "--force")
         # An empty workspace is never believed, whatever is forced.
-        assert (done.exit == 0) == (gone < 10)
+        assert (done.exit == 0) == (gone < held)
+        if gone < held:
+            assert len(done.data["removed"]) == gone
+            assert len(snapshots(repo)) == held - gone
     else:
         assert len(answer.data["removed"]) == gone
 
 
-def test_a_missing_workspace_stops_the_ingest(place: Path) -> None:
-    (place / "ws").rename(place / "elsewhere")
-    answer = driving.memrepo(place / "repo", "ingest")
-    assert (answer.exit, "does not exist" in answer.error["message"]) == (3, True)
+def test_files_in_the_inbox_do_not_make_a_loss_look_smaller(place: Path) -> None:
+    repo, ws = place / "repo", place / "ws"
+    inbox = repo / "sources" / "inbox"
+    inbox.mkdir(parents=True, exist_ok=True)
+    for number in range(20):
+        (inbox / f"{number}.md").write_text(f"- The {number}th thing is in the shed.\n")
+    driving.done(repo, "ingest", now=driving.LATER)
+    for path in [*ws.rglob("*.md")][:2]:
+        path.unlink()
+    assert driving.memrepo(repo, "ingest", now=driving.LATER).exit == 3
+
+
+@pytest.mark.parametrize("options", [(), ("--force",)])
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("missing", "does not exist"), ("a file", "does not exist"),
+        ("empty", "holds no file"), ("only others", "holds no file"),
+    ],
+)  # fmt: skip
+def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(
+    place: Path, kind: str, said: str, options: tuple[str, ...]
+) -> None:
+    repo, ws = place / "repo", place / "ws"
+    ws.rename(place / "elsewhere")
+    match kind:
+        case "a file":
+            ws.write_text("- a\n")
+        case "empty":
+            ws.mkdir()
+        case "only others":
+            write(ws, {"README.txt": b"x", "runtime/x.md": b"x"})
+        case _:
+            pass
+    head = driving.git(repo, "rev-parse", "HEAD")
+    answer = driving.memrepo(repo, "ingest", *options, now=driving.LATER)
+    assert answer.exit == 3
+    assert said in answer.error["message"]
+    assert driving.git(repo, "rev-parse", "HEAD") == head

@@ -172,15 +172,21 @@ def play(text: str, each: Callable[[Exchange, tuple[str, ...]], None]) -> None:
 
 
 def refreshed(text: str) -> str:
-    """Return a document with the answers of today; those that still hold stay as they are."""
+    """Return a document with the answers of today, or as it is where all of them still hold.
+
+    When one is stale all are written, so that a run has one id throughout; answers that leave
+    lines out (`...`) stay while they hold.
+    """
     lines = text.split("\n")
-    changes: list[tuple[Exchange, tuple[str, ...]]] = []
-
-    def note(exchange: Exchange, found: tuple[str, ...]) -> None:
-        if not same(exchange.answer, found):
-            changes.append((exchange, found))
-
-    play(text, note)
+    played: list[tuple[Exchange, tuple[str, ...]]] = []
+    play(text, lambda exchange, found: played.append((exchange, found)))
+    if all(same(exchange.answer, found) for exchange, found in played):
+        return text
+    changes = [
+        (exchange, found)
+        for exchange, found in played
+        if "..." not in exchange.answer or not same(exchange.answer, found)
+    ]
     for exchange, found in reversed(changes):
         lines[exchange.line : exchange.line + len(exchange.answer)] = found
     return "\n".join(lines)

@@ -96,7 +96,11 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         return Decision(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
-    if old := known.before_edit(cluster):
+    old = known.before_edit(cluster)
+    if old is not None and _worded_by_person(old):
+        # A machine does not overwrite what a person wrote: both stand, and say so.
+        known.disputed[cluster.cluster_id] = old.id
+    elif old is not None:
         reword = _reword(known, old, claim, sources)
         if not _other_value(old, claim) and not storable(old.with_fields(reword.fields, said.text)):
             known.reworded[old.id] = reword
@@ -120,6 +124,11 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     return Decision(
         cluster_id=cluster.cluster_id, memory_id=id_, disposition=disposition, reason=reason
     )
+
+
+def _worded_by_person(memory: Memory) -> bool:
+    stamp: Stamp | None = memory.fields.get("generated")
+    return stamp is not None and stamp.by.startswith("human:")
 
 
 def _other_value(old: Memory, claim: CanonicalClaim) -> bool:

@@ -62,8 +62,8 @@ def capture(
         )
         if id_ in state.memories or id_ in creates:
             continue
-        old = grown.get((one.resource, one.unit.title))
-        if old is not None and old.id not in rewords:
+        if olds := grown.get((one.resource, one.unit.title)):
+            old = olds.pop(0)
             reword = _reword(old, one, now)
             if why := storable(old.with_fields(reword.fields, one.unit.text)):
                 quarantined.append((one.hash, why))
@@ -84,14 +84,18 @@ def capture(
     )
 
 
-def _growing(state: State, standing: Iterable[NoteUnit]) -> dict[tuple[str, str], Memory]:
-    """Return notes whose recorded text is no longer in their source, by source and heading."""
+def _growing(state: State, standing: Iterable[NoteUnit]) -> dict[tuple[str, str], list[Memory]]:
+    """Return active notes whose recorded text left their source, by source and heading.
+
+    Sections of one heading stand in the order of their lines: the first that grew is the first.
+    """
     still = {unit.text_hash for unit in standing}
-    return {
-        (memory.sources[0].resource, memory.text("title")): memory
-        for memory in state.memories.values()
-        if memory.is_note and memory.sources and memory.sources[-1].text_hash not in still
-    }
+    found: dict[tuple[str, str], list[Memory]] = {}
+    for memory in sorted(state.active, key=lambda m: m.sources[-1].lines if m.sources else (0, 0)):
+        if memory.is_note and memory.sources and memory.sources[-1].text_hash not in still:
+            key = (memory.sources[0].resource, memory.text("title"))
+            found.setdefault(key, []).append(memory)
+    return found
 
 
 def _source(one: PlacedNote) -> Source:

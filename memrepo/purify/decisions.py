@@ -24,6 +24,8 @@ def single_decisions(
         if known.current(old).status == known.current(new).status == "active":
             yield _supersede(known, new, old, "a newer value of the same key in the same run")
     for new, claim in stated:
+        if disputed := known.disputed.get(claim.cluster_id):
+            rest.append((new, disputed, "its source was edited, and a person had worded it"))
         replaced = known.replaced.get(claim.cluster_id, "")
         if replaced and known.current(replaced).status == "active":
             yield _supersede(known, new, replaced, "the line that said it was edited")
@@ -44,8 +46,10 @@ def single_decisions(
             if not (over and other.relation == "stale")
         ]
     for new, old, why in rest:
-        if new != old and known.current(old).status == "active":
-            yield _flag(known, new, old, why)
+        if new == old or known.current(old).status != "active":
+            continue
+        if step := _flag(known, new, old, why):
+            yield step
 
 
 def _not_sure(known: Known, new: str, old: str, claim: CanonicalClaim) -> str:
@@ -61,6 +65,10 @@ def _not_sure(known: Known, new: str, old: str, claim: CanonicalClaim) -> str:
     return "" if known.current(old).status == "active" and old != new else "superseded already"
 
 
+def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*ids, id_)))
+
+
 def _supersede(known: Known, new: str, old: str, reason: str) -> Step:
     before, after = known.current(old), known.current(new)
     return Step(
@@ -72,24 +80,32 @@ def _supersede(known: Known, new: str, old: str, reason: str) -> Step:
                 old,
                 {
                     "status": "superseded",
-                    "superseded_by": (*before.texts("superseded_by"), new),
+                    "superseded_by": _with(before.texts("superseded_by"), new),
                     "superseded_at": known.now,
                 },
             ),
-            known.edit(new, {"supersedes": (*after.texts("supersedes"), old)}),
+            known.edit(new, {"supersedes": _with(after.texts("supersedes"), old)}),
         ),
     )
 
 
-def _flag(known: Known, new: str, old: str, reason: str) -> Step:
+def _flag(known: Known, new: str, old: str, reason: str) -> Step | None:
+    """Mark two memories as contradicting each other; None where both say so already."""
     changes = []
     for id_, other in ((new, old), (old, new)):
-        edge = Link(target=other, type="contradicts")
-        links = known.current(id_).fields.get("links", ())
-        changes.append(known.edit(id_, {"standing": "contested", "links": (*links, edge)}))
+        memory = known.current(id_)
+        links: tuple[Link, ...] = memory.fields.get("links", ())
+        linked = any((x.target, x.type) == (other, "contradicts") for x in links)
+        if linked and memory.standing == "contested":
+            continue
+        edge = () if linked else (Link(target=other, type="contradicts"),)
+        changes.append(known.edit(id_, {"standing": "contested", "links": (*links, *edge)}))
+    if not changes:
+        return None
     return Step(
         op="flag",
         what=f"{known.current(new).label} against {known.current(old).label}",
         reason=reason or "contradiction",
         changes=tuple(changes),
+        memories=(new, old),
     )

@@ -56,6 +56,7 @@ class Known:
     edited: dict[str, Memory] = field(default_factory=dict)
     reworded: dict[str, Update] = field(default_factory=dict)
     replaced: dict[str, str] = field(default_factory=dict)
+    disputed: dict[str, str] = field(default_factory=dict)
     by_evidence: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

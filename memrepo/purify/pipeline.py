@@ -145,7 +145,7 @@ def _withhold(intake: Intake, left_open: frozenset[tuple[str, str]]) -> None:
     waits = {r for r, _ in left_open if r not in judged or intake.gone.get(r)}
     intake.consumed = [entry for entry in intake.consumed if entry.resource not in waits]
     for resource in waits:
-        intake.gone.pop(resource, None)
+        intake.revisions.pop(resource, None)
 
 
 # -- the outcome ---------------------------------------------------------------------------------

@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import TypeAlias
 
 from memrepo.core.ids import normal_claim
+from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.units import Unit
 
 SIMILAR = 0.6
 """Texts at one place that agree by this ratio are one unit before and after an edit."""
 MAX_TEXT = 2000
+SHARED = 0.2
+"""The least share of common words of an edit."""
+WINDOW = 50
+"""An edit does not move a unit past more than this many others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +50,18 @@ def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
 
 def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str, str]:
     """Pair what stands at one place, best similarity first; ties go to the earlier units."""
+    before = [(i, u, _prepared(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
+    after = [(j, u, _prepared(u.text)) for j, u in enumerate(new)]
     scored = [
-        (-similarity(one.text, other.text), i, j)
-        for i, one in enumerate(old)
-        if one.text_hash in gone
-        for j, other in enumerate(new)
+        (-score, i, j)
+        for i, _, one in before
+        for j, _, other in after
+        if abs(i - j) <= WINDOW and (score := _agreement(one, other)) >= SIMILAR
     ]
     pairs: dict[str, str] = {}
     used_old: set[int] = set()
     used_new: set[int] = set()
-    for score, i, j in sorted(scored):
-        if -score < SIMILAR:
-            break
+    for _, i, j in sorted(scored):
         if i not in used_old and j not in used_new:
             used_old.add(i)
             used_new.add(j)
@@ -64,9 +70,26 @@ def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str
 
 
 def similarity(one: str, other: str) -> float:
-    """Return how much two texts agree, 0 to 1, by their first 2,000 normalised characters."""
-    left, right = normal_claim(one)[:MAX_TEXT], normal_claim(other)[:MAX_TEXT]
-    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    """Return how much two texts agree, 0 to 1, by their first 2,000 normalised characters.
+
+    Texts that share hardly a word agree by 0: nobody would call one an edit of the other.
+    """
+    return _agreement(_prepared(one), _prepared(other))
+
+
+_Prepared: TypeAlias = tuple[str, frozenset[str]]
+
+
+def _prepared(text: str) -> _Prepared:
+    plain = normal_claim(text)[:MAX_TEXT]
+    return plain, tokens(plain)
+
+
+def _agreement(one: _Prepared, other: _Prepared) -> float:
+    """Compare by words first: the exact ratio is dear, and most pairs of a rewrite differ."""
+    if one[1] and other[1] and jaccard(one[1], other[1]) < SHARED:
+        return 0.0
+    matcher = SequenceMatcher(None, one[0], other[0], autojunk=False)
     if matcher.real_quick_ratio() < SIMILAR or matcher.quick_ratio() < SIMILAR:
         return 0.0
     return matcher.ratio()

@@ -17,7 +17,7 @@ from memrepo.core.judging import (
     Contradiction,
     Wording,
 )
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.schema import Scores
 from memrepo.core.state import Files, State, apply, read_state
 from memrepo.purify.assemble import Assembled, assemble
@@ -266,3 +266,27 @@ def test_a_memory_about_to_be_retired_is_believed_again_when_it_is_stated_again(
     retired = apply(before, [Update(id=only(before).id, fields={"standing": "retire_candidate"})])
     other = group("b", LONG, sources=[source(LONG, "sources/b.md")])
     assert only(run(retired, (other, claim("b", LONG, "Infra")))).standing == "resolved"
+
+
+def test_a_contradiction_met_again_is_no_second_link_and_no_step() -> None:
+    state = run(empty(), editor("a", "vim"))
+    vim = only(state).id
+    rival = (Contradiction(memory_id=vim, relation="contested"),)
+    state = run(state, editor("b", "helix", contradictions=rival))
+    other = group("c", "Editor: helix", sources=[source("Editor: helix", "sources/c.md")])
+    again = claim("c", "Editor: helix", "Tools", "Editor", "helix", contradictions=rival)
+    made = assembled(state, [(other, again)])
+    assert made.singles == ()
+    assert len(taken(state, made).memories) == 2
+
+
+def test_a_persons_wording_is_not_overwritten_when_the_source_is_edited() -> None:
+    before = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
+    stamp = Stamp(by="human:a@example.org", at=NOW)
+    change = Update(id=only(before).id, fields={"generated": stamp}, body="Alpha, our old lady.")
+    before = apply(before, [change])
+    new = LONG.replace("alpha", "omega")
+    made = assembled(before, [(group("b", new), claim("b", new, "Infra"))], edited("b", LONG))
+    after = taken(before, made)
+    assert {m.body for m in after.memories.values()} == {"Alpha, our old lady.", new}
+    assert {m.standing for m in after.memories.values()} == {"contested"}

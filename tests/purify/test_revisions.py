@@ -80,3 +80,15 @@ def test_what_is_gone_stands_nowhere_and_every_edit_names_something_gone(
     assert set(found.edited.values()) <= found.gone
     assert set(found.edited) <= {u.hash for u in new}
     assert len(set(found.edited.values())) == len(found.edited)
+
+
+def test_a_rewritten_file_is_compared_in_bounded_time() -> None:
+    old = [
+        f"Unit {n} of the old plan speaks of item {n * 7} at length and in detail."
+        for n in range(400)
+    ]
+    new = [
+        f"Quite another sentence, number {n}, about matters {n * 3} nobody had named."
+        for n in range(400)
+    ]
+    assert revise(units(*old), units(*new)).edited == {}

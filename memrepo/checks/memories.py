@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -25,9 +25,15 @@ def check_files(files: Mapping[str, bytes]) -> list[Problem]:
     return problems
 
 
-def completed(memory: Memory, now: datetime) -> Memory:
-    """Return a hand-made memory with the id, time, origin and file name that it lacks."""
-    id_ = memory.id or manual_id(created=memory.time("created") or now, text=memory.body)
+def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memory:
+    """Return a hand-made memory with the id, time, origin and file name that it lacks.
+
+    Its id is none of those `taken`.
+    """
+    id_ = memory.id or manual_id(
+        created=memory.time("created") or now, text=memory.body, scope=memory.text("scope"),
+        type_=memory.type, taken=taken,
+    )  # fmt: skip
     digits = id_.removeprefix("mem-")[:6]
     stem = memory.path.removesuffix(".md")
     path = memory.path if stem.endswith(f"-{digits}") else f"{stem}-{digits}.md"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memrepo.checks.memories import check_files, completed
 from memrepo.commands.session import Answer, Session
+from memrepo.commands.table import UsageError
 from memrepo.core import codec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
@@ -41,9 +42,14 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     fixed: list[str] = []
     if options.fix and (options.staged or options.all or not options.files):
         raise NothingToFix
+    if options.files and (options.staged or options.all):
+        word = "--staged" if options.staged else "--all"
+        raise UsageError(
+            f"memrepo check: {word} takes no FILE", fix=f"leave out {word} or the files"
+        )
     if options.staged:
         problems, count = _staged(session)
-    elif options.files and not options.all:
+    elif options.files:
         files, problems = _read(session.where, options.files)
         if options.fix:
             files, fixed = _fix(session, files)
@@ -64,11 +70,15 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 def _fix(session: Session, files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
     """Complete hand-made memories in the work tree; a file that cannot be read is left alone."""
     found, fixed = dict(files), []
+    taken: set[str] = set()
     for name, data in files.items():
         memory, _ = codec.decode(name, data)
-        whole = completed(memory, session.now) if memory is not None else None
-        taken = whole is not None and whole.path != name and (session.where / whole.path).exists()
-        if whole is None or whole == memory or taken:
+        if memory is None:
+            continue
+        whole = completed(memory, session.now, taken)
+        taken.add(whole.id)
+        occupied = whole.path != name and (session.where / whole.path).exists()
+        if whole == memory or occupied:
             continue
         found[whole.path] = codec.edit(data, replace(whole, path=name))
         (session.where / whole.path).write_bytes(found[whole.path])

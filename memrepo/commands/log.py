@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from zoneinfo import ZoneInfo
 
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Desk, Session, opened
@@ -35,9 +36,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _time(text: str) -> str:
     try:
-        return format_time(parse_time(text))
+        parse_time(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected a date such as 2026-01-31 or an RFC 3339 time"
+        ) from error
+    return text
+
+
+def _since(text: str, zone: ZoneInfo) -> str:
+    """Return the moment a person means: without an offset, in the repository's zone."""
+    has_offset = text[-1] in "Zz" or "+" in text or text.count("-") > 2
+    moment = parse_time(text)
+    return format_time(moment if has_offset else moment.replace(tzinfo=zone))
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -59,7 +70,8 @@ def _detailed(options: argparse.Namespace) -> bool:
 
 def _entries(desk: Desk, options: argparse.Namespace) -> list[history.Entry]:
     repo, head = desk.store.repo, desk.tree.commit
-    since = [f"--since={options.since}"] if options.since else []
+    moment = _since(options.since, desk.config.zone) if options.since else ""
+    since = [f"--since={moment}"] if moment else []
     if options.run:
         found = history.chain_of(repo, run_merge(desk, options.run).commit)
     elif options.memory:

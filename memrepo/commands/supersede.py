@@ -48,7 +48,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             return unchanged(old, "says this already")
         if old.status != "active":
             raise NotActive(old)
-        id_ = manual_id(created=session.now, text=text)
+        id_ = manual_id(
+            created=session.now, text=text, scope=old.text("scope"), type_=old.type,
+            taken=state.memories,
+        )  # fmt: skip
         kept = {key: old.fields[key] for key in _KEPT if key in old.fields}
         path = state.layout.memory(
             id_=id_, type_=old.type, text=old.text("title") or text,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime
+from itertools import count
 
 from memrepo.core.times import format_time
 
@@ -83,9 +84,16 @@ def note_id(*, resource: str, text: str, occurrence: int) -> str:
     return f"mem-{digest(['note', resource, normalise(text), occurrence])[:16]}"
 
 
-def manual_id(*, created: datetime, text: str) -> str:
-    """Return the id of a hand-made memory: over creation time and text."""
-    return f"mem-{digest(['manual', format_time(created), normal_claim(text)])[:16]}"
+def manual_id(
+    *, created: datetime, text: str, scope: str = "", type_: str = "", taken: Container[str] = ()
+) -> str:
+    """Return the id of a hand-made memory: over creation time, text, scope and type.
+
+    An id among those `taken` is passed over: the same was written, and forgotten, in one second.
+    """
+    parts = ["manual", format_time(created), normal_claim(text), normalise(scope), type_]
+    turns = (f"mem-{digest([*parts, turn] if turn else parts)[:16]}" for turn in count())
+    return next(id_ for id_ in turns if id_ not in taken)
 
 
 def slugify(text: str) -> str:

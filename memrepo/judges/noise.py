@@ -82,7 +82,7 @@ _ERROR_LINE = re.compile(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
 _ROLE_DUMP = re.compile(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
 _ROLE_LINES = re.compile(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
 # What is left of a line whose whole point was a secret: "Password: [redacted:password]"
-_REDACTED = re.compile(r"\W*(?:[^:\n]{0,60}:\W*)?\[redacted:[a-z-]+\]\W*")
+_REDACTED = re.compile(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
 # A value of a file format that stands alone says nothing: null, 0x1F, 1.10
 _LITERAL = re.compile(
     r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I

@@ -10,10 +10,14 @@ from memrepo.core.state import State
 
 FREE = 20
 """A run may always take this many memories out of recall."""
+_RETIRING = "retire_candidate"
 
 
 def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
-    """Return the ids of active memories that the changes would remove, supersede or archive."""
+    """Return the ids of active memories that the changes would take out of recall or views.
+
+    Those are removed, superseded, archived, or from now on about to be retired.
+    """
     lost = set()
     for change in changes:
         match change:
@@ -21,6 +25,9 @@ def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
                 lost.add(id_)
             case Update(id=id_, fields=fields) if (fields.get("status") or "active") != "active":
                 lost.add(id_)
+            case Update(id=id_, fields=fields) if fields.get("standing") == _RETIRING:
+                if id_ in state.memories and state.memories[id_].standing != _RETIRING:
+                    lost.add(id_)
             case Update() | Create() | Write() | Delete():
                 pass
             case _:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 
 from memrepo.core.changes import Delete, Write
@@ -24,22 +24,36 @@ def set_aside(
 
     A text that was set aside before keeps its file as it is: the first judgement stands in the
     tree, later ones in the manifests.
+    Equal texts share a file, with the places of all of them; what one of them wants kept stays
+    even where another is promoted.
     """
     by_id = {c.candidate_id: c for c in candidates}
-    changes: dict[str, Write | Delete] = {}
+    groups: dict[str, dict[str, list[tuple[Candidate, Verdict]]]] = {}
     for verdict in sorted(verdicts, key=lambda v: v.candidate_id):
         candidate = by_id[verdict.candidate_id]
-        hash_ = text_hash(candidate.text)
-        folder = _FOLDERS.get(verdict.verdict)
-        for other in set(_FOLDERS.values()) - {folder}:
-            path = state.layout.candidate(other, hash_)
-            if path in state.files:
-                changes[path] = Delete(path=path)
-        if folder is not None:
+        folders = groups.setdefault(text_hash(candidate.text), {})
+        if folder := _FOLDERS.get(verdict.verdict):
+            folders.setdefault(folder, []).append((candidate, verdict))
+    changes: dict[str, Write | Delete] = {}
+    for hash_, folders in groups.items():
+        for folder in _FOLDERS.values():
             path = state.layout.candidate(folder, hash_)
-            if path not in state.files:
-                changes[path] = Write(path=path, data=_file(candidate, verdict, now))
+            there, wanted = path in state.files, folders.get(folder)
+            if there and not wanted:
+                changes[path] = Delete(path=path)
+            elif wanted and not there:
+                united = _united([candidate for candidate, _ in wanted])
+                changes[path] = Write(path=path, data=_file(united, wanted[0][1], now))
     return tuple(changes[path] for path in sorted(changes))
+
+
+def _united(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the first of some candidates of equal text, with what all of them rest on."""
+    return replace(
+        candidates[0],
+        context=tuple(dict.fromkeys(word for c in candidates for word in c.context[-3:])),
+        sources=tuple(dict.fromkeys(source for c in candidates for source in c.sources)),
+    )
 
 
 def _file(candidate: Candidate, verdict: Verdict, now: datetime) -> bytes:
@@ -56,7 +70,7 @@ def _file(candidate: Candidate, verdict: Verdict, now: datetime) -> bytes:
     header: dict[str, Node] = {
         "type": "candidate", "verdict": verdict.verdict,
         "strength": Raw(f"{verdict.strength:.2f}"), "scores": scores,
-        "reason": verdict.rationale, "context": list(candidate.context[-3:]),
+        "reason": verdict.rationale, "context": list(candidate.context),
         "judged": Raw(format_time(now)), "sources": sources,
     }  # fmt: skip
     lines = [line for key, node in header.items() for line in entry_lines(key, node)]

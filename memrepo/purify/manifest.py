@@ -6,8 +6,10 @@ Manifests are the cursor: what is consumed at a commit is the fold of the manife
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memrepo.core.judging import TOKEN_SOURCES, Usage
@@ -17,6 +19,8 @@ from memrepo.core.problems import Problem
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
 """Raised when equal input may be judged or assembled otherwise: then all is judged once more."""
+_RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
+_BLOB = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,26 +129,43 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         record = json.loads(data)
         consumed = tuple(
             Consumed(
-                resource=str(entry["resource"]), to=str(entry["to"]),
-                from_=str(entry.get("from", "")), except_=tuple(map(str, entry.get("except", ()))),
+                resource=str(entry["resource"]), to=_blob(entry["to"]),
+                from_=_blob(entry.get("from", "")), except_=tuple(map(str, entry.get("except", ()))),
                 also=tuple(map(str, entry.get("also", ()))),
             )
             for entry in record["consumed"]
         )  # fmt: skip
         return Recorded(
-            run=str(record["run"]), consumed=consumed,
+            run=_run(record["run"]), consumed=consumed,
             refused=frozenset(record.get("refused", ())),
             logic=int(record.get("logic_version", 0)),
             schema=int(record.get("schema_version", 0)),
             now=str(record.get("now", "")), usage=_usage(record),
             partial=str(record.get("partial", "")),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         return Problem(
             path=path, rule="manifest-unreadable",
             message=f"found {type(error).__name__}: {error}, expected a run manifest",
             fix="restore it from history (`git log -- <path>`): until then its input counts as new",
         )  # fmt: skip
+
+
+def _run(value: object) -> str:
+    """Return a run's id; raises ValueError, or OverflowError where no second comes after it."""
+    found = _RUN.fullmatch(str(value))
+    if found is None:
+        raise ValueError(f"{value!r} is not the id of a run")
+    # The next run's id is built on this time, which therefore has to be one.
+    datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
+    return found[0]
+
+
+def _blob(value: object) -> str:
+    """Return a blob id, or an empty string for no version; raises ValueError."""
+    if not isinstance(value, str) or not _BLOB.fullmatch(value):
+        raise ValueError(f"{value!r} is not the id of a blob")
+    return value
 
 
 def _usage(record: Mapping[str, Any]) -> Usage:

@@ -154,6 +154,7 @@ def test_lines_that_are_remembered(text, heading, type_, home, expected):
         ("HEARTBEAT_OK", "heartbeat"),
         ("Guest wifi password: [redacted:password]", "redacted_only"),
         ("[redacted:private-key]", "redacted_only"),
+        ('api_key = "[redacted:anthropic-key]"', "redacted_only"),
         ("null", "literal_only"),
         ("0x1F", "literal_only"),
         ("1.10", "literal_only"),

@@ -303,7 +303,7 @@ def _value(text: str, key: Key, found: Any) -> Any:
             if found not in key.words:
                 expected = f"one of {', '.join(key.words)}"
         case "zone":
-            if not _is_zone(found):
+            if not is_zone(found):
                 expected = "a zone of the tz database such as Europe/Berlin"
         case "flag":
             if not isinstance(found, bool):
@@ -344,7 +344,7 @@ def _not_crons(found: Any) -> str:
     return f"cron expressions ({wrong[0]})" if wrong else ""
 
 
-def _is_zone(value: Any) -> bool:
+def is_zone(value: Any) -> bool:
     """Tell whether the tz database has a zone; the list of all zones takes long to read."""
     if not isinstance(value, str) or value.startswith(_NO_ZONES):
         return False

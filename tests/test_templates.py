@@ -21,7 +21,7 @@ from memrepo.purify.sources import SourceRules
 
 VALUES = {
     "profile": "personal",
-    "timezone": "Asia/Manila",
+    "timezone": '"Asia/Manila"',
     "human_authors": '["mara@example.org"]',
 }
 

@@ -8,7 +8,6 @@ fingerprint and not proposed again.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,10 +15,16 @@ from typing import Any
 from memrepo.commands.finding import find
 from memrepo.commands.reporting import handed
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, opened
-from memrepo.commands.waiting import Waiting, put_away, the_waiting
-from memrepo.core.changes import BULK_OPS, Plan, Step, Write
+from memrepo.commands.waiting import (
+    Waiting,
+    left_behind,
+    put_away,
+    refuse_on_waiting,
+    the_waiting,
+)
+from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
-from memrepo.core.merge import Conflict, Facts, merge_states
+from memrepo.core.merge import Conflict, Facts, MergeResult, merge_states
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
 from memrepo.purify.holding import fingerprints
@@ -45,9 +50,13 @@ class Choice:
 
 @dataclass(slots=True)
 class _Replay:
-    """A chain under construction on top of HEAD."""
+    """A chain under construction on top of HEAD.
+
+    `people` are the memories that a person changed or removed since the run was computed.
+    """
 
     state: State
+    people: frozenset[str] = frozenset()
     commits: list[Commit] = field(default_factory=list)
     edited: set[str] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
@@ -71,6 +80,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as desk:
         desk.require_writable()
         desk.store.refuse_unfit()
+        refuse_on_waiting(desk)
         waits = the_waiting(desk, options.run)
         replayed, choice = _replay(desk, waits, options)
         chain = _chain(desk, session, waits, replayed, options.reason)
@@ -89,53 +99,101 @@ def _replay(desk: Desk, waits: Waiting, options: argparse.Namespace) -> tuple[_R
         only=frozenset(find(tip, word).id for word in options.only),
         without=frozenset(find(tip, word).id for word in options.without),
     )
-    replay = _Replay(state=desk.tree.state())
+    replay = _Replay(state=desk.tree.state(), people=_people(desk, waits))
     for entry in waits.chain(desk):
         if entry.op not in _DERIVED:
             _step(desk, waits, replay, entry, choice)
     return replay, choice
 
 
+def _people(desk: Desk, waits: Waiting) -> frozenset[str]:
+    """Return the memories that a person changed or removed since the run was computed."""
+    states = (desk.store.snapshot(waits.base).state(), desk.tree.state())
+    owner = {m.path: id_ for state in states for id_, m in state.memories.items()}
+    span = f"{waits.base}..{desk.tree.commit}"
+    return frozenset(
+        owner[path]
+        for entry in history.entries(desk.store.repo, "--no-merges", span)
+        if entry.parents and (_by_hand(entry) or entry.trailer("Actor").startswith("human:"))
+        for path in desk.store.work.changed(entry.parents[0], entry.commit)
+        if path in owner
+    )
+
+
+def _by_hand(entry: history.Entry) -> bool:
+    return not entry.trailer("Op")
+
+
 def _step(
     desk: Desk, waits: Waiting, replay: _Replay, entry: history.Entry, choice: Choice
 ) -> None:
-    """Merge one decision onto the state so far; in conflict it is left out and listed."""
+    """Merge one decision onto the state so far; what is in conflict is left out and listed."""
     base = desk.store.snapshot(entry.parents[0]).state()
     theirs = desk.store.snapshot(entry.commit).state()
-    ids = entry.trailers.get("Memory", ())
-    taken = [id_ for id_ in ids if choice.takes(id_)]
+    ids = _concerned(entry, base, theirs)
     if not ids and choice.only:
         return
-    if len(taken) < len(ids):
-        out = [id_ for id_ in ids if id_ not in taken]
-        # A supersession is one decision: of a part of it nothing can be taken.
-        if entry.op not in BULK_OPS:
-            taken, out = [], list(ids)
-        replay.left |= _prints(entry, out)
-        if not taken:
-            return
-        theirs = _without(base, theirs, out)
-    result = merge_states(
-        base, replay.state, theirs,
-        our_facts=Facts(paths=_differing(desk, entry, desk.tree.commit) | replay.edited),
-        their_facts=Facts(paths=_differing(desk, entry, entry.commit)),
-    )  # fmt: skip
+    taken = _share(entry, ids, [id_ for id_ in ids if choice.takes(id_)])
+    if ids and not taken:
+        replay.left |= _prints(entry, ids)
+        return
+    result = _merged(desk, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
     if result.conflicts:
         replay.conflicts.append((entry, result.conflicts))
-        replay.left |= _prints(entry, taken)
-        return
-    if not result.effect.files:
+        clashing = {c.id for c in result.conflicts}
+        # Of a file that is no memory there is no part to leave out.
+        kept = [] if "" in clashing else [id_ for id_ in taken if id_ not in clashing]
+        taken = _share(entry, ids, kept)
+        result = _merged(desk, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
+        taken = [] if result.conflicts else taken
+    if out := _rest(ids, taken):
+        replay.left |= _prints(entry, out)
+    if result.conflicts or (ids and not taken) or not result.effect.files:
         return
     replay.state = result.state
     replay.edited |= result.effect.files.keys()
+    replay.commits.append(Commit(message=_message(waits, entry, taken), effect=result.effect))
+
+
+def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:
+    """Return the memories of a step; of a commit that git alone made, those that differ."""
+    if not _by_hand(entry):
+        return entry.trailers.get("Memory", ())
+    every = sorted({*base.memories, *theirs.memories})
+    return tuple(i for i in every if base.memories.get(i) != theirs.memories.get(i))
+
+
+def _share(entry: history.Entry, ids: Sequence[str], taken: list[str]) -> list[str]:
+    """Return what can be taken of a step: a supersession is one decision, and has no parts."""
+    parts = entry.op in BULK_OPS or _by_hand(entry)
+    return taken if parts or len(taken) == len(ids) else []
+
+
+def _rest(ids: Sequence[str], taken: Sequence[str]) -> list[str]:
+    return [id_ for id_ in ids if id_ not in taken]
+
+
+def _merged(
+    desk: Desk, replay: _Replay, entry: history.Entry, base: State, theirs: State
+) -> MergeResult:
+    ours = _differing(desk, entry, desk.tree.commit) | replay.edited
+    return merge_states(
+        base, replay.state, theirs,
+        our_facts=Facts(paths=ours, people=replay.people),
+        their_facts=Facts(paths=_differing(desk, entry, entry.commit)),
+    )  # fmt: skip
+
+
+def _message(waits: Waiting, entry: history.Entry, taken: Sequence[str]) -> str:
     step = Step(
-        op=entry.op,
-        what=_what(entry, len(taken)),
-        reason=entry.trailer("Reason"),
+        op=entry.op, what=_what(entry, len(taken)), reason=entry.trailer("Reason"),
         memories=tuple(taken),
     )  # fmt: skip
-    context = Context(actor=entry.trailer("Actor") or MACHINE, run=waits.run)
-    replay.commits.append(Commit(message=message(step, context), effect=result.effect))
+    context = Context(
+        actor=entry.trailer("Actor") or MACHINE, run=waits.run,
+        prints=tuple(p for p in entry.prints if p.split(":")[1] in taken),
+    )  # fmt: skip
+    return message(step, context)
 
 
 def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
@@ -169,21 +227,11 @@ def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
 
 
 def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason: str) -> Chain:
-    layout, snap = desk.tree.layout, desk.store.snapshot(waits.entry.commit)
-    path = layout.manifest(waits.run)
-    record = json.loads(snap.files[path])
-    record["refused"] = sorted({*record.get("refused", ()), *replay.left})
-    manifest = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).encode() + b"\n"
-    aside = [
-        Write(path=p, data=snap.files[p])
-        for p in sorted(snap.blobs)
-        if p.startswith(layout.area("candidates")) and snap.blobs[p] != desk.tree.blobs.get(p)
-    ]
     pages = render_views(replay.state, personal=desk.config.profile == "personal")
     steps = [
         Step(
             op="run", what="manifest and candidates", reason="accepted after review",
-            changes=(*aside, Write(path=path, data=manifest)),
+            changes=left_behind(desk, waits, replay.left),
         )
     ]  # fmt: skip
     if pages:

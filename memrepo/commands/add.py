@@ -30,7 +30,7 @@ class BadValue(MemrepoError):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("text", metavar="TEXT", help="the memory, or - for standard input")
-    parser.add_argument("--type", choices=TYPES[:-1], default="fact", help="kind of memory (fact)")
+    parser.add_argument("--type", choices=TYPES[:-1], help="kind of memory (fact)")
     parser.add_argument("--title", default="", help="display name")
     parser.add_argument("--layer", choices=LAYERS, help="layer, where not the type's own")
     parser.add_argument("--tag", action="append", default=[], help="a tag; may be repeated")
@@ -58,8 +58,8 @@ def _draft(
     for memory in state.active:
         same = wanted == text_hash(memory.body) or wanted in memory.texts("aliases")
         if same and memory.text("scope") == options.scope and memory.is_note == _is_note(options):
-            return unchanged(memory, "says this already")
-    memory = _memory(desk, session, options, text)
+            return _repeated(memory, options)
+    memory = _memory(desk, session, options, state, text)
     memory = replace(memory, path=state.free_path(memory))
     return Step(
         op="create", what=f"{memory.slug} by hand", reason="added by hand",
@@ -67,25 +67,54 @@ def _draft(
     )  # fmt: skip
 
 
+def _repeated(memory: Memory, options: argparse.Namespace) -> Answer:
+    """Return the memory there is, and which options it does not answer to: none was applied."""
+    given = {
+        "--type": options.type in (None, memory.type),
+        "--title": options.title in ("", memory.text("title")),
+        "--layer": options.layer in (None, memory.layer),
+        "--tag": set(options.tag) <= set(memory.texts("tags")),
+        "--entity": set(options.entity) <= set(memory.texts("entities")),
+        "--valid-from": _says(memory, "valid_from", options.valid_from),
+        "--valid-until": _says(memory, "valid_until", options.valid_until),
+        "--pin": not options.pin or bool(memory.fields.get("pinned")),
+    }
+    unused = [option for option, met in given.items() if not met]
+    answer = unchanged(memory, "says this already")
+    text = answer.text
+    if unused:
+        text += f"; not applied: {', '.join(unused)} (`memrepo edit`, `pin` change a memory)"
+    return replace(answer, data={**answer.data, "unused": unused}, text=text)
+
+
+def _says(memory: Memory, key: str, value: str) -> bool:
+    return not value or memory.fields.get(key) == checked(key, value)
+
+
 def _is_note(options: argparse.Namespace) -> bool:
     return bool(options.type == "note")
 
 
-def _memory(desk: Desk, session: Session, options: argparse.Namespace, text: str) -> Memory:
-    id_ = manual_id(created=session.now, text=text)
-    home = "" if options.type in ("note", "summary") else route(options.type, desk.config.profile)
+def _memory(
+    desk: Desk, session: Session, options: argparse.Namespace, state: State, text: str
+) -> Memory:
+    type_ = options.type or "fact"
+    id_ = manual_id(
+        created=session.now, text=text, scope=options.scope, type_=type_, taken=state.memories
+    )
+    home = "" if type_ in ("note", "summary") else route(type_, desk.config.profile)
     given = {
         "title": options.title, "scope": options.scope, "valid_from": options.valid_from,
         "valid_until": options.valid_until, "tags": options.tag, "entities": options.entity,
     }  # fmt: skip
     fields: dict[str, Any] = {
-        "id": id_, "type": options.type,
+        "id": id_, "type": type_,
         **{key: checked(key, value) for key, value in given.items() if value},
         "home": home, "created": session.now, "pinned": options.pin, "origin": "manual",
         "generated": Stamp(by=desk.actor(session), at=session.now),
     }  # fmt: skip
     path = desk.tree.layout.memory(
-        id_=id_, type_=options.type, text=options.title or text,
+        id_=id_, type_=type_, text=options.title or text,
         captured=session.now.date().isoformat(), layer=options.layer or "",
     )  # fmt: skip
     return Memory(path=path, fields=present(fields), body=text)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 
 from memrepo.commands.landing import prepare
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.waiting import Waiting, put_away, the_waiting
-from memrepo.core.changes import Plan, Step, Write
+from memrepo.commands.waiting import (
+    Waiting,
+    left_behind,
+    put_away,
+    refuse_on_waiting,
+    the_waiting,
+)
+from memrepo.core.changes import Plan, Step
 from memrepo.purify.holding import fingerprints
-from memrepo.purify.manifest import Manifest, Recorded, read_manifest
 from memrepo.store import history
 from memrepo.store.identity import author
 
@@ -29,6 +33,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """Commit a manifest that takes the input and remembers what was refused."""
     with opened(session) as desk:
         desk.require_writable()
+        refuse_on_waiting(desk)
         waits = the_waiting(desk, options.run)
         refused = _fingerprints(desk, waits)
         text = f"discarded {waits.run}: {len(refused)} decisions will not be proposed again"
@@ -48,19 +53,9 @@ def _fingerprints(desk: Desk, waits: Waiting) -> list[str]:
 
 
 def _commit(desk: Desk, session: Session, waits: Waiting, refused: list[str], reason: str) -> str:
-    layout = desk.tree.layout
-    path = layout.manifest(waits.run)
-    data = desk.store.snapshot(waits.entry.commit).files[path]
-    recorded, record = read_manifest(path, data), json.loads(data)
-    manifest = Manifest(
-        run=waits.run, mode=record["mode"], judge=record["judge"], profile=record["profile"],
-        base=record["base"], now=record["now"], package=record["package_version"],
-        consumed=recorded.consumed if isinstance(recorded, Recorded) else (),
-        refused=tuple(refused),
-    )  # fmt: skip
     step = Step(
         op="run", what=f"{waits.run}: refused", reason=reason or "discarded by hand",
-        changes=(Write(path=path, data=manifest.to_bytes()),),
+        changes=left_behind(desk, waits, refused),
     )  # fmt: skip
     plan = Plan(base=desk.tree.commit, steps=(step,))
     context = replace(desk.context(session), run=waits.run)

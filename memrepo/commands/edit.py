@@ -10,6 +10,7 @@ from memrepo.commands.add import checked
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.single import NothingSaid, text_of, unchanged, write, write_arguments
+from memrepo.commands.table import UsageError
 from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError
@@ -68,10 +69,14 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _field(pair: str) -> tuple[str, Any]:
-    key, _, value = pair.partition("=")
+    key, sign, value = pair.partition("=")
     key = key.strip()
     if key not in SETTABLE:
         raise NotSettable(key)
+    if not sign:
+        raise UsageError(
+            f"memrepo edit: --set {key}: expected KEY=VALUE", fix=f"`--set {key}=` removes it"
+        )
     if not value.strip():
         return key, None
     if key in _LISTS:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
+from posixpath import normpath
 
 from memrepo.commands.landing import prepare
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.session import desk as desk_of
+from memrepo.commands.table import UsageError
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
@@ -105,6 +108,8 @@ def take_in(
     area = layout.area("sources")
     wanted = {area + name: data for name, data in found.files.items()}
     before = {path: blob for path, blob in desk.tree.blobs.items() if path.startswith(area)}
+    there = {*found.files, *found.refused, *map(layout.source_name, before)}
+    names = tuple(_named(desk, session, word, there) for word in only or ())
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
     if not force:
         _refuse_loss(desk, before, gone, mirrored)
@@ -112,8 +117,7 @@ def take_in(
         path: data for path, data in wanted.items()
         if before.get(path) != desk.store.work.blob_id(data)
     }  # fmt: skip
-    if only:
-        names = tuple(part.rstrip("/") for part in only)
+    if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
         gone = [p for p in gone if _below(layout.source_name(p), names)]
     done = Ingested(
@@ -128,7 +132,28 @@ def take_in(
 
 
 def _below(name: str, tops: tuple[str, ...]) -> bool:
-    return any(name == top or name.startswith(f"{top}/") for top in tops)
+    return any(not top or name == top or name.startswith(f"{top}/") for top in tops)
+
+
+def _named(desk: Desk, session: Session, word: str, there: Collection[str]) -> str:
+    """Return the workspace name that a PATH means, empty for all; raises UsageError for none.
+
+    It is read from the workspace's folder, else, as an absolute path is, from where one stands.
+    """
+    root, sources = settings.workspace(desk.store.repo), desk.tree.layout.area("sources")
+    bases = [base.resolve() for base in (root, desk.store.root / sources) if base is not None]
+    placed = (session.where / word).resolve()
+    tops = [] if Path(word).is_absolute() else [normpath(word)]
+    tops += [placed.relative_to(b).as_posix() for b in bases if placed.is_relative_to(b)]
+    for top in tops:
+        name = "" if top == "." else top
+        if any(_below(known.rstrip("/"), (name,)) for known in there):
+            return name
+    near = get_close_matches(tops[-1] if tops else word, sorted(there), n=1)
+    raise UsageError(
+        f"memrepo ingest: {word} is no file that runs may read, and no folder of such files",
+        fix=f"did you mean {near[0]}?" if near else "name it as it stands in the workspace",
+    )
 
 
 def _desired(desk: Desk) -> tuple[Workspace, str]:

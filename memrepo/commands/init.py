@@ -12,7 +12,8 @@ from memrepo.assets import asset
 from memrepo.commands.import_ import RUNTIME, Brought, bring_in, was_imported
 from memrepo.commands.ingest import Ingested, take_in, workspace_of
 from memrepo.commands.session import Answer, Session, desk
-from memrepo.config import BY_NAME
+from memrepo.commands.table import UsageError
+from memrepo.config import BY_NAME, is_zone
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
@@ -55,6 +56,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Make or adopt; what is there already is left as it is."""
+    if not is_zone(options.tz):
+        raise UsageError(
+            f"memrepo init: --tz {options.tz!r} is not a zone of the tz database",
+            fix="name one such as Europe/Berlin or UTC",
+        )
     where = (session.where / options.dir).absolute()
     workspace = workspace_of(session.where / options.workspace) if options.workspace else None
     if workspace is not None and not workspace.is_dir():
@@ -142,7 +148,7 @@ def _templates(
     email = person(store.repo)[1]
     text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
     config = text.substitute(
-        profile=options.profile, timezone=options.tz,
+        profile=options.profile, timezone=json.dumps(options.tz),
         human_authors=json.dumps([email] if email else []),
     )  # fmt: skip
     files = {store.layout.config: config.encode()}

@@ -10,7 +10,7 @@ from typing import Any
 from memrepo import __version__
 from memrepo.commands.progress import Tick, watched
 from memrepo.commands.session import Desk
-from memrepo.core.changes import Create, Plan, Step, Update, Write
+from memrepo.core.changes import BULK_OPS, Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judging import Judge, Usage
 from memrepo.core.memory import CLAIM_TYPES
@@ -45,18 +45,27 @@ class Proposal:
     receipt: Receipt = field(default_factory=Receipt)
 
     @property
+    def told(self) -> list[str]:
+        """Return the counts in words, those of nothing left out."""
+        return [f"{self.counts[key]} {word}" for key, word in _SAID if self.counts.get(key)]
+
+    @property
     def merge(self) -> Step:
         """Return the step of the merge commit."""
-        said = ", ".join(
-            f"{self.counts[key]} {word}" for key, word in _SAID if self.counts.get(key)
-        )
-        return Step(op="run", what=f"{self.run}: {said or 'no new memory'}"[:66], reason=self.wait)
+        said = self.told
+        while len(f"{self.run}: {', '.join(said)}") > WHAT_LENGTH:
+            said.pop()  # the manifest and the answer hold every count
+        what = f"{self.run}: {', '.join(said) or 'no new memory'}"
+        return Step(op="run", what=what, reason=self.wait)
 
 
+WHAT_LENGTH = 66
+"""What a subject has room for after `run: `."""
 PROPOSED = 100
 """Priors that the index proposes for one cluster."""
 _SAID = (
-    ("memories_new", "new"), ("superseded", "superseded"), ("contested", "contested"),
+    ("memories_new", "new"), ("superseded", "superseded"), ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"), ("contested", "contested"),
     ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
 )  # fmt: skip
 
@@ -197,9 +206,15 @@ def taken_back(desk: Desk) -> frozenset[str]:
     """Return fingerprints of decisions that a person took back and has not brought back since."""
     found: frozenset[str] = frozenset()
     repo = desk.store.repo
-    for commit in history.taken_back(repo, desk.tree.commit):
+    for commit, gone in history.taken_back(repo, desk.tree.commit).items():
         for entry in history.chain_of(repo, commit):
-            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()), entry.prints)
+            ids = entry.trailers.get("Memory", ())
+            mine = [id_ for id_ in ids if id_ in gone]
+            if entry.op in BULK_OPS:
+                prints = [p for p in entry.prints if p.split(":")[1] in gone]
+                found |= fingerprints(entry.op, mine, prints) if mine else frozenset()
+            elif mine:
+                found |= fingerprints(entry.op, ids, entry.prints)
     return found
 
 
@@ -319,22 +334,31 @@ class _Drafter:
             run=run, mode=self.mode, judge=self.judge.name,
             profile=self.desk.config.profile, base=self.desk.tree.commit,
             now=format_time(self.now), package=__version__, consumed=consumed,
-            counts={**purified.counts, **_count(steps)},
+            counts={**purified.counts, **_count(self.state, steps)},
             judgements={i: v for i, v in purified.judgements.items() if i in ids},
             warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
             quarantined=purified.quarantined, receipt=purified.receipt,
         )  # fmt: skip
 
 
-def _count(steps: Sequence[Step]) -> dict[str, int]:
+def _count(state: State, steps: Sequence[Step]) -> dict[str, int]:
     """Count what the chain really holds: parts of what was purified may wait elsewhere."""
+    notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
+    reworded = _updated(steps, "reword")
     changes = [change for step in steps for change in step.changes]
     new = [c.memory for c in changes if isinstance(c, Create)]
     ops = [step.op for step in steps]
     return {
         "memories_new": sum(not m.is_note for m in new), "notes_new": sum(m.is_note for m in new),
         "superseded": ops.count("supersede"), "contested": ops.count("flag"),
+        "memories_retired": len(_updated(steps, "retire")),
+        "memories_reworded": sum(id_ not in notes for id_ in reworded),
+        "notes_grown": sum(id_ in notes for id_ in reworded),
     }  # fmt: skip
+
+
+def _updated(steps: Sequence[Step], op: str) -> list[str]:
+    return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
 
 
 def _stamped(step: Step, run: str) -> Step:

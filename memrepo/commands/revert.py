@@ -176,9 +176,13 @@ def _commit(
     options: argparse.Namespace,
 ) -> str:
     chain = history.chain_of(desk.store.repo, target.commit)
+    tip = desk.store.snapshot(target.commit).state()
+    only = frozenset(find(tip, word).id for word in options.only)
+    # Later runs read from these which decisions were taken back: of a part, only that part.
     memories = dict.fromkeys(
-        id_ for e in chain for id_ in e.trailers.get("Memory", ()) if ID_PATTERN.fullmatch(id_)
-    )
+        id_ for e in chain for id_ in e.trailers.get("Memory", ())
+        if ID_PATTERN.fullmatch(id_) and (not only or id_ in only)
+    )  # fmt: skip
     name = target.run if target.is_run else target.commit[:10]
     step = Step(
         op="revert", what=f"{target.op} {name}",

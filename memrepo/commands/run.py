@@ -19,11 +19,11 @@ from memrepo.commands.reporting import reported
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
 from memrepo.commands.timetable import superseded
 from memrepo.commands.upgrade import upgrade_due
-from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away
+from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit
 from memrepo.core.judging import Usage
-from memrepo.core.messages import Context
+from memrepo.core.messages import Context, counted
 from memrepo.core.problems import Problem
 from memrepo.purify.manifest import Receipt
 from memrepo.purify.pipeline import Mode
@@ -68,9 +68,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="judge everything again after an upgrade of memrepo's logic",
     )  # fmt: skip
     parser.add_argument("--judge", choices=JUDGES, help="who scores and words")
-    parser.add_argument(
-        "--max-usd", type=_amount, metavar="X", help="what the run may spend, in US dollars"
-    )
+    spent = "what the run may spend, in US dollars"
+    parser.add_argument("--max-usd", type=_amount, metavar="X", help=spent)
     parser.add_argument(
         "--max-tokens", type=_whole, metavar="N", help="how many tokens the run may use"
     )
@@ -164,11 +163,16 @@ def _wish(first: Desk, options: argparse.Namespace) -> Wish:
 
 def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish) -> Outcome:
     at = desk(first.store)
+    refuse_no_room(at)
     base = at.tree.commit
     judge = WatchedJudge(judge_of(first, _choice(session, options)), session.tick)
     ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
     at = desk(first.store)
-    if waits := [w for w in all_waiting(at) if w.base == at.tree.commit]:
+    waits = [
+        w for w in all_waiting(at)
+        if w.base == at.tree.commit and w.manifest(at)["mode"] == wish.mode
+    ]  # fmt: skip
+    if waits and options.max_change_pct is None:
         # Nothing changed since that run was computed: a judge would only say the same again.
         return _still_waiting(at, base, ingested, wish, waits[-1])
     for turn in range(1, TRIES + 1):
@@ -192,6 +196,8 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
             again = propose(desk(first.store), judge, session.now, wish, session.tick)
             proposed = replace(proposed, waiting=again.waiting)
         _keep_raw(at, proposed)
+        for same in waits if landed is not None else ():
+            put_away(at, same)  # what it held landed under another limit
         return _settled(
             first, session,
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
@@ -327,20 +333,23 @@ def _text(outcome: Outcome, report: str) -> str:
 
 
 def _headline(outcome: Outcome) -> str:
-    proposal = _shown(outcome)
+    proposal, pending = _shown(outcome), _pending(outcome)
     match outcome.status:
         case "skipped":
             return "nothing new: no commit was made"
         case "skipped_superseded":
             return f"skipped: {outcome.why}"
-        case "dry-run" if proposal is None:
+        case "dry-run" if proposal is None and not pending:
             return "dry run: nothing new"
         case "dry-run":
-            return f"dry run: {_said(proposal)}; nothing was written"
+            # With news that was not judged, that no memory is new cannot be said.
+            told = [_said(proposal)] if proposal and (proposal.told or not pending) else []
+            return f"dry run: {'; '.join(told + pending)}; nothing was written"
         case "held":
             return (
                 f"held: {outcome.why}; the changes wait on {outcome.branch}"
                 " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
+                + "".join(f"; {one}" for one in pending)
             )
         case "partial":
             return f"partial: {outcome.proposed.partial}; {_said(proposal)} landed, the rest waits"
@@ -352,6 +361,16 @@ def _headline(outcome: Outcome) -> str:
             return f"run {proposal.run}: {_said(proposal)}"
 
 
+def _pending(outcome: Outcome) -> list[str]:
+    """Say what the workspace has for a real run: a dry one takes nothing in, nor judges it."""
+    taken = outcome.ingested
+    count = len(taken.added) + len(taken.changed) + len(taken.removed)
+    if taken.commit or not count:
+        return []
+    one, many = "source file changed and is", "source files changed and are"
+    return [f"{counted(count, one, many)} judged only by a real run ({taken.summary})"]
+
+
 def _said(proposal: Proposal | None) -> str:
     return proposal.merge.what.partition(": ")[2] if proposal else "nothing"
 
@@ -361,7 +380,8 @@ _FULL = (
     ("candidates", "distinct candidates"), ("promoted", "promoted"), ("merged", "merged"),
     ("compressed", "folded into another"), ("deferred", "deferred"), ("rejected", "rejected"),
     ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
-    ("superseded", "superseded"), ("contested", "contested"), ("notes_new", "new notes"),
+    ("superseded", "superseded"), ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"), ("contested", "contested"), ("notes_new", "new notes"),
     ("notes_grown", "notes that grew"),
 )  # fmt: skip
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 from memrepo.commands.landing import prepare
 from memrepo.commands.session import Answer, Desk, Session, desk
-from memrepo.core.changes import Plan, Step
+from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import find_secrets
@@ -25,9 +25,9 @@ class SecretInText(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, kinds: str) -> None:
+    def __init__(self, kinds: str, what: str = "the text") -> None:
         super().__init__(
-            f"the text holds a secret ({kinds}): nothing was written",
+            f"{what} holds a secret ({kinds}): nothing was written",
             fix="leave the secret out, or name where it is kept",
         )
 
@@ -65,6 +65,7 @@ def write(first: Desk, session: Session, options: argparse.Namespace, draft: Dra
         step = draft(state)
         if isinstance(step, Answer):
             return step
+        _refuse_secrets(step, options.reason)
         if options.reason:
             step = Step(
                 op=step.op, what=step.what, reason=options.reason, changes=step.changes,
@@ -85,6 +86,31 @@ def write(first: Desk, session: Session, options: argparse.Namespace, draft: Dra
         done = _answer(step, landing.state, commit)
         return replace(done, problems=tuple(at.store.notices))
     raise AssertionError("unreachable")
+
+
+def _refuse_secrets(step: Step, reason: str) -> None:
+    """Raise SecretInText where the reason or a field that is to be written holds a secret."""
+    refuse_secret(reason, "the reason")
+    for change in step.changes:
+        match change:
+            case Create(memory=memory):
+                fields = memory.fields
+            case Update(fields=fields):
+                pass
+            case Remove() | Write() | Delete():
+                continue
+            case _:
+                assert_never(change)
+        for key, value in fields.items():
+            for text in value if isinstance(value, tuple | list) else (value,):
+                if isinstance(text, str):
+                    refuse_secret(text, key)
+
+
+def refuse_secret(text: str, what: str) -> None:
+    """Raise SecretInText where a text holds a secret; `what` names the text."""
+    if secrets := find_secrets(text):
+        raise SecretInText(", ".join(sorted({s.kind for s in secrets})), what)
 
 
 def _answer(step: Step, after: State, commit: str) -> Answer:
@@ -114,8 +140,7 @@ def text_of(session: Session, word: str, what: str) -> str:
     text = (session.read() if word == "-" else word).replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise NothingSaid(what)
-    if secrets := find_secrets(text):
-        raise SecretInText(", ".join(sorted({s.kind for s in secrets})))
+    refuse_secret(text, "the text")
     return text
 
 

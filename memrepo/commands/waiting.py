@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from memrepo.commands.session import Desk
+from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store import history
+from memrepo.store.repo import CannotWork
 
 PREFIX = "run/"
 REPLACED = "refs/memrepo/replaced/"
@@ -39,6 +44,12 @@ class Waiting:
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
 
+    def manifest(self, desk: Desk) -> dict[str, Any]:
+        """Return the record that the run would leave behind."""
+        path = desk.tree.layout.manifest(self.run)
+        record: dict[str, Any] = json.loads(desk.store.snapshot(self.entry.commit).files[path])
+        return record
+
 
 class NothingWaits(MemrepoError):
     """No run waits, or none by this name."""
@@ -65,7 +76,9 @@ class SeveralWait(MemrepoError):
 def all_waiting(desk: Desk) -> list[Waiting]:
     """Return the runs that wait, oldest first."""
     repo = desk.store.repo
-    names = str(repo.git.for_each_ref("--format=%(refname:short)", f"refs/heads/{PREFIX}")).split()
+    # Not refname:short: that of a branch beside a tag of its name is another.
+    form = "--format=%(refname:lstrip=2)"
+    names = str(repo.git.for_each_ref(form, f"refs/heads/{PREFIX}")).split()
     found = []
     for name in sorted(names):
         walk = history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}")
@@ -86,6 +99,44 @@ def the_waiting(desk: Desk, run: str) -> Waiting:
     if len(fitting) > 1:
         raise SeveralWait(names)
     return fitting[0]
+
+
+def refuse_on_waiting(desk: Desk) -> None:
+    """Raise CannotWork on the branch of a waiting run: what is decided must land elsewhere."""
+    here = desk.store.branch_or_none.removeprefix("refs/heads/")
+    if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(desk)}:
+        raise CannotWork(
+            f"you are on {here}, the branch of a waiting run",
+            fix="switch to your branch first (`git switch main`), then run the command again",
+        )
+
+
+def refuse_no_room(desk: Desk) -> None:
+    """Raise CannotWork where a branch named `run` leaves git no room for `run/<run-id>`."""
+    name = PREFIX.rstrip("/")
+    if desk.store.resolve(f"refs/heads/{name}"):
+        raise CannotWork(
+            f"a branch is named {name!r}: no run could wait for review beside it",
+            fix=f"rename it (`git branch -m {name} <name>`), then run the command again",
+        )
+
+
+def left_behind(desk: Desk, waits: Waiting, refused: Iterable[str]) -> tuple[Write, ...]:
+    """Return what a decided run leaves behind: its candidates, and its manifest with the refused.
+
+    The record stays as the run wrote it: what was judged and paid for was, whatever is decided.
+    """
+    layout, snap = desk.tree.layout, desk.store.snapshot(waits.entry.commit)
+    record = waits.manifest(desk)
+    record["refused"] = sorted({*record.get("refused", ()), *refused})
+    text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
+    aside = [
+        Write(path=path, data=snap.files[path])
+        for path in sorted(snap.blobs)
+        if path.startswith(layout.area("candidates"))
+        and snap.blobs[path] != desk.tree.blobs.get(path)
+    ]
+    return (*aside, Write(path=layout.manifest(waits.run), data=text.encode() + b"\n"))
 
 
 def put_away(desk: Desk, waiting: Waiting, where: str = REPLACED) -> None:

@@ -20,12 +20,16 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What every commit of one command shares: run id (or empty), actor, commits reverted."""
+    """What every commit of one command shares: run id (or empty), actor, commits reverted.
+
+    `prints` are fingerprints of a step that is written again and whose changes are not at hand.
+    """
 
     actor: str
     run: str = ""
     reverts: tuple[str, ...] = ()
     extra: Mapping[str, str] | None = None
+    prints: tuple[str, ...] = ()
 
 
 def fold(text: str, limit: int) -> str:
@@ -51,6 +55,7 @@ def message(step: Step, context: Context) -> str:
     trailers += [("Reverts", commit) for commit in context.reverts]
     if step.op in BULK_OPS and step.op != "create":
         trailers += [("Print", p) for c in step.changes for p in sorted(prints_of(step.op, c))]
+    trailers += [("Print", p) for p in context.prints]
     trailers += sorted((context.extra or {}).items())
     lines = [f"{PREFIX}{key}: {fold(value, REASON_LENGTH)}" for key, value in trailers]
     body = [fold(step.reason, REASON_LENGTH), ""] if step.reason else []

@@ -63,9 +63,11 @@ def part(
     """
     rest, out = _split(steps, refused)
     kept, held = _split(rest, taken_back)
+    held_ids, refused_ids = _created(held), _created(out)
     return Parted(
-        kept=kept, held=held, refused=out, held_ids=_created(held), refused_ids=_created(out)
-    )
+        kept=_without_twins(kept, held_ids | refused_ids), held=_without_twins(held, refused_ids),
+        refused=out, held_ids=held_ids, refused_ids=refused_ids,
+    )  # fmt: skip
 
 
 def _split(
@@ -87,6 +89,23 @@ def _split(
         else:
             stay.append(step)
     return tuple(stay), tuple(leave)
+
+
+def _without_twins(steps: tuple[Step, ...], gone: frozenset[str]) -> tuple[Step, ...]:
+    """Drop what creations say of a memory that they repeat where that memory is not to be."""
+    return tuple(
+        replace(step, changes=tuple(_without_twin(change, gone) for change in step.changes))
+        for step in steps
+    )
+
+
+def _without_twin(change: Change, gone: frozenset[str]) -> Change:
+    if not isinstance(change, Create) or change.memory.text("duplicate_of") not in gone:
+        return change
+    fields: dict[str, None] = {"duplicate_of": None}
+    if change.memory.standing == "probable_duplicate":
+        fields["standing"] = None
+    return Create(memory=change.memory.with_fields(fields))
 
 
 def _created(steps: Sequence[Step]) -> frozenset[str]:

@@ -61,6 +61,8 @@ class Reader:
 
     def __init__(self, texts: Iterable[SourceText], read: Read) -> None:
         self._read = read
+        self.missing: set[str] = set()
+        """Blobs that were asked for and are not in the repository: they read as empty."""
         self._current = {text.resource: text for text in texts}
         self._claims: dict[tuple[str, str], Scan] = {}
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
@@ -69,14 +71,14 @@ class Reader:
         """Return the claim units of one version of a source."""
         key = (name, blob)
         if key not in self._claims:
-            self._claims[key] = scan(name, self._read(blob) if blob else b"")
+            self._claims[key] = scan(name, self._bytes(blob))
         return self._claims[key]
 
     def notes(self, name: str, blob: str) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
         """Return the note units of one version of a daily log."""
         key = (name, blob)
         if key not in self._notes:
-            self._notes[key] = scan_notes(name, self._read(blob) if blob else b"")
+            self._notes[key] = scan_notes(name, self._bytes(blob))
         return self._notes[key]
 
     def standing(self, resource: str) -> frozenset[str]:
@@ -85,6 +87,15 @@ class Reader:
         if text is None or not text.blob or text.kind != "claims":
             return frozenset()
         return frozenset(u.text_hash for u in self.claims(text.name, text.blob).units)
+
+    def _bytes(self, blob: str) -> bytes:
+        if not blob:
+            return b""
+        try:
+            return self._read(blob)
+        except (KeyError, ValueError):
+            self.missing.add(blob)
+            return b""
 
 
 def take_in(
@@ -113,6 +124,7 @@ def _claims(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Non
     old = {
         blob: frozenset(u.hash for u in reader.claims(text.name, blob).units) for blob in _blobs(at)
     }
+    at = _readable(intake, text, at, reader)
     open_ = _open(intake, text, at, old, frozenset(u.hash for u in found.units))
     if intake.whole:
         open_ = frozenset(u.hash for u in found.units)
@@ -151,6 +163,7 @@ def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> None
         blob: frozenset(note_hash(u) for u in reader.notes(text.name, blob)[0])
         for blob in _blobs(at)
     }
+    at = _readable(intake, text, at, reader)
     open_ = _open(intake, text, at, old, frozenset(note_hash(u) for u in found))
     if open_ is None:
         return
@@ -165,6 +178,21 @@ def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> None
 
 def _blobs(at: Cursor) -> set[str]:
     return {blob for span in at.spans for blob in (span.from_, span.to) if blob}
+
+
+def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Cursor:
+    """Leave out what manifests say of versions that are not there: nobody can tell what it was."""
+    spans = tuple(s for s in at.spans if not reader.missing & {s.from_, s.to})
+    if lost := [s for s in at.spans if s not in spans]:
+        blob = next(b for b in (lost[0].to, lost[0].from_) if b in reader.missing)
+        intake.problems.append(
+            Problem(
+                path=text.resource, rule="manifest-blob-missing", severity="warning",
+                message=f"a run consumed version {blob[:12]}, which the repository does not hold",
+                fix="fetch the missing history: until then what that run took in counts as new",
+            )
+        )  # fmt: skip
+    return Cursor(spans=spans)
 
 
 def _open(

@@ -130,7 +130,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         consumed = tuple(
             Consumed(
                 resource=str(entry["resource"]), to=_blob(entry["to"]),
-                from_=_blob(entry.get("from", "")), except_=tuple(map(str, entry.get("except", ()))),
+                from_=_blob(entry.get("from", "")),
+                except_=tuple(map(str, entry.get("except", ()))),
                 also=tuple(map(str, entry.get("also", ()))),
             )
             for entry in record["consumed"]

@@ -121,27 +121,26 @@ def _common_folder(paths: Iterable[str]) -> str:
     return heads.pop() if len(heads) == 1 else ""
 
 
-def taken_back(repo: Repo, head: str) -> frozenset[str]:
-    """Return the commits whose effect a revert took back and nothing brought back since.
+def taken_back(repo: Repo, head: str) -> dict[str, frozenset[str]]:
+    """Return the commits whose effect is taken back at a head, with the memories that means.
 
-    Along first parents: a revert of a revert restores what that one had taken back.
+    Along first parents: a revert names the memories it took back, of a whole chain or of a part; a
+    revert of a revert brings them back.
     """
-    found = list(entries(repo, "--first-parent", "--grep", f"^{PREFIX}Reverts: ", head))
-    targets = {e.commit: e.trailers.get("Reverts", ()) for e in reversed(found)}
-    gone: set[str] = set()
+    walk = entries(repo, "--first-parent", "--grep", f"^{PREFIX}Reverts: ", head)
+    reverts = {e.commit: e for e in reversed(list(walk))}
+    found: dict[str, frozenset[str]] = {}
 
-    def mark(commit: str, *, back: bool) -> None:
-        if back:
-            gone.add(commit)
-        else:
-            gone.discard(commit)
-        for target in targets.get(commit, ()):
-            mark(target, back=not back)
+    def mark(revert: Entry, ids: frozenset[str], *, back: bool) -> None:
+        for target in revert.trailers.get("Reverts", ()):
+            gone = found.get(target, frozenset())
+            found[target] = gone | ids if back else gone - ids
+            if target in reverts:
+                mark(reverts[target], ids, back=not back)
 
-    for reverted in targets.values():
-        for commit in reverted:
-            mark(commit, back=True)
-    return frozenset(gone - set(targets))
+    for revert in reverts.values():
+        mark(revert, frozenset(revert.trailers.get("Memory", ())), back=True)
+    return {commit: ids for commit, ids in found.items() if ids and commit not in reverts}
 
 
 def chain_of(repo: Repo, commit: str) -> list[Entry]:

@@ -23,10 +23,15 @@ _SHA256_DIGITS = 64
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:
-    """Return the bytes of a blob by its id."""
+    """Return the bytes of a blob by its id; raises ValueError when the repository lacks it."""
     if len(blob) == _SHA256_DIGITS:
+        from git.exc import GitCommandError
+
         # GitPython's standing reader knows ids of 40 digits only.
-        return call_bytes(repo, "cat-file", "blob", blob)
+        try:
+            return call_bytes(repo, "cat-file", "blob", blob)
+        except GitCommandError as error:
+            raise ValueError(f"{blob} could not be read") from error
     return repo.git.get_object_data(blob)[3]
 
 

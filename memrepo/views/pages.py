@@ -28,6 +28,9 @@ _LINE = 78
 _MARKUP = re.compile(r"(\\*)([<`\[\]])")
 _TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
+_MARKS = (b"memrepo writes this page from the files", b"more than one page holds; they are split")
+_HEAD_LINES = 8
+"""By these sentences of the templates, in its first lines, a page is known as ours."""
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
@@ -118,14 +121,22 @@ def render_views(state: State, *, personal: bool) -> list[Change]:
         for path, data in sorted(wanted.items())
         if state.files.get(path) != data
     ]
-    stale = (p for p in state.files if p.startswith(area) and p not in wanted and _is_ours(p))
+    stale = (
+        path
+        for path in state.files
+        if path.startswith(area) and path not in wanted and _is_ours(path, state.files)
+    )
     return changes + [Delete(path=path) for path in sorted(stale)]
 
 
-def _is_ours(path: str) -> bool:
+def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
+    """Tell a page that was written here, by name and frame, from a file that a person put there."""
     name = path.rsplit("/", 1)[-1]
     stems = tuple(view.name.removesuffix(".md") for view in VIEWS)
-    return name.endswith(".md") and name.startswith(stems)
+    if not (name.endswith(".md") and name.startswith(stems)):
+        return False
+    head = files[path].split(b"\n", _HEAD_LINES)[:_HEAD_LINES]
+    return any(mark in line for line in head for mark in _MARKS)
 
 
 def visible_claims(state: State) -> list[Memory]:
@@ -154,7 +165,7 @@ def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[tuple
     for tag in sorted(groups):
         members = sorted(groups[tag], key=_by_newest)
         for turn, at in enumerate(range(0, len(members), LIMIT), start=1):
-            tail = f"-{turn}" if len(members) > LIMIT else ""
+            tail = f".{turn}" if len(members) > LIMIT else ""
             name = f"{view.name.removesuffix('.md')}-{tag}{tail}.md"
             part = members[at : at + LIMIT]
             title = f"{view.title}: {tag}{f', part {turn}' if tail else ''}"

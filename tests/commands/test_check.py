@@ -131,3 +131,19 @@ def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:
     assert answer.exit == 1
     assert made.read_bytes() == b"---\ntype: fact\ntype: fact\n---\n\ntext\n"
     assert memrepo(small_repo, "check", "--fix").exit == 2
+
+
+@pytest.mark.parametrize("option", ["--staged", "--all"])
+def test_files_and_the_whole_are_not_checked_at_once(repo: Path, option: str) -> None:
+    answer = memrepo(repo, "check", option, broken(repo))
+    assert answer.exit == 2
+    assert option in answer.error["message"]
+
+
+def test_two_files_of_equal_text_get_two_ids_from_a_fix(small_repo: Path) -> None:
+    for name in ("one", "two"):
+        path = small_repo / f"memories/knowledge/{name}.md"
+        path.write_text("---\ntype: fact\n---\n\nTea is at four.\n")
+    names = [f"memories/knowledge/{name}.md" for name in ("one", "two")]
+    fixed = done(small_repo, "check", "--fix", *names)["fixed"]
+    assert len({name[-9:] for name in fixed}) == 2

@@ -125,3 +125,19 @@ def test_the_business_profile_leaves_personal_files_out(tmp_path: Path) -> None:
     assert not {"sources/DREAMS.md", "sources/CHRONICLES.md"} & files(repo).keys()
     assert not {"views/HISTORY.md", "views/WISHES.md"} & files(repo).keys()
     assert {"views/LTMEMORY.md", "views/PLAYBOOKS.md"} < files(repo).keys()
+
+
+@pytest.mark.parametrize("form", ["MEMORY.md", "./MEMORY.md", "sources/MEMORY.md", "absolute"])
+def test_a_path_may_be_written_in_every_usual_way(small_repo: Path, form: str) -> None:
+    path = workspace_of(small_repo) / "MEMORY.md"
+    path.write_text(path.read_text() + "- The kettle is blue.\n")
+    word = str(path) if form == "absolute" else form
+    assert done(small_repo, "ingest", word)["changed"] == ["sources/MEMORY.md"]
+
+
+def test_a_path_that_names_nothing_is_a_usage_error_with_a_suggestion(small_repo: Path) -> None:
+    before = standing(small_repo)
+    answer = memrepo(small_repo, "ingest", "MEMROY.md")
+    assert answer.exit == 2
+    assert answer.error["fix"] == "did you mean MEMORY.md?"
+    assert standing(small_repo) == before

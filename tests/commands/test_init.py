@@ -108,3 +108,16 @@ def test_an_adopted_workspace_goes_on_growing(tmp_path: Path) -> None:
     done(workspace, "revert")
     assert "old tractor" in (workspace / "MEMORY.md").read_text()
     assert "MEMORY.md" not in git(workspace, "ls-files").split()
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "", 'UTC"\nformat = 9', "../etc"])
+def test_an_unknown_zone_is_a_usage_error_and_nothing_is_made(tmp_path: Path, zone: str) -> None:
+    answer = memrepo(tmp_path, "init", "repo", f"--tz={zone}")
+    assert answer.exit == 2
+    assert "--tz" in answer.error["message"]
+    assert not (tmp_path / "repo").exists()
+
+
+def test_the_zone_given_is_the_repositorys(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo", "--tz", "Europe/Berlin")
+    assert 'timezone = "Europe/Berlin"' in (tmp_path / "repo/memrepo.toml").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing
+from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
 
 MUCH_LATER = "2026-03-03T09:00:00Z"
 LINES = [f"- The server number {n} keeps the archive of year {1990 + n}." for n in range(20)]
@@ -306,3 +306,136 @@ def test_a_dry_accept_writes_nothing(servers: Path) -> None:
     before = standing(servers)
     assert done(servers, "accept", "--dry-run")["commits"] == []
     assert standing(servers) == before
+
+
+def test_what_was_accepted_and_reverted_waits_when_it_is_proposed_again(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:18])
+    assert run(servers, "--mode", "reconciliation")[0] == 3
+    done(servers, "accept", now=MUCH_LATER)
+    done(servers, "revert", now=MUCH_LATER)
+    code, data = run(servers, now="2026-03-04T09:00:00Z")
+    assert (code, data["status"]) == (3, "held")
+    assert "taken back" in data["why"]
+    assert {m.standing for m in memories(servers).values()} <= {"resolved", "unresolved"}
+
+
+def test_a_memory_that_a_person_deleted_meanwhile_is_not_brought_back(servers: Path) -> None:
+    waits = held(servers)
+    retired = [c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "retired"]
+    gone, *rest = retired
+    git(servers, "rm", "-q", memories(servers)[gone].path)
+    git(servers, "commit", "-qm", "by hand", "--no-verify")
+    answer = memrepo(servers, "accept", now=MUCH_LATER)
+    assert answer.exit == 3
+    assert [(c["memory"], c["kind"]) for c in answer.data["conflicts"]] == [
+        (gone, "removed-and-edited")
+    ]
+    found = memories(servers)
+    assert gone not in found
+    assert {found[id_].standing for id_ in rest} == {"retire_candidate"}
+    assert any(gone in print_ for print_ in answer.data["refused"])
+    assert waits["run"] in subjects_of(servers)
+    assert_sound(servers)
+
+
+def subjects_of(repo: Path) -> str:
+    return git(repo, "log", "-1", "--format=%s")
+
+
+@pytest.mark.parametrize("option", ["--only", "--except"])
+def test_a_choice_applies_to_commits_that_git_alone_made_too(servers: Path, option: str) -> None:
+    waits = held(servers)
+    added = [c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "added"]
+    lisbon = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
+    git(servers, "switch", "-q", waits["branch"])
+    path = servers / memories(servers)[lisbon].path
+    path.write_text(path.read_text().replace("Lisbon", "Braga"))
+    git(servers, "commit", "-qam", "by hand", "--no-verify")
+    git(servers, "switch", "-q", "main")
+    done(servers, "accept", option, lisbon, now=MUCH_LATER)
+    found = memories(servers)
+    assert ("Braga" in found[lisbon].body) is (option == "--only")
+    assert (added[0] in found) is (option == "--except")
+    assert_sound(servers)
+
+
+@pytest.mark.parametrize("command", ["accept", "discard"])
+def test_on_the_branch_that_waits_nothing_is_decided(servers: Path, command: str) -> None:
+    waits = held(servers)
+    git(servers, "switch", "-q", waits["branch"])
+    before = standing(servers)
+    answer = memrepo(servers, command, now=MUCH_LATER)
+    assert answer.exit == 5
+    assert "switch to your branch first" in answer.error["fix"]
+    assert standing(servers) == before
+
+
+def test_a_tag_of_the_same_name_hides_no_waiting_run(servers: Path) -> None:
+    waits = held(servers)
+    git(servers, "tag", waits["branch"])
+    assert done(servers, "accept", now=MUCH_LATER)["run"] == waits["run"]
+
+
+def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) -> None:
+    git(servers, "branch", "run")
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
+    before = standing(servers)
+    answer = memrepo(servers, "run", now=LATER)
+    assert answer.exit == 5
+    assert "git branch -m run" in answer.error["fix"]
+    assert standing(servers) == before
+
+
+def test_a_dry_run_names_the_news_that_it_does_not_judge(servers: Path) -> None:
+    write(servers.parent / "workspace", "MEMORY.md", [*LINES, "- A new fact of the archive."])
+    assert run(servers, "--dry-run")[1]["ingest"]["changed"] == ["sources/MEMORY.md"]
+    text = memrepo(servers, "run", "--dry-run", as_json=False).out
+    assert "1 source file changed and is judged only by a real run" in text
+    assert "no new memory" not in text
+    assert "nothing new" not in text
+
+
+def test_retired_and_reworded_memories_are_told(servers: Path) -> None:
+    write(
+        servers.parent / "workspace", "MEMORY.md",
+        [LINES[0].replace("archive", "backups"), *LINES[1:19]],
+    )  # fmt: skip
+    text = memrepo(servers, "run", now=LATER, as_json=False).out
+    assert "1 retired, 1 reworded" in text.splitlines()[0]
+    assert "     1  reworded" in text
+    assert "1 retired, 1 reworded" in subjects_of(servers)
+
+
+def test_a_discarded_run_leaves_its_whole_record(servers: Path) -> None:
+    write(servers.parent / "workspace", "USER.md", ["- ok", "- TODO"])
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:11])
+    waits = run(servers)[1]
+    listed = git(servers, "ls-tree", "-r", "--name-only", waits["branch"]).split()
+    (name,) = [n for n in listed if n.startswith("runs/") and waits["run"] in n]
+    before = json.loads(git(servers, "show", f"{waits['branch']}:{name}"))
+    aside = git(servers, "rev-parse", f"{waits['branch']}:candidates")
+    answer = done(servers, "discard", now=MUCH_LATER)
+    assert json.loads((servers / name).read_text()) == {**before, "refused": answer["refused"]}
+    assert before["counts"]["memories_retired"] > 0
+    assert git(servers, "rev-parse", "HEAD:candidates") == aside
+    assert_sound(servers)
+
+
+def test_a_wish_of_another_mode_is_computed_although_a_run_waits(servers: Path) -> None:
+    waits = held(servers)
+    code, data = run(servers, "--mode", "reconciliation", now=MUCH_LATER)
+    assert (code, data["mode"]) == (3, "reconciliation")
+    assert data["branch"] != waits["branch"]
+    assert git(servers, "branch", "--format=%(refname:short)").split() == ["main", data["branch"]]
+
+
+def test_another_limit_lets_the_waiting_changes_land(tmp_path: Path) -> None:
+    lines = [f"- The server number {n} keeps the archive of year {1900 + n}." for n in range(100)]
+    write(tmp_path / "workspace", "MEMORY.md", lines)
+    repo = begin(tmp_path, tmp_path / "workspace")
+    write(tmp_path / "workspace", "MEMORY.md", lines[:75])
+    assert run(repo)[0] == 3
+    assert run(repo, now=MUCH_LATER)[0] == 3
+    code, data = run(repo, "--max-change-pct", "90", now=MUCH_LATER)
+    assert (code, data["counts"]["memories_retired"]) == (0, 25)
+    assert git(repo, "branch", "--format=%(refname:short)").split() == ["main"]

@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
+from memrepo.commands.proposal import taken_back
+from memrepo.commands.session import desk
+from memrepo.store.repo import open_repository
+
 MUCH_LATER = "2026-03-03T09:00:00Z"
 
 
@@ -175,3 +179,27 @@ def test_a_commit_of_a_person_is_left_to_git(repo: Path) -> None:
     answer = memrepo(repo, "revert", "HEAD")
     assert answer.exit == 2
     assert "git revert" in answer.error["message"]
+
+
+def test_of_a_part_taken_back_only_that_part_counts_as_taken_back(repo: Path) -> None:
+    second, beta, helix = runs(repo)[0], by_word(repo, "beta"), by_word(repo, "helix")
+    done(repo, "revert", second, "--memory", beta, now=MUCH_LATER)
+    assert known_back(repo) == {f"create:{beta}"}
+    done(repo, "revert", now=MUCH_LATER)
+    assert f"create:{helix}" in known_back(repo)
+    assert f"create:{beta}" in known_back(repo)
+
+
+def test_what_a_revert_of_a_revert_brought_back_counts_as_taken_back_no_more(repo: Path) -> None:
+    second, beta, helix = runs(repo)[0], by_word(repo, "beta"), by_word(repo, "helix")
+    first = done(repo, "revert", second, "--memory", beta, now=MUCH_LATER)["commits"][0]
+    # Of the later one, which stands, the earlier one's end takes nothing away.
+    done(repo, "revert", second, "--memory", helix, "--theirs", now=MUCH_LATER)
+    done(repo, "revert", first, now=MUCH_LATER)
+    assert f"create:{beta}" not in known_back(repo)
+    assert f"create:{helix}" in known_back(repo)
+
+
+def known_back(repo: Path) -> frozenset[str]:
+    with open_repository(repo) as store:
+        return taken_back(desk(store))

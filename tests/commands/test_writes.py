@@ -68,12 +68,18 @@ def test_text_comes_from_standard_input(repo: Path, monkeypatch: pytest.MonkeyPa
         (["edit", "mem-ffffffffffffffff", "--text", "x"], "no memory"),
         (["edit", "deploy", "--set", "id=mem-1"], "written by memrepo only"),
         (["edit", "deploy", "--set", "colour=red"], "not a field"),
+        (["edit", "deploy", "--set", "title"], "expected KEY=VALUE"),
+        (["edit", "ID", "--set", "title=password: hunter2fakehunter"], "title holds a secret"),
+        (["add", "x", "--title", "password: hunter2fakehunter"], "title holds a secret"),
+        (["add", "x", "--tag", "password: hunter2fakehunter"], "tags holds a secret"),
+        (["add", "x", "--entity", "password: hunter2fakehunter"], "entities holds a secret"),
+        (["pin", "ID", "--reason", "password: hunter2fakehunter"], "reason holds a secret"),
     ],
 )
 def test_bad_input_is_told_and_changes_nothing(repo: Path, argv: list[str], said: str) -> None:
-    add(repo)
+    id_ = add(repo)
     before = standing(repo)
-    answer = memrepo(repo, *argv)
+    answer = memrepo(repo, *(id_ if word == "ID" else word for word in argv))
     assert answer.exit == 2
     assert said in answer.error["message"]
     assert standing(repo) == before
@@ -223,3 +229,25 @@ def test_completion_knows_every_command(repo: Path, shell: str) -> None:
 
     script = done(repo, "completion", shell)["script"]
     assert all(name in script for name in COMMANDS)
+
+
+def test_equal_texts_of_one_second_are_told_apart_by_scope_type_and_turn(repo: Path) -> None:
+    first = add(repo, TEXT, "--scope", "user:a")
+    assert add(repo, TEXT, "--scope", "user:b") != first
+    note = add(repo, TEXT, "--scope", "user:a", "--type", "open_question")
+    assert note == first  # a claim of equal text and scope is there already
+    done(repo, "forget", first)
+    again = add(repo, TEXT, "--scope", "user:a")
+    done(repo, "forget", again)
+    third = add(repo, TEXT, "--scope", "user:a")
+    assert len({first, again, third}) == 3
+    assert {first, again, third} <= set(memories(repo))
+
+
+def test_options_that_an_equal_text_leaves_unused_are_named(repo: Path) -> None:
+    add(repo, TEXT, "--tag", "ops")
+    assert done(repo, "add", TEXT, "--tag", "ops")["unused"] == []
+    options = ["--pin", "--tag", "deploys", "--type", "lesson"]
+    assert done(repo, "add", TEXT, *options)["unused"] == ["--type", "--tag", "--pin"]
+    told = memrepo(repo, "add", TEXT, *options, as_json=False)
+    assert "not applied: --type, --tag, --pin" in told.out

@@ -59,5 +59,15 @@ def test_bringing_a_memory_back_is_no_loss() -> None:
     assert losses(state(2), [Update(id="mem-" + "0" * 16, fields={"status": None})]) == frozenset()
 
 
+def test_what_becomes_a_candidate_for_retirement_counts_once() -> None:
+    first, second = (f"mem-{n:016x}" for n in range(2))
+    before = state(2)
+    retiring = {"standing": "retire_candidate"}
+    known = before.memories[second].with_fields(retiring)
+    held = State(files=before.files, memories={**before.memories, second: known})
+    changes = [Update(id=i, fields=retiring) for i in (first, second)]
+    assert losses(held, changes) == {first}
+
+
 def test_the_reason_says_how_many_of_how_many() -> None:
     assert "30 of 100" in interlock(state(100), gone(30), 20)

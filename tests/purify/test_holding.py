@@ -78,3 +78,24 @@ def test_refused_beats_taken_back() -> None:
 )
 def test_fingerprints_know_no_order(op: str, memories: list[str], expected: set[str]) -> None:
     assert fingerprints(op, memories) == expected
+
+
+def twin_of(id_: str, other: str) -> Step:
+    fields = {"id": id_, "duplicate_of": other, "standing": "probable_duplicate"}
+    memory = Memory(path=f"memories/knowledge/{id_}.md", fields=fields)
+    return Step(op="create", what="1 memory from sources", changes=(Create(memory=memory),))
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_creation_says_nothing_of_a_twin_that_is_not_to_be(refused: bool) -> None:
+    prints, none = fingerprints("create", [A]), frozenset[str]()
+    taken_back, out = (none, prints) if refused else (prints, none)
+    (kept,) = part((create(A), twin_of(B, A)), taken_back, out).kept
+    (change,) = kept.changes
+    assert isinstance(change, Create)
+    assert dict(change.memory.fields) == {"id": B}
+
+
+def test_a_creation_keeps_a_twin_that_stays() -> None:
+    steps = (create(A), twin_of(B, A))
+    assert part(steps, fingerprints("create", [C])).kept == steps

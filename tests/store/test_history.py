@@ -33,7 +33,7 @@ def commit(repo: Path, text: str) -> str:
 
 def revert(repo: Path, *targets: str) -> str:
     """Commit that earlier commits are taken back."""
-    step = Step(op="revert", what="something")
+    step = Step(op="revert", what="something", memories=(A,))
     return commit(repo, message(step, Context(actor="human:a@b", reverts=targets)))
 
 
@@ -44,7 +44,7 @@ def read(repo: Path, *argv: str) -> list[history.Entry]:
 
 def taken_back(repo: Path) -> frozenset[str]:
     with opened(repo) as found:
-        return history.taken_back(found, "HEAD")
+        return frozenset(history.taken_back(found, "HEAD"))
 
 
 def test_what_a_step_says_is_what_is_read(bare: Path) -> None:

@@ -271,8 +271,8 @@ def judged(disposition: str, **more: Any) -> dict[str, Any]:
 def test_judgements_come_from_the_newest_run_that_judged_the_memory() -> None:
     id_ = mem("1").id
     files = {
-        **manifest("20260201T090000Z-a", judgements={id_: [judged("new_claim")]}),
-        **manifest("20260202T090000Z-b",
+        **manifest("20260201T090000Z-aaaaaaaa", judgements={id_: [judged("new_claim")]}),
+        **manifest("20260202T090000Z-bbbbbbbb",
                    judgements={id_: [judged("reuse_existing", rationale="again")]}),
     }  # fmt: skip
     record = only(artifacts(state(mem("1"), **files), terms()))
@@ -285,8 +285,10 @@ def test_judgements_come_from_the_newest_run_that_judged_the_memory() -> None:
 def test_a_duplicate_stays_one_when_it_is_met_again() -> None:
     one, twin = mem("1"), mem("2", duplicate_of=mem("1").id, standing="probable_duplicate")
     files = {
-        **manifest("20260201T090000Z-a", judgements={twin.id: [judged("probable_duplicate")]}),
-        **manifest("20260202T090000Z-b", judgements={twin.id: [judged("reuse_existing")]}),
+        **manifest(
+            "20260201T090000Z-aaaaaaaa", judgements={twin.id: [judged("probable_duplicate")]}
+        ),
+        **manifest("20260202T090000Z-bbbbbbbb", judgements={twin.id: [judged("reuse_existing")]}),
     }
     found = claims(artifacts(state(one, twin, **files), terms()))
     record = found[twin.body]
@@ -300,7 +302,7 @@ def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> N
         "sources/MEMORY.md": source, "sources/memory/2026-02-01.md": b"a note\n",
         "views/LTMEMORY.md": b"# x\n",
         **manifest(
-            "20260201T090000Z-a",
+            "20260201T090000Z-aaaaaaaa",
             consumed=(Consumed(resource="sources/MEMORY.md", to="1" * 40),
                       Consumed(resource="sources/memory/2026-02-01.md", to="2" * 40)),
             counts={"promoted": 3, "rejected": 1}, judgements={mem("1").id: [judged("new_claim")]},
@@ -338,7 +340,7 @@ def test_a_repository_without_a_run_has_a_manifest_that_says_so() -> None:
 
 
 def test_only_the_summary_knows_the_time_of_the_export() -> None:
-    found = state(mem("1"), **manifest("20260201T090000Z-a"))
+    found = state(mem("1"), **manifest("20260201T090000Z-aaaaaaaa"))
     one = artifacts(found, terms())
     later = Terms(profile="personal", zone=ZoneInfo("Asia/Manila"), rules=SourceRules(), now=SEEN)
     other = artifacts(found, later)
@@ -346,7 +348,7 @@ def test_only_the_summary_knows_the_time_of_the_export() -> None:
 
 
 def test_a_damaged_manifest_is_a_problem_and_the_rest_is_exported() -> None:
-    made = artifacts(state(mem("1"), **{"runs/2026-02/20260201T090000Z-a.json": b"{"}), terms())
+    made = artifacts(state(mem("1"), **{"runs/2026-02/20260201T090000Z.json": b"{"}), terms())
     assert [p.rule for p in made.problems] == ["manifest-unreadable"]
     assert len(claims(made)) == 1
 
@@ -362,7 +364,7 @@ def test_a_damaged_candidate_is_a_problem_and_the_others_are_exported() -> None:
     files = {
         "candidates/deferred/00/th-0000000000000000.md": good,
         "candidates/deferred/11/th-1111111111111111.md": b"no header\n",
-        **manifest("20260201T090000Z-a"),
+        **manifest("20260201T090000Z-aaaaaaaa"),
     }
     made = artifacts(state(**files), terms())
     (record,) = [json.loads(x) for x in made.files[lineage.DEFERRED].splitlines()]
@@ -370,7 +372,7 @@ def test_a_damaged_candidate_is_a_problem_and_the_others_are_exported() -> None:
     raw = hashlib.sha256(b"DREAMS.md:4:perhaps a pond.").hexdigest()[:16]
     assert record["candidate_id"] == f"cand-{raw}"
     assert (record["type_hint"], record["verdict"]) == ("aspiration", "defer")
-    assert record["run_id"] == "20260201T090000Z-a"
+    assert record["run_id"] == "20260201T090000Z-aaaaaaaa"
     assert record["scores"] == {"durability": 0.5, "noise_risk": 0.1}
     assert record["source_refs"] == [
         {"source": "DREAMS.md", "line_span": [4, 5], "captured_at": "2026-01-03T00:00:00Z"}

@@ -9,7 +9,7 @@ from typing import Any
 from memrepo.commands.add import checked
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Session, opened
-from memrepo.commands.single import NothingSaid, text_of, unchanged, write, write_arguments
+from memrepo.commands.single import text_of, unchanged, write, write_arguments
 from memrepo.commands.table import UsageError
 from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
@@ -23,6 +23,18 @@ SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "t
 _LISTS = ("tags", "entities")
 
 
+class NoEditor(MemrepoError):
+    """Nothing was given, and there is no terminal to open an editor on."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "nothing to change was given, and this is no terminal to open your editor on",
+            fix="use --text TEXT, --text - or --set KEY=VALUE",
+        )
+
+
 class NotSettable(MemrepoError):
     """The key is unknown, or only memrepo writes it."""
 
@@ -30,6 +42,7 @@ class NotSettable(MemrepoError):
 
     def __init__(self, key: str) -> None:
         why = "is written by memrepo only" if key in BY_NAME else "is not a field"
+        why = "is fixed when a memory is made" if key == "type" else why
         super().__init__(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
 
 
@@ -87,7 +100,7 @@ def _field(pair: str) -> tuple[str, Any]:
 
 
 def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dict[str, Any]:
-    changes = {k: v for k, v in fields.items() if memory.fields.get(k, BY_NAME[k].default) != v}
+    changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
     if text is not None and text_hash(text) != text_hash(memory.body):
         former = (*memory.texts("aliases"), text_hash(memory.body))
         changes["aliases"] = tuple(dict.fromkeys(former))
@@ -97,5 +110,5 @@ def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dic
 def _edited(session: Session, memory: Memory) -> str:
     found = session.edit(memory.body + "\n")
     if found is None:
-        raise NothingSaid("what to change")
+        raise NoEditor
     return text_of(session, found, "the edited text")

@@ -106,14 +106,9 @@ def propose(
     never: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
     parted = part(purified.steps, taken_back(desk), never)
     drafter = _Drafter(
-        desk=desk,
-        state=state,
-        judge=judge,
-        now=now,
-        mode=wish.mode,
-        manifest=wish.manifest,
+        desk=desk, state=state, judge=judge, now=now, mode=wish.mode, manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),
-    )
+    )  # fmt: skip
     main = drafter.draft(
         parted.kept, purified,
         consumed=_without(purified.consumed, _units(parted, purified)),

@@ -251,3 +251,16 @@ def test_options_that_an_equal_text_leaves_unused_are_named(repo: Path) -> None:
     assert done(repo, "add", TEXT, *options)["unused"] == ["--type", "--tag", "--pin"]
     told = memrepo(repo, "add", TEXT, *options, as_json=False)
     assert "not applied: --type, --tag, --pin" in told.out
+
+
+def test_removing_what_is_not_there_makes_no_commit(repo: Path) -> None:
+    id_ = add(repo)
+    before = standing(repo)
+    assert "unchanged" in done(repo, "edit", id_, "--set", "tags=", now=LATER)
+    assert standing(repo) == before
+
+
+def test_an_edit_of_nothing_without_a_terminal_says_what_to_give(repo: Path) -> None:
+    answer = memrepo(repo, "edit", add(repo))
+    assert answer.exit == 2
+    assert "--text" in answer.error["fix"]

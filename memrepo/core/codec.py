@@ -44,10 +44,14 @@ def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
 
 def encode(memory: Memory) -> bytes:
     """Write a new file in canonical form; raises CodecError where `decode` would refuse it."""
+    return written(memory)[0]
+
+
+def written(memory: Memory) -> tuple[bytes, Memory]:
+    """Encode a memory and return what a reader makes of it beside the bytes."""
     body = normal_body(memory.body)
     lines = ["---", *_spelled(memory), "---", "", *([body, ""] if body else [])]
-    text = "\n".join(lines)
-    return _checked(memory, text)[0]
+    return _checked(memory, "\n".join(lines))
 
 
 def edit(data: bytes, memory: Memory) -> bytes:
@@ -55,6 +59,11 @@ def edit(data: bytes, memory: Memory) -> bytes:
 
     Raises CodecError when `data` does not decode or the result would not decode to `memory`.
     """
+    return rewritten(data, memory)[0]
+
+
+def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
+    """Edit a file and return what a reader makes of it beside the bytes."""
     old, text, header, problems = _decode(memory.path, data)
     if old is None:
         raise CodecError(*(p for p in problems if p.severity == "error"))
@@ -75,7 +84,7 @@ def edit(data: bytes, memory: Memory) -> bytes:
             refusal("frontmatter-value", memory.path, "found a memory that reads differently once "
                     "it is written, expected canonical values (no list item twice)")
         )  # fmt: skip
-    return edited
+    return edited, after
 
 
 def normal_body(text: str) -> str:

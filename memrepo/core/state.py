@@ -166,12 +166,9 @@ class _Draft:
             raise ChangeRefused(id_, "found no such memory, expected one that exists")
         return self.memories[id_]
 
-    def put(self, path: str, data: bytes, id_: str) -> None:
-        """Write a memory file and read it back: only what decodes cleanly is ever written."""
-        memory, problems = codec.decode(path, data)
-        errors = [p for p in problems if p.severity == "error"]
-        if memory is None or errors:
-            raise ChangeRefused(path, "; ".join(p.message for p in errors) or "not a memory")
+    def put(self, path: str, written: tuple[bytes, Memory], id_: str) -> None:
+        """Write a memory file; the codec has read it back, so what is written decodes cleanly."""
+        data, memory = written
         if memory.id != id_ or not id_:
             raise ChangeRefused(path, "an id is given at birth and never changes")
         self.edits[path] = data
@@ -185,14 +182,14 @@ class _Draft:
                     raise ChangeRefused(memory.path, "found a memory there already")
                 if not self.state.layout.is_memory(memory.path):
                     raise ChangeRefused(memory.path, "a memory is markdown in a layer's folder")
-                self.put(memory.path, codec.encode(memory), memory.id)
+                self.put(memory.path, codec.written(memory), memory.id)
                 return memory.path
             case Update(id=id_, fields=fields, body=body):
                 old = self.memory(id_)
                 data = self.data(old.path)
                 if data is None:
                     raise ChangeRefused(old.path, "found no file, expected the memory's")
-                self.put(old.path, codec.edit(data, old.with_fields(fields, body)), id_)
+                self.put(old.path, codec.rewritten(data, old.with_fields(fields, body)), id_)
                 return old.path
             case Remove(id=id_):
                 path = self.memories.pop(self.memory(id_).id).path

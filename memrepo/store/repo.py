@@ -275,8 +275,8 @@ class Repository:
         try:
             call(
                 self.repo, *(() if "=" in branch else ("-c", options)),
-                "merge", "--ff-only", "--quiet", "--no-squash", "--commit", "--no-autostash",
-                "--no-overwrite-ignore", tip, held=self._held,
+                "merge", "--ff-only", "--quiet", "--no-stat", "--no-squash", "--commit",
+                "--no-autostash", "--no-overwrite-ignore", tip, held=self._held,
             )  # fmt: skip
         except self.git_error as error:
             if self.head() != base:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from memrepo.commands.table import COMMANDS, add_globals, command_parser
@@ -26,6 +26,16 @@ _LONG = 6
 def pages() -> list[Path]:
     """Return every page of the documentation."""
     return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def write_anew(paths: Iterable[Path], refreshed: Callable[[str], str]) -> None:
+    """Write what `refreshed` makes of each page, where that differs, and say so."""
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        fresh = refreshed(text)
+        if fresh != text:
+            path.write_text(fresh, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: written anew")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -192,12 +202,7 @@ def refreshed(page: str) -> str:
 
 def main() -> int:
     """Write the generated parts anew."""
-    for path in pages():
-        text = path.read_text(encoding="utf-8")
-        fresh = refreshed(text)
-        if fresh != text:
-            path.write_text(fresh, encoding="utf-8")
-            print(f"{path.relative_to(ROOT)}: written anew")
+    write_anew(pages(), refreshed)
     return 0
 
 

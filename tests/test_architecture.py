@@ -178,3 +178,22 @@ def test_no_file_names_a_machine_path_or_a_registry() -> None:
 )
 def test_a_planted_machine_name_is_caught(parts: tuple[str, ...]) -> None:
     assert machine_names("".join(parts).encode()) != []
+
+
+# CPython before 3.11.4 matches possessive and atomic groups wrongly (gh-106052).
+POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{+[\d,]+\}+)\+|\(\?>")
+
+
+def test_no_pattern_has_a_possessive_or_atomic_group() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted((ROOT / "memrepo").rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if POSSESSIVE_GROUP.search(line)
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize("pattern", ["(?:a|b)*" + "+", "(?:ab)++", "(?:ab){2,}+", "(?" + ">a)"])
+def test_a_planted_possessive_group_is_caught(pattern: str) -> None:
+    assert POSSESSIVE_GROUP.search(pattern)

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from docs_parts import ROOT, write_anew
+
 from memrepo import cli
 from memrepo.assets import asset
 from memrepo.core.times import format_time
 
-ROOT = Path(__file__).resolve().parents[1]
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."
 IDENTITY = "[user]\n\tname = Mara\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
@@ -197,12 +198,7 @@ def main(argv: list[str]) -> int:
     if argv != ["--write"]:
         print("usage: python tests/transcripts.py --write", file=sys.stderr)
         return 2
-    for path in documents():
-        text = path.read_text(encoding="utf-8")
-        fresh = refreshed(text)
-        if fresh != text:
-            path.write_text(fresh, encoding="utf-8")
-            print(f"{path.relative_to(ROOT)}: written anew")
+    write_anew(documents(), refreshed)
     return 0
 
 

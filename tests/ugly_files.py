@@ -14,8 +14,6 @@ LATIN1 = "memory/latin1.md"
 NEVER_TAKEN = ("zqdenied", "zqlinked", "zqbroken")
 NEVER_DISTILLED = (*NEVER_TAKEN, "zqfence", "zqmanaged", "zqheader")
 
-_TAIL = "0123456789abcdefABCDEF"
-
 
 def ugly_files() -> dict[str, bytes]:
     """Return the files of the ugly workspace by name; links are made on disk."""

@@ -25,7 +25,6 @@ from memrepo.store.identity import author
 from memrepo.views.artifacts_runs import IMPORT
 
 RUNTIME = "runtime"
-TRIES = 3
 
 
 class NoArtifacts(MemrepoError):

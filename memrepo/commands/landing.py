@@ -11,6 +11,9 @@ from memrepo.core.state import State, play
 from memrepo.store.repo import Repository
 from memrepo.store.stream import COMMITTER, Chain, Commit
 
+TRIES = 3
+"""How often a plan is computed on the new HEAD when a person's commit came in between."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:

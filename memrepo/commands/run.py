@@ -12,7 +12,7 @@ from typing import Any
 
 from memrepo.commands.ingest import Ingested, take_in
 from memrepo.commands.judging import Choice, judge_of
-from memrepo.commands.landing import Landing, prepare
+from memrepo.commands.landing import TRIES, Landing, prepare
 from memrepo.commands.progress import WatchedJudge
 from memrepo.commands.proposal import Proposal, Proposed, Wish, propose
 from memrepo.commands.reporting import reported
@@ -31,7 +31,6 @@ from memrepo.store import history
 from memrepo.store.repo import BranchMoved
 
 HELP = "take in what is new, distil it into memories, commit the result"
-TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

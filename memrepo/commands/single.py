@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
-from memrepo.commands.landing import prepare
+from memrepo.commands.landing import TRIES, prepare
 from memrepo.commands.session import Answer, Desk, Session, desk
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
@@ -16,8 +16,6 @@ from memrepo.core.secrets import find_secrets
 from memrepo.core.state import State
 from memrepo.store.identity import author
 from memrepo.store.repo import BranchMoved
-
-TRIES = 3
 
 
 class SecretInText(MemrepoError):

@@ -41,10 +41,6 @@ class Stamps:
     ours: Origin = field(default_factory=Origin)
     theirs: Origin = field(default_factory=Origin)
 
-    def swapped(self) -> Stamps:
-        """Return them with the sides exchanged."""
-        return Stamps(ours=self.theirs, theirs=self.ours)
-
 
 def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, datetime, str]:
     """Return what decides between two changed versions: person first, then newer, then values.

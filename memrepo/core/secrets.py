@@ -13,10 +13,12 @@ from dataclasses import dataclass
 _START = r"(?<![A-Za-z0-9_-])"
 _STOP = r"(?![A-Za-z0-9_-])"
 _PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_BODY = r"(?:[^-]|-(?!----))"
+# CPython before 3.11.4 matches a possessive group wrongly (gh-106052): possessive stand single
+# characters only, and the loops are unrolled, so that nothing is gained by giving back.
+_PEM_BODY = r"[^-]*+(?:-(?!----)[^-]*+)*"
 _PEM = (
-    rf"-----BEGIN {_PEM_NAME}(?:(?={_PEM_BODY}*?[A-Za-z0-9+/]{{16}}){_PEM_BODY}*+"
-    rf"-----END {_PEM_NAME}|(?:\s*+[A-Za-z0-9+/=]{{16,}}+)++)"
+    rf"-----BEGIN {_PEM_NAME}(?:(?=(?:[^-]|-(?!----))*?[A-Za-z0-9+/]{{16}}){_PEM_BODY}"
+    rf"-----END {_PEM_NAME}|(?:\s*+[A-Za-z0-9+/=]{{16,}}+)+)"
 )
 _GITHUB = rf"{_START}(?:gh[pousr]_[A-Za-z0-9]{{36,255}}|github_pat_[A-Za-z0-9_]{{22,255}}){_STOP}"
 _OPENAI = (

@@ -201,11 +201,6 @@ def newest_capture(prior: PriorClaim) -> str:
     return max((s.captured for s in prior.sources), default="")
 
 
-def reusable(statement: Statement, index: PriorIndex) -> PriorClaim | None:
-    """Return the active prior with the same reuse key: newest evidence, then smallest id."""
-    return next(iter(index.with_key(statement)), None)
-
-
 def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | None:
     """Return the best prior that scores 0.80 or more; ties go to the smallest id."""
     near = index.near(statement)

@@ -46,7 +46,6 @@ RUN_STATUSES = (
 )  # fmt: skip
 PROFILES = ("business", "personal", "shared")
 RELATIONS = ("contested", "stale", "superseded")
-DISPOSITIONS = ("reuse_existing", "probable_duplicate", "new_claim")
 DIGEST_LIMIT = 500
 
 _AXES: Mapping[str, tuple[str, str]] = MappingProxyType({

@@ -25,7 +25,7 @@ BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "other"]
 
 _QUOTED = re.compile(r" {0,3}>")
 _BARE_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
-_LEADING_COMMENT = re.compile(r"(?:<!--(?:[^-]|-(?!->))*+-->\s*)+")
+_LEADING_COMMENT = re.compile(r"(?:<!--[^-]*+(?:-(?!->)[^-]*+)*-->\s*)+")
 _TASK = re.compile(r"\[([ xX])\](?:[ \t]+|$)")
 _BULLET_SIGN = re.compile(r"^([ \t]*)[•◦▪‣](?=[ \t])")
 _SENTENCE_END = (".", "!", "?", ":", ",", ";", "。", "!", "?")

@@ -21,7 +21,7 @@ from memrepo.purify.lines import SourceLines
 from memrepo.purify.markdown import Block, parse_document
 from memrepo.purify.units import has_words, heading_path
 
-_COMMENT = re.compile(r"<!--(?:[^-]|-(?!->))*+-->")
+_COMMENT = re.compile(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,6 @@ def write(base: Path, *lines: str) -> None:
 
 ALPHA = "- The server alpha keeps the archive of the choir."
 BETA = "- The server beta answers the telephone of the parish."
-GAMMA = "- The server gamma rings the bells at noon."
 VIM, HELIX = "- [2026-01-10] **Editor:** vim", "- [2026-02-20] **Editor:** helix"
 
 

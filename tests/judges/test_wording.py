@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from memrepo.judges.wording import EXTRACT_LENGTH, extract
 
-SENTENCE = "Anna moved the mirror to the new rack and Ben watched. "
-
 
 @pytest.mark.parametrize(
     ("text", "limit", "expected"),

@@ -16,7 +16,6 @@ from memrepo.policies.matching import (
     normal_predicate,
     normal_subject,
     probable_duplicate,
-    reusable,
     reuse_key,
     statement_of,
     tokens,
@@ -143,10 +142,8 @@ def test_reuse_takes_the_newest_evidence_and_leaves_out_what_is_inactive():
             prior("mem-0", "Anna", "likes", "gin", sources=(new,), standing="retire_candidate"),
         ]
     )
-    found = reusable(said("anna", "like"), index)
-    assert found is not None
-    assert found.memory_id == "mem-2"
-    assert reusable(said("anna", "sells"), index) is None
+    assert [p.memory_id for p in index.with_key(said("anna", "like"))] == ["mem-2", "mem-1"]
+    assert index.with_key(said("anna", "sells")) == ()
 
 
 def test_an_index_grows():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from argparse import Namespace
@@ -364,6 +365,8 @@ def test_an_interrupted_run_is_told_as_failed(fresh_repo: Path) -> None:
         [sys.executable, "-m", "memrepo", "--now", NOW, "run", "--judge", "command"],
         cwd=fresh_repo, check=False, capture_output=True,
         env={**os.environ, "PYTHONPATH": str(root)},
+        # A job that a shell put in the background inherits an ignored SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert ran.returncode == 130, ran.stderr
     assert told(fresh_repo) == [("run_started", "started"), ("run_failed", "failed")]

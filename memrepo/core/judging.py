@@ -169,7 +169,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Candidates that survive together; becomes one claim. `strength` is its strongest member's."""
+    """Candidates that survive together; `strength` is its strongest member's.
+
+    `tags` are homes of what else tells of it (`purify.zones`).
+    """
 
     cluster_id: str
     candidates: tuple[Candidate, ...]
@@ -177,6 +180,7 @@ class Cluster:
     type_hint: str
     home_hint: str
     entities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

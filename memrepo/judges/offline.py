@@ -134,8 +134,12 @@ def _verdict(
 
 
 def spokesman_of(cluster: Cluster) -> Candidate:
-    """Return the member whose text words the claim: longest, then newest, then smallest id."""
-    members = sorted(cluster.candidates, key=lambda c: c.candidate_id)
+    """Return the member whose text words the claim: longest, then newest, then smallest id.
+
+    Where one kind of source says what the cluster is, the others only support it.
+    """
+    own = [c for c in cluster.candidates if c.type_hint == cluster.type_hint]
+    members = sorted(own or cluster.candidates, key=lambda c: c.candidate_id)
     return max(members, key=lambda c: (len(tidy(c.text)), c.captured))
 
 

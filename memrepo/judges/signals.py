@@ -46,7 +46,7 @@ _BASES = {
     "procedure": Signal("base_method", 0.65, 0.50, 0.75, 0.05, 0.50, 0.10),
     "episode": Signal("base_episode", 0.55, 0.40, 0.20, 0.40, 0.60, 0.10),
     "milestone": Signal("base_milestone", 0.75, 0.35, 0.15, 0.45, 0.45, 0.10),
-    "aspiration": Signal("base_aspiration", 0.55, 0.50, 0.40, 0.45, 0.40, 0.10),
+    "aspiration": Signal("base_aspiration", 0.55, 0.50, 0.40, 0.45, 0.50, 0.10),
 }
 _UNCURATED = Signal("uncurated", -0.10, -0.05, 0.0, 0.0, -0.20)
 _NOISE = Signal("", -0.40, -0.40, -0.20, -0.20, -0.40, 0.85)

@@ -21,6 +21,7 @@ from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.purify.decisions import single_decisions
 from memrepo.purify.known import ACTOR, Former, Known, free_path, storable
+from memrepo.purify.zones import only_reflects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,8 @@ def assemble(
 
 
 def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
+    beside = (tag for tag in cluster.tags if tag != claim.home)
+    claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *beside))))
     said = claim.wording
     id_ = claim_id(
         scope="", subject=said.subject, predicate=said.predicate, object_=said.object,
@@ -92,7 +95,7 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     if not same:
         same, how = known.imported(sources)
     if same:
-        known.add_evidence(same, sources)
+        known.add_evidence(same, _sources(cluster, known.current(same).sources))
         return Decision(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
@@ -162,14 +165,20 @@ def _reword(
     )  # fmt: skip
 
 
-def _sources(cluster: Cluster) -> tuple[Source, ...]:
-    """Return a cluster's evidence; texts that only say the same in other words are `merged`."""
+def _sources(cluster: Cluster, known: Sequence[Source] = ()) -> tuple[Source, ...]:
+    """Return a cluster's evidence; texts that only say the same in other words are `merged`.
+
+    What only reflects on another source, one of those `known` included, is `inferred`.
+    """
     first = cluster.candidates[0].candidate_id
-    found = [
-        s if c.candidate_id == first else replace(s, kind="merged")
-        for c in cluster.candidates
-        for s in c.sources
-    ]
+    every = [(c.candidate_id, s) for c in cluster.candidates for s in c.sources]
+    sources = [*known, *(s for _, s in every)]
+    found = []
+    for id_, source in every:
+        if only_reflects(source, sources):
+            found.append(replace(source, kind="inferred"))
+        else:
+            found.append(source if id_ == first else replace(source, kind="merged"))
     return tuple(dict.fromkeys(found))
 
 

@@ -1,18 +1,20 @@
 """Join surviving candidates into clusters, each of which becomes one claim.
 
 Lineage: memory-purifier, clustering (union-find over merge links). Deliberate difference: a
-compressed candidate is folded into its target's cluster, so that its text is kept as evidence.
+compressed candidate is folded into its target's cluster, so that its text is kept as evidence;
+what has a role of its own (`zones`) is never joined.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from memrepo.core.ids import digest
 from memrepo.core.judging import Candidate, Cluster, Verdict
 from memrepo.core.memory import HOME_OF_TYPE
+from memrepo.purify import zones
 
 _TOKEN = re.compile(r"[^\W\d_][\w./-]*")
 _NO_ENTITY = frozenset({
@@ -31,15 +33,20 @@ def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tu
     alive = {v.candidate_id: v for v in verdicts if v.verdict not in ("reject", "defer")}
     by_id = {c.candidate_id: c for c in candidates if c.candidate_id in alive}
     parent = {key: key for key in by_id}
-    for key in by_id:
-        targets = (*alive[key].merge_with, alive[key].compress_into)
-        for other in targets:
-            if other in parent:
+    beside: dict[str, list[Candidate]] = {}
+    for key, one in by_id.items():
+        for other in (*alive[key].merge_with, alive[key].compress_into):
+            if other not in parent:
+                continue
+            if zones.apart(one, by_id[other]):
+                beside.setdefault(key, []).append(by_id[other])
+                beside.setdefault(other, []).append(one)
+            else:
                 _union(parent, key, other)
     groups: dict[str, list[Candidate]] = {}
     for key in sorted(by_id):
         groups.setdefault(_root(parent, key), []).append(by_id[key])
-    made = (_cluster(members, alive) for members in groups.values())
+    made = (_cluster(members, alive, beside) for members in groups.values())
     return tuple(sorted(made, key=lambda c: (_place(c), c.cluster_id)))
 
 
@@ -55,11 +62,14 @@ def _union(parent: dict[str, str], one: str, other: str) -> None:
     parent[second] = first
 
 
-def _cluster(members: Sequence[Candidate], alive: Mapping[str, Verdict]) -> Cluster:
-    # Counter.most_common keeps the order of first appearance on ties.
-    hint = Counter(c.type_hint for c in members).most_common(1)[0][0]
+def _cluster(
+    members: Sequence[Candidate],
+    alive: Mapping[str, Verdict],
+    beside: Mapping[str, Sequence[Candidate]],
+) -> Cluster:
+    hint = zones.hint_of(c.type_hint for c in members)
     ids = [c.candidate_id for c in members]
-    return Cluster(
+    made = Cluster(
         cluster_id=f"clust-{digest(ids)[:16]}",
         candidates=tuple(members),
         strength=max(alive[key].strength for key in ids),
@@ -67,6 +77,8 @@ def _cluster(members: Sequence[Candidate], alive: Mapping[str, Verdict]) -> Clus
         home_hint=HOME_OF_TYPE.get(hint, ""),
         entities=shared_entities([c.text for c in members]),
     )
+    linked = [other for key in ids for other in beside.get(key, ())]
+    return replace(made, tags=zones.homes_beside(made, linked))
 
 
 def shared_entities(texts: Sequence[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from memrepo.core.memory import Source
 from memrepo.purify.dates import is_date_heading
 from memrepo.purify.sources import default_type
 from memrepo.purify.units import Unit
+from memrepo.purify.zones import hint_of
 
 SHORT = 25
 """Below this many characters a text means something else under another heading."""
@@ -76,9 +77,12 @@ def gather(placed: Iterable[Placed]) -> Gathered:
 def _sameness(unit: Unit) -> str:
     """Return what two units share when one stands for both.
 
-    A bold lead `**Status:** ...` and a short text depend on what they stand under.
+    A bold lead `**Status:** ...` and a short text depend on what they stand under; an episode is
+    never the same as a line about its day.
     """
     text = normal_claim(unit.text)
+    if unit.kind == "document":
+        return digest([text, unit.kind])
     if not unit.key and len(text) >= SHORT:
         return digest([text])
     under = [h for h in (*unit.headings, *unit.parents) if not is_date_heading(h)]
@@ -90,7 +94,8 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
     sources = tuple(dict.fromkeys(m.source() for m in members))
     return Candidate(
         candidate_id=f"cand-{key[:16]}", text=first.text,
-        context=(*first.headings, *first.parents), type_hint=default_type(first.resource),
+        context=(*first.headings, *first.parents),
+        type_hint=hint_of(tuple(dict.fromkeys(default_type(m.resource) for m in members))),
         key=first.key, value=first.value, task=first.task, sources=sources,
         days=len({s.captured for s in sources if s.captured_from != "commit"}) or 1,
         resources=len({s.resource for s in sources}),

@@ -27,6 +27,7 @@ from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
+from memrepo.purify.zones import defer_dreams
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)
@@ -81,7 +82,7 @@ def purify(
     before = setting.judge.usage
     judged = ask_promotions(gathered.candidates, setting)
     verdicts = tuple(judged.answers)
-    groups = cluster(gathered.candidates, verdicts)
+    groups, verdicts = defer_dreams(cluster(gathered.candidates, verdicts), verdicts)
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
     claims = tuple(worded.answers)
     left_open = _left_open(gathered, groups, judged.open, worded.open)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_the_same_claim_from_another_file_is_more_evidence() -> None:
     once = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
     other = source(LONG, "sources/RTMEMORY.md")
     twice = run(once, (group("b", LONG, sources=[other]), claim("b", LONG, "Infra")))
-    assert only(twice).sources == (source(LONG), other)
+    assert only(twice).sources == (source(LONG), replace(other, kind="inferred"))
 
 
 def test_the_same_text_under_another_heading_is_more_evidence_not_another_memory() -> None:

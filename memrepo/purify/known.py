@@ -16,6 +16,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.purify.gather import SHORT
+from memrepo.purify.zones import two_roles
 
 ACTOR = f"memrepo/{__version__}"
 
@@ -97,12 +98,13 @@ class Known:
         if self.memory(id_):
             return id_, "same_id"
         for text in texts:
-            if text in self.by_text:
-                return self.by_text[text], "same_text"
+            same = self.by_text.get(text, "")
+            if same and not two_roles(self.current(same).type, claim.type):
+                return same, "same_text"
         said = matching.statement_of(claim)
         for prior in self.index.with_key(said):
-            same = matching.normal_subject(prior.object) == matching.normal_subject(said.object)
-            if same and said.object:
+            equal = matching.normal_subject(prior.object) == matching.normal_subject(said.object)
+            if equal and said.object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
 

@@ -5,7 +5,7 @@ Four pairs of sources collide (memory-purifier, routing rules, collision zones):
 | zone | sources | rule |
 |---|---|---|
 | A | MEMORY, RTMEMORY | one fact; the reflection supports it (`inferred`) |
-| B | CHRONICLES, episodes | a milestone and a digest, never one memory; each names the other's home |
+| B | CHRONICLES, episodes | a milestone and a digest are two memories |
 | C | DREAMS | a wish needs persistence 0.6 and a second entry, or CHRONICLES; else it is deferred |
 | D | PROCEDURES, narratives | one method in PLAYBOOKS; what tells of it supports it (`inferred`) |
 
@@ -44,7 +44,12 @@ def hint_of(hints: Iterable[str]) -> str:
 
 def apart(one: Candidate, other: Candidate) -> bool:
     """Tell whether two candidates have a memory each, whatever a judge says: each has its role."""
-    return frozenset((one.type_hint, other.type_hint)) in _OWN_ROLE
+    return two_roles(one.type_hint, other.type_hint)
+
+
+def two_roles(one: str, other: str) -> bool:
+    """Tell whether two types are never one memory, though the same is told."""
+    return frozenset((one, other)) in _OWN_ROLE
 
 
 def only_reflects(source: Source, others: Iterable[Source]) -> bool:

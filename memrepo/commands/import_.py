@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memrepo import __version__
+from memrepo.commands.drafting import run_stamp
 from memrepo.commands.landing import prepare
-from memrepo.commands.proposal import run_stamp
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError

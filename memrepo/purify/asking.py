@@ -107,17 +107,22 @@ class _Pass(Generic[_Request, _Answer]):
     id_of: Callable[[_Answer], str]
 
 
-def ask_promotions(candidates: Sequence[Candidate], setting: Asking) -> Asked[Verdict]:
-    """Ask Pass 1 over all candidates, in the order of their ids."""
+def ask_promotions(
+    candidates: Sequence[Candidate], setting: Asking, beside: Mapping[str, str]
+) -> Asked[Verdict]:
+    """Ask Pass 1 over all candidates, in the order of their ids.
+
+    A candidate that `beside` names stands next to the one that it is to be judged with.
+    """
     judge = setting.judge
-    ordered = sorted(candidates, key=lambda c: c.candidate_id)
+    ordered = _side_by_side(candidates, beside, judge.batch[0])
     return _ask(
         "promotion",
         [
             PromotionRequest(
                 run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
             )
-            for batch in _batches(ordered, judge.batch[0])
+            for batch in ordered
         ],
         _Pass(
             ask=judge.promote, check=_checked_verdicts,
@@ -156,6 +161,22 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
             id_of=lambda c: c.cluster_id,
         ),
     )  # fmt: skip
+
+
+def _side_by_side(
+    candidates: Sequence[Candidate], beside: Mapping[str, str], size: int
+) -> list[list[Candidate]]:
+    """Return batches in which what belongs together is not parted, as far as one batch holds it."""
+    groups: dict[str, list[Candidate]] = {}
+    for one in sorted(candidates, key=lambda c: c.candidate_id):
+        groups.setdefault(beside.get(one.candidate_id, one.candidate_id), []).append(one)
+    batches: list[list[Candidate]] = []
+    for _, group in sorted(groups.items()):
+        for part in _batches(group, size):
+            if not batches or len(batches[-1]) + len(part) > size:
+                batches.append([])
+            batches[-1] += part
+    return batches
 
 
 def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:

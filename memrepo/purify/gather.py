@@ -74,6 +74,11 @@ def gather(placed: Iterable[Placed]) -> Gathered:
     return Gathered(candidates=tuple(candidates), units=units, former=former)
 
 
+def candidate_id(unit: Unit) -> str:
+    """Return the id of the candidate that a unit becomes, wherever it stands."""
+    return f"cand-{_sameness(unit)[:16]}"
+
+
 def _sameness(unit: Unit) -> str:
     """Return what two units share when one stands for both.
 

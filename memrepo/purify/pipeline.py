@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
+from memrepo.core.ids import text_hash
 from memrepo.core.judging import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -21,8 +22,9 @@ from memrepo.purify.asking import Asked, Choose, Failure, ask_claims, ask_promot
 from memrepo.purify.assemble import Assembled, Decision, assemble
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
-from memrepo.purify.gather import Gathered, gather
+from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Intake, Reader, SourceText, take_in
+from memrepo.purify.judgeable import in_scope
 from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.retire import retire
@@ -46,6 +48,8 @@ class Setting:
     mode: Mode = "incremental"
     near: Near | None = None
     """A search index over the memories, where there is one."""
+    afresh: bool = False
+    """Judge what was rejected before as well: the rules have changed since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,8 @@ class Purified:
 
     steps: tuple[Step, ...] = ()
     files: tuple[Write | Delete, ...] = ()
+    returned: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """From the file of a candidate that was set aside to the memories that it became."""
     consumed: tuple[Consumed, ...] = ()
     behind: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     """From memory id to the (resource, unit hash) pairs that speak for it in this run."""
@@ -78,9 +84,10 @@ def purify(
     intake = take_in(texts, cursor, reader, whole=whole)
     if not intake.consumed and not intake.placed:
         return Purified(problems=tuple(intake.problems))
-    gathered = gather(intake.placed)
+    scope = in_scope(state, intake, texts, reader, afresh=setting.afresh)
+    gathered = scope.gathered
     before = setting.judge.usage
-    judged = ask_promotions(gathered.candidates, setting)
+    judged = ask_promotions(gathered.candidates, setting, scope.beside)
     verdicts = tuple(judged.answers)
     groups, verdicts = defer_dreams(cluster(gathered.candidates, verdicts), verdicts)
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
@@ -97,12 +104,17 @@ def purify(
     return Purified(
         steps=(*_steps(made, noted), *retired),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),
+        returned=_returned(state, groups, made.decisions),
         consumed=tuple(_except(entry, left_open) for entry in intake.consumed),
         behind={
             **_behind(gathered, groups, made.decisions, noted, intake.notes),
             **_behind_retired(state, retired, intake),
         },
-        counts=_counts(intake, gathered, verdicts, made, noted, retired),
+        counts={
+            **_counts(intake, gathered, verdicts, made, noted, retired),
+            "rejected_before": scope.rejected,
+            "came_back": scope.came_back,
+        },
         judgements=_judgements(verdicts, groups, claims, made.decisions),
         quarantined=_quarantined(judged.refused, worded.refused, made.quarantined, noted),
         problems=tuple(intake.problems),
@@ -217,7 +229,7 @@ def _behind(
         pairs = {
             pair
             for candidate in members[decision.cluster_id].candidates
-            for pair in gathered.units[candidate.candidate_id]
+            for pair in gathered.units.get(candidate.candidate_id, ())
         }
         found[decision.memory_id] = found.get(decision.memory_id, frozenset()) | pairs
     by_text = {(n.resource, n.unit.text_hash): (n.resource, n.hash) for n in notes}
@@ -225,6 +237,20 @@ def _behind(
     told += [(update.id, update.fields["sources"][0]) for update in noted.rewords]
     for id_, source in told:
         found[id_] = frozenset({by_text[source.resource, source.text_hash]})
+    return found
+
+
+def _returned(
+    state: State, groups: Sequence[Cluster], decisions: Sequence[Decision]
+) -> dict[str, frozenset[str]]:
+    """Return which memories speak for a file that is dropped: while they wait it must stay."""
+    members = {g.cluster_id: g for g in groups}
+    found: dict[str, frozenset[str]] = {}
+    for decision in decisions:
+        for candidate in members[decision.cluster_id].candidates:
+            for folder in ("deferred", "rejected"):
+                path = state.layout.candidate(folder, text_hash(candidate.text))
+                found[path] = found.get(path, frozenset()) | {decision.memory_id}
     return found
 
 

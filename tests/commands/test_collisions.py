@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, begin, done, memories
+from driving import LATER, assert_sound, begin, done, memories
 
 from memrepo.core.memory import Memory
 
@@ -75,6 +75,24 @@ def test_one_dream_is_no_wish_yet(tmp_path: Path) -> None:
     assert taken_in(tmp_path, {"DREAMS.md": dreams("2026-01-05")}) == []
     (kept,) = (tmp_path / "repo" / "candidates" / "deferred").rglob("*.md")
     assert "one_dream" in kept.read_text()
+
+
+@pytest.mark.parametrize("more", [
+    {"DREAMS.md": dreams("2026-01-05", "2026-02-01")},
+    {"CHRONICLES.md": f"# Chronicles\n\n## 2026-02-01\n\n{WISH}\n"},
+], ids=["dreamt-again", "chronicled"])  # fmt: skip
+def test_a_deferred_dream_comes_back_with_more_evidence(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    taken_in(tmp_path, {"DREAMS.md": dreams("2026-01-05")})
+    for name, text in more.items():
+        (tmp_path / "workspace" / name).write_text(text)
+    answer = done(tmp_path / "repo", "run", now=LATER)
+    (found,) = memories(tmp_path / "repo").values()
+    assert (found.type, found.text("home"), len(found.sources)) == ("aspiration", "WISHES.md", 2)
+    assert not list((tmp_path / "repo" / "candidates").rglob("*.md"))
+    assert answer["counts"]["deferred"] == 0
+    assert_sound(tmp_path / "repo")
 
 
 @pytest.mark.parametrize("other", [

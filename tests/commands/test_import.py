@@ -267,7 +267,7 @@ def test_a_linked_artifact_is_not_followed(workspace: Path, tmp_path: Path) -> N
     assert ("import-unreadable", lineage.REJECTED) in [
         (p["rule"], p["path"]) for p in found["problems"]
     ]
-    assert not (tmp_path / "repo" / "candidates").exists()
+    assert not (tmp_path / "repo" / "candidates" / "rejected").exists()
 
 
 def test_equal_imports_make_equal_commits(workspace: Path, tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""Which candidates a run asks about: what is new and what comes back, never what was rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memrepo.core.state import State
+from memrepo.purify.aside import was_rejected
+from memrepo.purify.comeback import Comeback, come_back
+from memrepo.purify.gather import Gathered, gather
+from memrepo.purify.intake import Intake, Reader, SourceText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The candidates to be judged; `beside` names, for some, the one to be judged with.
+
+    `rejected` counts candidates that were rejected before and are not asked about again.
+    """
+
+    gathered: Gathered
+    beside: Mapping[str, str] = field(default_factory=dict)
+    rejected: int = 0
+    came_back: int = 0
+
+
+def in_scope(
+    state: State, intake: Intake, texts: Sequence[SourceText], reader: Reader, *, afresh: bool
+) -> Scope:
+    """Gather what is judged in this run; `afresh` takes what was rejected before as well."""
+    fresh = gather(intake.placed)
+    gone: frozenset[str] = frozenset()
+    if not afresh:
+        gone = frozenset(c.candidate_id for c in fresh.candidates if was_rejected(state, c))
+    news = [c for c in fresh.candidates if c.candidate_id not in gone]
+    back = Comeback()
+    claims = {t.resource for t in texts if t.kind == "claims"}
+    changed = claims.intersection(entry.resource for entry in intake.consumed)
+    if changed and not intake.whole:
+        back = come_back(state, news, frozenset(changed), texts, reader)
+    if not gone and not back.placed:
+        return Scope(gathered=fresh)
+    return _joined(intake, fresh, gone, back)
+
+
+def _joined(intake: Intake, fresh: Gathered, gone: frozenset[str], back: Comeback) -> Scope:
+    """Gather again, with what comes back and without what was rejected.
+
+    Only this run's news is open in its sources: what comes back was consumed when it was deferred,
+    and its file keeps it until it is promoted.
+    """
+    open_ = {(p.resource, p.unit.hash, p.unit.lines) for p in intake.placed}
+    more = [p for p in back.placed if (p.resource, p.unit.hash, p.unit.lines) not in open_]
+    every = gather([*intake.placed, *more])
+    kept = tuple(c for c in every.candidates if c.candidate_id not in gone)
+    came = {c.candidate_id for c in kept} - {c.candidate_id for c in fresh.candidates}
+    return Scope(
+        gathered=replace(
+            every, candidates=kept,
+            units={id_: pairs for id_, pairs in fresh.units.items() if id_ not in gone},
+        ),
+        beside=back.beside or {}, rejected=len(gone), came_back=len(came),
+    )  # fmt: skip

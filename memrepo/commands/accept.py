@@ -13,9 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memrepo.commands.finding import find
+from memrepo.commands.landing import chain
+from memrepo.commands.log import NoSuchRun, run_merge
 from memrepo.commands.reporting import handed
+from memrepo.commands.revert import Wanted, revert
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, opened
 from memrepo.commands.waiting import (
+    NothingWaits,
     Waiting,
     left_behind,
     put_away,
@@ -29,7 +33,7 @@ from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
 from memrepo.purify.holding import fingerprints
 from memrepo.store import history
-from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.stream import Chain, Commit
 from memrepo.views.pages import render_views
 
 ACCEPTED = "refs/memrepo/accepted/"
@@ -52,7 +56,8 @@ class Choice:
 class _Replay:
     """A chain under construction on top of HEAD.
 
-    `people` are the memories that a person changed or removed since the run was computed.
+    `people` are the memories that a person changed or removed since the run was computed, `barred`
+    those that say what a person rejected since.
     """
 
     state: State
@@ -60,6 +65,7 @@ class _Replay:
     commits: list[Commit] = field(default_factory=list)
     edited: set[str] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
+    barred: set[str] = field(default_factory=set)
     conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = field(default_factory=list)
 
 
@@ -81,16 +87,50 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         desk.require_writable()
         desk.store.refuse_unfit()
         refuse_on_waiting(desk)
-        waits = the_waiting(desk, options.run)
+        try:
+            waits = the_waiting(desk, options.run)
+        except NothingWaits:
+            if (reverted := _reverted(desk, options.run)) is None:
+                raise
+            return revert(desk, session, _brought_back(desk, reverted, options))
         replayed, choice = _replay(desk, waits, options)
-        chain = _chain(desk, session, waits, replayed, options.reason)
+        made = _chain(desk, session, waits, replayed, options.reason)
         if options.dry_run:
             return _answer(waits, replayed, choice, "")
-        commit = desk.store.land(chain, f"accept-{waits.run}")
+        commit = desk.store.land(made, f"accept-{waits.run}")
         put_away(desk, waits, ACCEPTED)
         more, problems = handed(desk.store, waits.run)
     answer = _answer(waits, replayed, choice, commit)
     return replace(answer, data={**answer.data, **more}, problems=problems)
+
+
+def _reverted(desk: Desk, run: str) -> history.Entry | None:
+    """Return the revert in effect that took a landed run back; accepting the run reverts it."""
+    try:
+        target = run_merge(desk, run) if run else None
+    except NoSuchRun:
+        return None
+    gone: set[str] = set()
+    repo, head = desk.store.repo, desk.tree.commit
+    for entry in history.reverts(repo, head) if target else ():
+        if entry.commit in gone:
+            continue
+        gone.update(entry.trailers.get("Reverts", ()))
+        if target is not None and target.commit in gone:
+            return entry
+    return None
+
+
+def _brought_back(desk: Desk, entry: history.Entry, options: argparse.Namespace) -> Wanted:
+    told = frozenset(entry.trailers.get("Memory", ()))
+    before = desk.store.snapshot(entry.parents[0]).state()
+    only = frozenset(find(before, word).id for word in options.only)
+    without = frozenset(find(before, word).id for word in options.without)
+    return Wanted(
+        target=entry, latest=entry.commit == desk.tree.commit,
+        only=only or (told - without if without else frozenset()), dry_run=options.dry_run,
+        reason=options.reason or "accepted after it was taken back",
+    )  # fmt: skip
 
 
 def _replay(desk: Desk, waits: Waiting, options: argparse.Namespace) -> tuple[_Replay, Choice]:
@@ -133,7 +173,9 @@ def _step(
     ids = _concerned(entry, base, theirs)
     if not ids and choice.only:
         return
-    taken = _share(entry, ids, [id_ for id_ in ids if choice.takes(id_)])
+    barred = _barred(replay.state, base, theirs, ids)
+    replay.barred |= barred
+    taken = _share(entry, ids, [i for i in ids if choice.takes(i) and i not in barred])
     if ids and not taken:
         replay.left |= _prints(entry, ids)
         return
@@ -153,6 +195,17 @@ def _step(
     replay.state = result.state
     replay.edited |= result.effect.files.keys()
     replay.commits.append(Commit(message=_message(waits, entry, taken), effect=result.effect))
+
+
+def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
+    """Return the memories of a step that would say what a person rejected."""
+    if not state.tombstones:
+        return frozenset()
+    new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
+    return frozenset(
+        i for i, m in new.items()
+        if m != base.memories.get(i) and state.tombstones.bar(m) is not None
+    )  # fmt: skip
 
 
 def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:
@@ -249,10 +302,10 @@ def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason
         op="run", what=waits.entry.subject.partition(": ")[2],
         reason=reason or "accepted after review",
     )  # fmt: skip
-    return Chain(
-        base=desk.tree.commit, commits=[*replay.commits, *derived],
+    return chain(
+        desk.store, desk.tree.state(), replay.state, [*replay.commits, *derived],
+        base=desk.tree.commit, now=session.now,
         merge=message(merge, Context(actor=desk.actor(session), run=waits.run)),
-        author=COMMITTER, when=desk.store.not_before(session.now, desk.tree.commit),
     )  # fmt: skip
 
 
@@ -269,12 +322,14 @@ def _answer(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Ans
     ]
     if replay.left:
         lines.append(f"left out, and not proposed again: {len(replay.left)}")
+    if replay.barred:
+        lines.append(f"of these, a person rejected what they say: {len(replay.barred)}")
     lines += [f"conflict: {c['step']}: {c['kind']} {c['memory']}" for c in conflicts]
     return Answer(
         data={
             "run": waits.run, "commits": [commit] if commit else [], "conflicts": conflicts,
-            "refused": sorted(replay.left), "only": sorted(choice.only),
-            "except": sorted(choice.without),
+            "refused": sorted(replay.left), "rejected": sorted(replay.barred),
+            "only": sorted(choice.only), "except": sorted(choice.without),
         },
         text="\n".join(lines),
         exit=Exit.DECIDE if conflicts else Exit.DONE,

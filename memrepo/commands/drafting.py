@@ -138,7 +138,7 @@ class Drafter:
         proposal = self.draft(parted.held, purified, consumed=consumed)
         if proposal is None:
             return None
-        return replace(proposal, wait="the same changes were taken back before")
+        return replace(proposal, wait=parted.why)
 
     def _manifest(
         self,

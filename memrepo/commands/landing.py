@@ -1,10 +1,16 @@
-"""From a plan to commits: play it on a state, spell its messages, hand it to the one writer."""
+"""From a plan to commits: play it on a state, spell its messages, hand it to the one writer.
+
+Every chain that can hold memories is made by `chain` here, which refuses what a person rejected: a
+path to the branch that forgot it would have to go round this module (a test sees to that).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memrepo.commands.rejecting import refuse_rejected
 from memrepo.core.changes import Plan, Step
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
@@ -36,19 +42,37 @@ def prepare(
 ) -> Landing:
     """Validate every new content in process and build the chain; `merge` joins it if given.
 
-    `cost` is the receipt of the judge, a trailer of the merge alone.
+    `cost` is the receipt of the judge, a trailer of the merge alone. Raises Rejected.
     """
     effects, after = play(state, plan)
     commits = [
         Commit(message=message(step, context), effect=effect)
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
-    chain = Chain(
-        base=plan.base, commits=commits,
-        merge=message(merge, _with_cost(context, cost)) if merge else "",
-        author=author or COMMITTER, when=store.not_before(now, plan.base),
+    said = message(merge, _with_cost(context, cost)) if merge else ""
+    made = chain(
+        store, state, after, commits, base=plan.base, now=now, merge=said, author=author
     )  # fmt: skip
-    return Landing(chain=chain, state=after)
+    return Landing(chain=made, state=after)
+
+
+def chain(
+    store: Repository,
+    before: State,
+    after: State,
+    commits: Sequence[Commit],
+    *,
+    base: str,
+    now: datetime,
+    merge: str = "",
+    author: str = "",
+) -> Chain:
+    """Return the chain of commits that leads from one state to another; raises Rejected."""
+    refuse_rejected(before, after)
+    return Chain(
+        base=base, commits=commits, merge=merge, author=author or COMMITTER,
+        when=store.not_before(now, base),
+    )  # fmt: skip
 
 
 def _with_cost(context: Context, cost: str) -> Context:

@@ -139,6 +139,7 @@ _FULL = (
     ("rejected_before", "rejected before, not asked again"),
     ("promoted", "promoted"), ("merged", "merged"),
     ("compressed", "folded into another"), ("deferred", "deferred"), ("rejected", "rejected"),
+    ("barred", "left out: a person rejected them"),
     ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
     ("superseded", "superseded"), ("memories_retired", "retired"),
     ("memories_reworded", "reworded"), ("contested", "contested"), ("notes_new", "new notes"),

@@ -17,6 +17,7 @@ from memrepo.core.state import State
 from memrepo.policies.interlock import interlock
 from memrepo.policies.retrieval import Near, Query
 from memrepo.purify.asking import Failure
+from memrepo.purify.barring import barred
 from memrepo.purify.holding import Parted, fingerprints, part
 from memrepo.purify.intake import SourceText
 from memrepo.purify.manifest import Consumed, Recorded, read_manifests
@@ -63,9 +64,10 @@ def propose(
     state = desk.tree.state()
     manifests, damaged = read_manifests(state.files, desk.tree.layout)
     purified = _purify(desk, state, manifests, judge, now, wish, tick)
+    purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
-    never: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
-    parted = part(purified.steps, taken_back(desk), never)
+    never: frozenset[str] = bars.dropped.union(*(m.refused for m in manifests))
+    parted = part(purified.steps, taken_back(desk), never, similar=bars.held)
     drafter = Drafter(
         desk=desk, state=state, judge=judge, now=now, mode=wish.mode, manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),

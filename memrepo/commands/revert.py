@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
-from memrepo.commands.finding import find
+from memrepo.commands.finding import NoSuchMemory, find
+from memrepo.commands.landing import chain
 from memrepo.commands.log import NoSuchRun, run_merge
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.undoing import Clash, Taken, Undone, take_back
-from memrepo.core.changes import Step
+from memrepo.commands.undoing import Taken, Undone, restored, undo
+from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
-from memrepo.core.messages import message
-from memrepo.core.state import Effect, State
+from memrepo.core.messages import PREFIX, message
+from memrepo.core.takeback import Clash, Side
 from memrepo.store import history
 from memrepo.store.identity import author
-from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.stream import Commit
 
 HELP = "take a run or a decision back, and keep what came later"
 
@@ -31,15 +32,35 @@ class NothingToRevert(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why, fix="`memrepo log` lists runs and operations")
+    def __init__(self, why: str, fix: str = "`memrepo log` lists runs and operations") -> None:
+        super().__init__(why, fix=fix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be taken back, and how; `only` are memory ids, empty for all of it."""
+
+    target: history.Entry
+    latest: bool
+    only: frozenset[str] = frozenset()
+    side: Side = ""
+    settle: bool = False
+    dependents: bool = False
+    dry_run: bool = False
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the run's id, or the beginning of the commit's."""
+        return self.target.run if self.target.is_run else self.target.commit[:10]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "target", nargs="?", default="", metavar="RUN|COMMIT",
-        help="run id (a unique prefix will do) or commit; the latest run when left out",
+        "target", nargs="?", default="", metavar="RUN|COMMIT|ID",
+        help="run id (a unique prefix will do), commit, or a memory: what was last decided of it;"
+        " the latest run when left out",
     )  # fmt: skip
     parser.add_argument(
         "--memory",
@@ -57,6 +78,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--theirs", action="store_true", help="where it clashes with later work, take that back too"
     )
     parser.add_argument(
+        "--with-dependents", action="store_true",
+        help="take back the later steps too that refer to a memory which would vanish",
+    )  # fmt: skip
+    parser.add_argument(
         "--settle", action="store_true", help="keep its input consumed: it is not seen again"
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
@@ -68,45 +93,71 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as desk:
         desk.require_writable()
         desk.store.refuse_unfit()
-        target, latest = _target(desk, options.target)
-        undone = _undone(desk, target, options, latest=latest)
-        name = target.run if target.is_run else target.commit[:10]
-        if undone.clashes:
-            return _clashing(name, target, undone.clashes)
-        count = len(undone.effect.files)
-        data = {"commits": [], "conflicts": [], "reverts": target.commit}
-        if options.dry_run or not count:
-            said = "would touch" if count else "changes nothing: later work stands in all of its"
-            return Answer(data=data, text=f"reverting {name} {said} {count} files")
-        commit = _commit(desk, session, target, undone.effect, options)
+        if not options.dry_run:
+            desk.store.settle()
+        target, only = _target(desk, options.target)
+        if options.only:
+            tip = desk.store.snapshot(target.commit).state()
+            only = frozenset(find(tip, word).id for word in options.only)
+        wanted = Wanted(
+            target=target, latest=target.commit == desk.tree.commit, only=only,
+            side="ours" if options.ours else "theirs" if options.theirs else "",
+            settle=options.settle, dependents=options.with_dependents,
+            dry_run=options.dry_run, reason=options.reason,
+        )  # fmt: skip
+        return revert(desk, session, wanted)
+
+
+def revert(desk: Desk, session: Session, wanted: Wanted) -> Answer:
+    """Take one operation back, in one commit; what clashes is told and nothing is written."""
+    target, name = wanted.target, wanted.name
+    undone = _undone(desk, session, wanted)
+    if undone.clashes:
+        return _clashing(name, target, undone.clashes)
+    count = len(undone.effect.files)
+    also = [entry.commit for entry in undone.also]
+    data = {"commits": [], "conflicts": [], "reverts": target.commit, "also": also}
+    if wanted.dry_run or not count:
+        said = "would touch" if count else "changes nothing: later work stands in all of its"
+        return Answer(data=data, text=f"reverting {name} {said} {count} files")
+    commit = _commit(desk, session, wanted, undone)
     text = f"reverted {name} in {commit[:10]}: {count} files as they were before"
-    if not latest:
+    if not wanted.latest:
         text = f"reverted {name} in {commit[:10]}: {count} files changed, later work kept"
-    if target.is_run and not options.settle and not options.only:
+    for entry in undone.also:
+        text += f"\ntaken back with it, since it depended on it: {entry.subject}"
+    if target.is_run and not wanted.settle and not wanted.only:
         text += "\nits input counts as new again; what it proposes anew will wait for review"
-    data = {"commits": [commit], "conflicts": [], "reverts": target.commit}
-    return Answer(data=data, text=text, problems=tuple(desk.store.notices))
+    return Answer(data={**data, "commits": [commit]}, text=text, problems=tuple(desk.store.notices))
 
 
 def _clashing(name: str, target: history.Entry, clashes: Sequence[Clash]) -> Answer:
     """Say what stands in the way; nothing was written."""
     lines = [f"{name} clashes with later work; nothing was written"]
-    lines += [f"  {c.kind:<14} {c.memory or c.path}  {c.path}" for c in clashes]
+    lines += [
+        f"  {c.kind:<14} {c.memory}  {c.path}" + (f"  on {c.on}" if c.on else "") for c in clashes
+    ]
     lines.append("--ours keeps the later work there, --theirs takes it back too")
+    if any(c.kind == "depended-on" for c in clashes):
+        lines.append("--with-dependents takes back the later steps that depend on it")
     return Answer(
         data={
             "commits": [], "reverts": target.commit,
-            "conflicts": [{"kind": c.kind, "memory": c.memory, "path": c.path} for c in clashes],
+            "conflicts": [
+                {"kind": c.kind, "memory": c.memory, "path": c.path, **({"on": c.on} if c.on
+                 else {})}
+                for c in clashes
+            ],
         },
         text="\n".join(lines), exit=Exit.DECIDE,
     )  # fmt: skip
 
 
-def _target(desk: Desk, word: str) -> tuple[history.Entry, bool]:
-    """Return the operation that is meant, and whether it is the latest on the branch."""
-    head = desk.tree.commit
+def _target(desk: Desk, word: str) -> tuple[history.Entry, frozenset[str]]:
+    """Return the operation that is meant, and to which memories a word limits it."""
+    head, only = desk.tree.commit, frozenset[str]()
     if word:
-        found = _named(desk, word)
+        found, only = _named(desk, word)
     else:
         runs = [e for e in history.entries(desk.store.repo, "--first-parent", head) if e.is_run]
         if not runs:
@@ -116,85 +167,72 @@ def _target(desk: Desk, word: str) -> tuple[history.Entry, bool]:
         raise NothingToRevert(f"{word} is not an operation on this branch")
     if not found.parents or not found.trailer("Op"):
         raise NothingToRevert(f"{found.commit[:10]} was not written by memrepo: use `git revert`")
-    return found, found.commit == head
+    if found.op == "init":
+        raise NothingToRevert(f"{found.commit[:10]} made this repository what it is")
+    return found, only
 
 
-def _undone(
-    desk: Desk, target: history.Entry, options: argparse.Namespace, *, latest: bool
-) -> Undone:
-    kept = frozenset({desk.tree.layout.manifest(target.run)} if options.settle else ())
-    if latest and not options.only:
-        return Undone(effect=_restored(desk, target, kept), clashes=())
-    tip = desk.store.snapshot(target.commit).state()
-    taken = Taken(
-        before=target.parents[0], after=target.commit, kept=kept,
-        only=frozenset(find(tip, word).id for word in options.only),
-    )  # fmt: skip
-    undone = take_back(desk, taken)
-    clashing = frozenset(c.memory for c in undone.clashes if c.memory)
-    if clashing and options.ours:
-        undone = take_back(desk, replace(taken, spared=_whole(tip, clashing)))
-    elif clashing and options.theirs:
-        undone = take_back(desk, replace(taken, forced=_whole(tip, clashing)))
-    return undone
-
-
-def _whole(state: State, ids: frozenset[str]) -> frozenset[str]:
-    """Widen a choice so that no supersession is taken by half."""
-    pairs = {
-        other
-        for id_ in ids
-        if id_ in state.memories
-        for key in ("supersedes", "superseded_by")
-        for other in state.memories[id_].texts(key)
-    }
-    return ids | pairs
-
-
-def _named(desk: Desk, word: str) -> history.Entry:
+def _named(desk: Desk, word: str) -> tuple[history.Entry, frozenset[str]]:
     try:
-        return run_merge(desk, word)
+        return run_merge(desk, word), frozenset()
     except NoSuchRun:
         commit = desk.store.resolve(word)
-        if not commit:
+        if commit:
+            return next(iter(history.entries(desk.store.repo, "-1", commit))), frozenset()
+        memory = _memory(desk, word)
+        if not memory:
             raise
-        return next(iter(history.entries(desk.store.repo, "-1", commit)))
+    grep = f"^{PREFIX}Memory: {memory}$"
+    walk = history.entries(desk.store.repo, "--no-merges", "--grep", grep, desk.tree.commit)
+    for entry in walk:
+        if memory in entry.trailers.get("Memory", ()):
+            return entry, frozenset({memory} if entry.op in BULK_OPS else ())
+    raise NothingToRevert(f"no operation on this branch names {memory}")
 
 
-def _restored(desk: Desk, target: history.Entry, kept: frozenset[str]) -> Effect:
-    """Return what brings back the whole tree before the target, but for files that are kept."""
-    changed = desk.store.work.changed(target.parents[0], target.commit)
-    before = desk.store.snapshot(target.parents[0]).files
-    return Effect(files={path: before.get(path) for path in changed if path not in kept})
+def _memory(desk: Desk, word: str) -> str:
+    """Return the id of the memory that a word names; one that is gone is known by its full id."""
+    if ID_PATTERN.fullmatch(word):
+        return word
+    try:
+        return find(desk.tree.state(), word).id
+    except NoSuchMemory:
+        return ""
 
 
-def _commit(
-    desk: Desk,
-    session: Session,
-    target: history.Entry,
-    effect: Effect,
-    options: argparse.Namespace,
-) -> str:
-    chain = history.chain_of(desk.store.repo, target.commit)
-    tip = desk.store.snapshot(target.commit).state()
-    only = frozenset(find(tip, word).id for word in options.only)
+def _undone(desk: Desk, session: Session, wanted: Wanted) -> Undone:
+    target = wanted.target
+    kept = frozenset({desk.tree.layout.manifest(target.run)} if wanted.settle else ())
+    taken = Taken(
+        before=target.parents[0], after=target.commit, kept=kept, only=wanted.only
+    )  # fmt: skip
+    if wanted.latest and not wanted.only:
+        whole = restored(desk, taken)
+        if whole is not None:
+            return whole
+    return undo(
+        desk, taken, wanted.side, dependents=wanted.dependents, at=session.now,
+        by=desk.actor(session),
+    )  # fmt: skip
+
+
+def _commit(desk: Desk, session: Session, wanted: Wanted, undone: Undone) -> str:
+    target = wanted.target
     # Later runs read from these which decisions were taken back: of a part, only that part.
     memories = dict.fromkeys(
-        id_ for e in chain for id_ in e.trailers.get("Memory", ())
-        if ID_PATTERN.fullmatch(id_) and (not only or id_ in only)
+        id_ for e in (*history.chain_of(desk.store.repo, target.commit), *undone.also)
+        for id_ in e.trailers.get("Memory", ())
+        if ID_PATTERN.fullmatch(id_) and (not wanted.only or id_ in wanted.only)
     )  # fmt: skip
-    name = target.run if target.is_run else target.commit[:10]
     step = Step(
-        op="revert", what=f"{target.op} {name}",
-        reason=options.reason or "asked for on the command line", memories=tuple(memories),
+        op="revert", what=f"{target.op} {wanted.name}",
+        reason=wanted.reason or "asked for on the command line", memories=tuple(memories),
     )  # fmt: skip
-    context = desk.context(session, reverts=(target.commit,))
-    return desk.store.land(
-        Chain(
-            base=desk.tree.commit,
-            commits=[Commit(message=message(step, context), effect=effect)],
-            author=author(desk.store.repo) or COMMITTER,
-            when=desk.store.not_before(session.now, desk.tree.commit),
-        ),
-        f"revert-{target.commit[:10]}",
-    )
+    reverts = (target.commit, *(entry.commit for entry in undone.also))
+    said = message(step, desk.context(session, reverts=reverts))
+    made = chain(
+        desk.store, desk.tree.state(), undone.state,
+        [Commit(message=said, effect=undone.effect)],
+        base=desk.tree.commit, now=session.now, author=author(desk.store.repo),
+    )  # fmt: skip
+    return desk.store.land(made, f"revert-{target.commit[:10]}")

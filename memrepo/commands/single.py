@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from memrepo.commands.landing import TRIES, prepare
+from memrepo.commands.rejecting import close_calls
 from memrepo.commands.session import Answer, Desk, Session, desk
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
@@ -51,7 +52,21 @@ def write_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", default="", help="why, for the commit")
 
 
-def write(first: Desk, session: Session, options: argparse.Namespace, draft: Draft) -> Answer:
+Lay = Callable[[Desk, State], State]
+"""From the state at HEAD to one with something beside it that is to come back from history."""
+
+
+def _as_it_is(_: Desk, state: State) -> State:
+    return state
+
+
+def write(
+    first: Desk,
+    session: Session,
+    options: argparse.Namespace,
+    draft: Draft,
+    lay: Lay = _as_it_is,
+) -> Answer:
     """Take the step that `draft` finds on the state at HEAD, in one commit."""
     first.require_writable()
     first.store.refuse_unfit()
@@ -59,7 +74,7 @@ def write(first: Desk, session: Session, options: argparse.Namespace, draft: Dra
         first.store.settle()
     for turn in range(1, TRIES + 1):
         at = desk(first.store)
-        state = at.tree.state()
+        state = lay(at, at.tree.state())
         step = draft(state)
         if isinstance(step, Answer):
             return step
@@ -73,8 +88,9 @@ def write(first: Desk, session: Session, options: argparse.Namespace, draft: Dra
         landing = prepare(
             at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)
         )
+        close = close_calls(state, landing.state, at.actor(session))
         if options.dry_run:
-            return _answer(step, landing.state, "")
+            return replace(_answer(step, landing.state, ""), problems=close)
         try:
             commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
         except BranchMoved:
@@ -82,7 +98,7 @@ def write(first: Desk, session: Session, options: argparse.Namespace, draft: Dra
                 raise
             continue
         done = _answer(step, landing.state, commit)
-        return replace(done, problems=tuple(at.store.notices))
+        return replace(done, problems=(*close, *at.store.notices))
     raise AssertionError("unreachable")
 
 

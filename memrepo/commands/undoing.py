@@ -1,98 +1,236 @@
-"""Taking back an operation that is not the latest: per field, and later work stays.
+"""Gathering what taking an operation back needs from history; what it comes to is pure.
 
-A merge in reverse: base is the tree after the operation, theirs the tree before it, ours HEAD. What
-nothing wrote since returns to its old value; what a later commit wrote stays, also where it wrote
-an equal value.
+`core.takeback` decides; here the states around an operation are read, what later commits wrote, and
+which later steps depend on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from memrepo.commands.session import Desk
-from memrepo.core import codec
-from memrepo.core.changes import Delete, Write
+from memrepo.core import closure, codec
+from memrepo.core.changes import BULK_OPS, Delete, Update, Write
+from memrepo.core.later import Later, written
 from memrepo.core.memory import Memory
-from memrepo.core.merge import Facts, MergeResult, merge_states
-from memrepo.core.schema import FIELDS
-from memrepo.core.state import Effect, State
+from memrepo.core.state import Effect, State, apply
+from memrepo.core.takeback import Clash, Operation, Side, TakenBack, take_back
+from memrepo.core.tombstones import is_tombstone, path_of, tombstone_bytes, turned
 from memrepo.store import history
-from memrepo.store.tree import file_at
+from memrepo.store.tree import read_blob
+from memrepo.store.writes import Wrote, writes
 from memrepo.views.pages import render_views
-
-BODY = "body"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clash:
-    """Why something cannot simply be taken back.
-
-    `edited-later`: the operation made it and somebody edited it since, or it removed what was made
-    again; `text-overlaps`: later edits touch the same lines; `depended-on`: something later refers
-    to a memory that would vanish.
-    """
-
-    kind: str
-    memory: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
-    """The files that take an operation back, and what stands in the way."""
-
-    effect: Effect
-    clashes: tuple[Clash, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """One operation to take back: the trees around it, and what of it is meant.
+    """One operation to take back: the commits around it, and what of it is meant.
 
-    `only` limits it to some memories; `spared` leaves some out; `forced` takes them back whatever
-    came later; `kept` names files that stay (a settled manifest).
+    `only` limits it to some memories; `kept` names files that stay (a settled manifest).
     """
 
     before: str
     after: str
     only: frozenset[str] = frozenset()
-    spared: frozenset[str] = frozenset()
-    forced: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
 
 
-def take_back(desk: Desk, taken: Taken) -> Undone:
-    """Compute what takes an operation back on top of HEAD; writes nothing."""
-    work = desk.store.work
-    base = desk.store.snapshot(taken.after).state()
-    theirs = desk.store.snapshot(taken.before).state()
-    ours = desk.tree.state()
-    touched = frozenset(work.changed(taken.before, taken.after)) - taken.kept
-    later = frozenset(work.changed(taken.after, desk.tree.commit))
-    ids = {i for s in (base, theirs) for i, m in s.memories.items() if m.path in touched}
-    meant = {i for i in ids if (not taken.only or i in taken.only) and i not in taken.spared}
-    theirs = _limited(base, theirs, ids - meant, taken.kept, whole=not taken.only)
-    theirs = _without_later_fields(desk, taken, base, theirs, meant - taken.forced)
-    result = merge_states(
-        base, _forced(base, ours, taken.forced), theirs,
-        our_facts=Facts(paths=later, people=frozenset(meant)),
-        their_facts=Facts(paths=touched, people=frozenset(meant)),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """The files that take operations back, what stands in the way, and which later steps go too."""
+
+    state: State
+    effect: Effect
+    clashes: tuple[Clash, ...]
+    also: tuple[history.Entry, ...] = ()
+
+
+@dataclass(slots=True)
+class _Past:
+    """What was written after an operation, read once; memory files by blob."""
+
+    desk: Desk
+    spans: dict[str, list[Wrote]] = field(default_factory=dict)
+    decoded: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
+
+    def after(self, commit: str) -> list[Wrote]:
+        if commit not in self.spans:
+            found = writes(self.desk.store.repo, commit, self.desk.tree.commit)
+            self.spans[commit] = list(found)
+        return self.spans[commit]
+
+    def memory(self, path: str, blob: str) -> Memory | None:
+        if not blob:
+            return None
+        if (path, blob) not in self.decoded:
+            data = read_blob(self.desk.store.repo, blob)
+            self.decoded[path, blob] = codec.decode(path, data)[0]
+        return self.decoded[path, blob]
+
+    def pairs(
+        self, wrote: Wrote, tails: frozenset[str]
+    ) -> Iterator[tuple[str, Memory | None, Memory | None]]:
+        """Yield the memories that one commit wrote, wherever it moved them, before and after."""
+        sides: tuple[dict[str, Memory], dict[str, Memory]] = ({}, {})
+        for path, blobs in wrote.blobs.items():
+            if self.desk.tree.layout.is_memory(path) and path[-9:-3] in tails:
+                for side, blob in zip(sides, blobs, strict=True):
+                    memory = self.memory(path, blob)
+                    if memory is not None:
+                        side[memory.id] = memory
+        for id_ in {*sides[0], *sides[1]}:
+            yield id_, sides[0].get(id_), sides[1].get(id_)
+
+
+def restored(desk: Desk, taken: Taken) -> Undone | None:
+    """Return what brings back the whole tree before the latest operation, to the byte.
+
+    None where something was rejected: then it is decided memory by memory what may come back.
+    """
+    head, before = desk.tree.state(), desk.store.snapshot(taken.before)
+    changed = desk.store.work.changed(taken.before, taken.after)
+    if head.tombstones or any(is_tombstone(desk.tree.layout, path) for path in changed):
+        return None
+    files = {path: before.files.get(path) for path in changed if path not in taken.kept}
+    return Undone(state=before.state(), effect=Effect(files=files), clashes=())
+
+
+def undo(
+    desk: Desk, taken: Taken, side: Side = "", *, dependents: bool = False, at: datetime, by: str
+) -> Undone:
+    """Compute what takes an operation back on top of HEAD; writes nothing.
+
+    With `dependents` the later steps that refer to what would vanish are taken back before it.
+    `by` and `at` sign the tombstones that it lifts or sets again.
+    """
+    past, also = _Past(desk), list[Taken]()
+    entries: list[history.Entry] = []
+    stones = _tombstones(desk, taken, by=by, at=at)
+    state = desk.tree.state()
+    head = replace(state, files=state.files.edited(stones)) if stones else state
+    while True:
+        done = _in_order(past, head, [taken, *also], side)
+        news = _dependents(past, taken, done.clashes) if dependents else []
+        news = [e for e in news if e.commit not in {t.after for t in also}]
+        if not news:
+            break
+        entries += news
+        also += [_as_taken(entry, done.clashes) for entry in news]
+    if stones:
+        done = _raised(done, state)
+    return Undone(
+        effect=_with_views(desk, done.state, {**stones, **done.effect.files}),
+        state=done.state, clashes=done.clashes, also=tuple(entries),
     )  # fmt: skip
-    clashes = [*_clashes(result), *_dependents(base, ours, result.state)]
-    clashes = [c for c in clashes if c.memory not in taken.forced]
-    return Undone(effect=_with_views(desk, ours, result), clashes=tuple(clashes))
 
 
-def _with_views(desk: Desk, ours: State, result: MergeResult) -> Effect:
-    """Return the merge's effect on HEAD together with the views that follow it."""
-    files = {
-        path: result.state.files.get(path)
-        for path in {*result.effect.files, *(m.path for m in ours.memories.values())}
-        if result.state.files.get(path) != ours.files.get(path)
-    }
-    pages = render_views(result.state, personal=desk.config.profile == "personal")
-    for page in pages:
+def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> TakenBack:
+    """Take operations back, the newest first; each sees nothing of those already gone."""
+    place = {w.commit: n for n, w in enumerate(past.after(every[0].before))}
+    gone: set[str] = set()
+    paths: set[str] = set()
+    state, clashes = head, list[Clash]()
+    for taken in sorted(every, key=lambda t: -place.get(t.after, -1)):
+        done = take_back(_operation(past, taken, gone), state, side)
+        state = done.state
+        clashes += done.clashes
+        paths |= done.effect.files.keys()
+        gone.add(taken.after)
+    files = {p: state.files.get(p) for p in sorted(paths)}
+    changed = {p: data for p, data in files.items() if data != head.files.get(p)}
+    return TakenBack(state=state, effect=Effect(files=changed), clashes=tuple(clashes))
+
+
+def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
+    store = past.desk.store
+    before = store.snapshot(taken.before).state()
+    after = store.snapshot(taken.after).state()
+    changed = store.work.changed(taken.before, taken.after)
+    ids = {i for s in (before, after) for i, m in s.memories.items() if m.path in changed}
+    tails = frozenset(m.path[-9:-3] for s in (before, after) for i, m in s.memories.items()
+                      if i in ids) | {i[4:10] for i in ids}  # fmt: skip
+    later: dict[str, Later] = {}
+    paths: set[str] = set()
+    for wrote in past.after(taken.after):
+        if wrote.commit in gone:
+            continue
+        paths |= wrote.blobs.keys()
+        for id_, old, new in past.pairs(wrote, tails):
+            if id_ in ids:
+                later[id_] = later.get(id_, Later()).then(written(old, new))
+    return Operation(
+        before=before, after=after, only=taken.only, kept=taken.kept, later=later,
+        later_paths=frozenset(paths), paths=frozenset(changed),
+    )  # fmt: skip
+
+
+def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.Entry]:
+    """Return the later commits that began to refer to a memory that would vanish."""
+    wanted = [c for c in clashes if c.kind == "depended-on"]
+    tails = frozenset(c.path[-9:-3] for c in wanted) | {c.memory[4:10] for c in wanted}
+    found: list[str] = []
+    for wrote in past.after(taken.after) if wanted else ():
+        for id_, old, new in past.pairs(wrote, tails):
+            said = closure.references(new) if new else frozenset()
+            said -= closure.references(old) if old else frozenset()
+            if any(c.memory == id_ and c.on in said for c in wanted):
+                found.append(wrote.commit)
+    repo = past.desk.store.repo
+    return [next(iter(history.entries(repo, "-1", commit))) for commit in dict.fromkeys(found)]
+
+
+def _as_taken(entry: history.Entry, clashes: Sequence[Clash]) -> Taken:
+    """Return a later step as an operation; of a bulk or a person's commit only what depends."""
+    holders = frozenset(c.memory for c in clashes if c.kind == "depended-on")
+    whole = entry.trailer("Op") and entry.op not in BULK_OPS
+    return Taken(
+        before=entry.parents[0], after=entry.commit, only=frozenset() if whole else holders
+    )
+
+
+def _tombstones(desk: Desk, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
+    """Lift what the operation rejected, or set again what it lifted: a tombstone never goes.
+
+    One that was decided anew since is somebody else's decision, and stays.
+    """
+    layout, store = desk.tree.layout, desk.store
+    changed = store.work.changed(taken.before, taken.after)
+    if not any(is_tombstone(layout, path) for path in changed):
+        return {}
+    before = store.snapshot(taken.before).state().tombstones.found
+    after = store.snapshot(taken.after).state().tombstones.found
+    files: dict[str, bytes] = {}
+    for key, stone in after.items():
+        here = desk.tree.state().tombstones.found.get(key)
+        was = before[key].state if key in before else "lifted"
+        concerned = not taken.only or stone.memory in taken.only
+        if here is not None and was != stone.state and here.epoch == stone.epoch and concerned:
+            back = turned(here, was, by=by, at=at, reason="")
+            files[path_of(layout, key)] = tombstone_bytes(back)
+    return files
+
+
+def _raised(done: TakenBack, head: State) -> TakenBack:
+    """Raise the epoch of what comes back with a lifted tombstone, as `unreject` does."""
+    updates = [
+        Update(id=memory.id, fields={"status_epoch": old.fields.get("status_epoch", 0) + 1})
+        for memory in done.state.memories.values()
+        if (old := head.memories.get(memory.id)) is not None
+        and old.status == "forgotten" != memory.status
+        and old.fields.get("status_epoch", 0) >= memory.fields.get("status_epoch", 0)
+    ]
+    state = apply(done.state, updates)
+    paths = {*done.effect.files, *(state.memories[u.id].path for u in updates)}
+    return replace(
+        done, state=state, effect=Effect(files={p: state.files.get(p) for p in sorted(paths)})
+    )
+
+
+def _with_views(desk: Desk, state: State, files: dict[str, bytes | None]) -> Effect:
+    """Return an effect on HEAD together with the views that follow it."""
+    for page in render_views(state, personal=desk.config.profile == "personal"):
         match page:
             case Write(path=path, data=data):
                 files[path] = data
@@ -101,108 +239,3 @@ def _with_views(desk: Desk, ours: State, result: MergeResult) -> Effect:
             case _:
                 raise TypeError(f"a view is a file, not {page!r}")
     return Effect(files=files)
-
-
-def _forced(base: State, ours: State, ids: frozenset[str]) -> State:
-    """Return HEAD as if nothing had touched some memories since the operation."""
-    edits: dict[str, bytes | None] = {}
-    memories = dict(ours.memories)
-    for id_ in ids:
-        if id_ in ours.memories:
-            edits[ours.memories[id_].path] = None
-            del memories[id_]
-        if id_ in base.memories:
-            path = base.memories[id_].path
-            edits[path] = base.files[path]
-            memories[id_] = base.memories[id_]
-    return replace(ours, memories=memories, files=ours.files.edited(edits))
-
-
-def _limited(
-    base: State, theirs: State, out: Iterable[str], kept: frozenset[str], *, whole: bool
-) -> State:
-    """Return `theirs` as if it had not touched some memories; unless `whole`, nor other files."""
-    memories = dict(theirs.memories)
-    edits: dict[str, bytes | None] = {p: base.files.get(p) for p in kept}
-    for id_ in out:
-        for state in (theirs, base):
-            if id_ in state.memories:
-                path = state.memories[id_].path
-                edits[path] = base.files.get(path)
-        if id_ in base.memories:
-            memories[id_] = base.memories[id_]
-        else:
-            memories.pop(id_, None)
-    if not whole:
-        others = {*base.files, *theirs.files}
-        edits.update({
-            p: base.files.get(p) for p in others
-            if not base.layout.is_memory(p) and not p.startswith(base.layout.area("sources"))
-        })  # fmt: skip
-    return replace(theirs, memories=memories, files=theirs.files.edited(edits))
-
-
-def _without_later_fields(
-    desk: Desk, taken: Taken, base: State, theirs: State, ids: Iterable[str]
-) -> State:
-    """Leave out of `theirs` the fields that a later commit wrote, whatever value it wrote."""
-    for id_ in sorted(ids):
-        old, after = theirs.memories.get(id_), base.memories.get(id_)
-        if old is None or after is None:
-            continue
-        written = later_fields(desk, taken.after, after.path) - {BODY}
-        changes = {name: after.fields.get(name) for name in written}
-        if not any(old.fields.get(n) != v for n, v in changes.items()):
-            continue
-        kept = old.with_fields(changes)
-        data = codec.edit(theirs.files[old.path], kept)
-        theirs = replace(
-            theirs, memories={**theirs.memories, id_: kept},
-            files=theirs.files.edited({old.path: data}),
-        )  # fmt: skip
-    return theirs
-
-
-def later_fields(desk: Desk, commit: str, path: str) -> frozenset[str]:
-    """Return the fields (and `body`) of one file that commits after one wrote."""
-    repo, found = desk.store.repo, set[str]()
-    span = f"{commit}..{desk.tree.commit}"
-    for entry in history.entries(repo, "--no-merges", span, "--", path):
-        new, old = file_at(repo, entry.commit, path), file_at(repo, entry.parents[0], path)
-        after = codec.decode(path, new)[0] if new is not None else None
-        before = codec.decode(path, old)[0] if old is not None else None
-        if after is None or before is None:
-            continue
-        found |= {f.name for f in FIELDS if after.fields.get(f.name) != before.fields.get(f.name)}
-        found |= {BODY} if after.body != before.body else set()
-    return frozenset(found)
-
-
-def _clashes(result: MergeResult) -> list[Clash]:
-    found = [
-        Clash(kind="edited-later", memory=c.id, path=c.path)
-        for c in result.conflicts
-    ]  # fmt: skip
-    found += [
-        Clash(kind="text-overlaps", memory=k.id, path=k.path) for k in result.kept if k.key == BODY
-    ]
-    return found
-
-
-def _dependents(base: State, ours: State, after: State) -> list[Clash]:
-    """Return what began to refer, after the operation, to a memory that would vanish."""
-    gone = ours.memories.keys() - after.memories.keys()
-    found = []
-    for id_ in sorted(ours.memories.keys() - gone if gone else ()):
-        holder, before = ours.memories[id_], base.memories.get(id_)
-        if (_references(holder) - _references(before)) & gone:
-            found.append(Clash(kind="depended-on", memory=id_, path=holder.path))
-    return found
-
-
-def _references(memory: Memory | None) -> frozenset[str]:
-    if memory is None:
-        return frozenset()
-    lists = (*memory.texts("supersedes"), *memory.texts("superseded_by"))
-    links = tuple(link.target for link in memory.fields.get("links", ()))
-    return frozenset({*lists, *links, memory.text("parent"), memory.text("duplicate_of")} - {""})

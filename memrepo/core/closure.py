@@ -106,6 +106,12 @@ def _targets(value: Any) -> tuple[str, ...]:
     return tuple(item.target if isinstance(item, Link) else item for item in value)
 
 
+def references(memory: Memory) -> frozenset[str]:
+    """Return the ids of all memories that a memory refers to."""
+    values = (memory.fields.get(key) for key in _REFERENCES)
+    return frozenset(target for value in values if value for target in _targets(value))
+
+
 _REFERENCES = ("links", "supersedes", "superseded_by", "parent", "duplicate_of")
 
 

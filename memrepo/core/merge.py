@@ -33,7 +33,7 @@ from memrepo.core.state import Effect, Files, State, apply
 
 __all__ = [
     "Conflict", "Facts", "Kept", "MergeResult", "Merged", "merge_memory", "merge_states",
-    "virtual_base",
+    "sweep", "virtual_base",
 ]  # fmt: skip
 
 
@@ -66,10 +66,14 @@ def merge_states(
     their_facts: Facts = _UNKNOWN,
     tombstones: Collection[str] = (),
 ) -> MergeResult:
-    """Merge two states over their base; a memory that matches a tombstone ends forgotten."""
+    """Merge two states over their base; a memory that matches a tombstone ends forgotten.
+
+    The tombstones are those of the merged files; `tombstones` names further keys.
+    """
     work = _Merge(base, ours, theirs, our_facts, their_facts)
     draft = work.draft()
-    draft = apply(draft, _sweep(draft, tombstones))
+    swept = tuple(sweep(draft, tombstones))
+    draft = apply(draft, swept)
     updates: tuple[Update, ...] = ()
     mended: tuple[closure.Finding, ...] = ()
     if found := {finding.name for finding in closure.findings(draft)}:
@@ -78,7 +82,8 @@ def merge_states(
         if found - known:
             updates, mended = closure.close(draft, known)
     final = apply(draft, updates)
-    effect = _effect(ours, final, {*work.edits, *(final.memories[u.id].path for u in updates)})
+    mended_paths = (final.memories[u.id].path for u in (*swept, *updates))
+    effect = _effect(ours, final, {*work.edits, *mended_paths})
     return MergeResult(
         state=final,
         effect=effect,
@@ -184,9 +189,11 @@ class _Merge:
         return name
 
 
-def _sweep(state: State, tombstones: Collection[str]) -> Iterator[Update]:
-    for memory in state.memories.values() if tombstones else ():
-        if memory.status != "forgotten" and forgotten(memory, tombstones) is not memory:
+def sweep(state: State, more: Collection[str] = ()) -> Iterator[Update]:
+    """Yield what takes out of recall whatever matches a tombstone of the state, or a key more."""
+    keys = state.tombstones.keys.union(more)
+    for memory in state.memories.values() if keys else ():
+        if memory.status != "forgotten" and forgotten(memory, keys) is not memory:
             yield Update(id=memory.id, fields={"status": "forgotten"})
 
 

@@ -127,7 +127,7 @@ def merge_list(
     A key that is there on both sides takes the value of the side that changed it, `newer`'s where
     both did. The base's items keep their order; added ones follow, ordered by their spelling.
     """
-    o, a, b = (_keyed(column.name, items) for items in (base, older, newer))
+    o, a, b = (keyed(column.name, items) for items in (base, older, newer))
     kept = {k: _value(o.get(k), a[k], b[k]) for k in (*o, *a) if k in a and k in b}
     added = {k: v for side in (a, b) for k, v in side.items() if k not in o and k not in kept}
     kind = column.kind.item if isinstance(column.kind, ListOf) else column.kind
@@ -140,14 +140,14 @@ def _value(base: Any, older: Any, newer: Any) -> Any:
     return older if base == newer else newer
 
 
-def _keyed(name: str, items: Sequence[Any]) -> dict[Any, Any]:
+def keyed(name: str, items: Sequence[Any]) -> dict[Any, Any]:
     """Return a list's items by stable key; the n-th one of a key has a key of its own."""
     key = _KEYS.get(name, _whole)
-    keyed: dict[Any, Any] = {}
+    found: dict[Any, Any] = {}
     for item in items:
-        turn = next(n for n in count() if (key(item), n) not in keyed)
-        keyed[key(item), turn] = item
-    return keyed
+        turn = next(n for n in count() if (key(item), n) not in found)
+        found[key(item), turn] = item
+    return found
 
 
 def _whole(item: Any) -> Any:

@@ -6,7 +6,8 @@
 | run manifests | immutable, so a conflict; the newer version stands |
 | candidates | the one with more evidence stands |
 | source snapshots, configuration | merged by line; a conflict where lines overlap |
-| threads, corrections, tombstones, the rest | a conflict; the newer version stands |
+| tombstones | the higher epoch stands, then the one that is active; evidence is united |
+| threads, corrections, the rest | a conflict; the newer version stands |
 
 A version that does not stand is always kept. A file removed on one side and changed on the other
 stays; that is a conflict only where a person removed it.
@@ -24,7 +25,14 @@ from memrepo.core import header
 from memrepo.core.layout import Layout
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.mergefields import NEVER, Origin, Stamps
+from memrepo.core.problems import Problem
 from memrepo.core.text3 import merge_text
+from memrepo.core.tombstones import (
+    is_tombstone,
+    join_tombstones,
+    read_tombstone,
+    tombstone_bytes,
+)
 
 FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifest-differs"]
 
@@ -62,6 +70,8 @@ def join_file(
             data=theirs if ours is None else ours,
             conflict="removed-and-edited" if remover.person else None,
         )
+    if is_tombstone(layout, path) and (stone := _one_tombstone(path, ours, theirs)):
+        return JoinedFile(data=stone)
     weigh = _evidence if path.startswith(layout.area("candidates")) else _age
     sides = sorted([(ours, stamps.ours), (theirs, stamps.theirs)], key=lambda s: weigh(*s))
     older, newer = (data for data, _ in sides)
@@ -73,6 +83,14 @@ def join_file(
     if path.startswith(layout.area("sources")) or fits is not _always:
         return _by_line(base or b"", older, newer, fits)
     return JoinedFile(data=newer, conflict="both-changed", lost=older)
+
+
+def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
+    """Join two versions of a tombstone; None where either cannot be read."""
+    one, other = read_tombstone(path, ours), read_tombstone(path, theirs)
+    if isinstance(one, Problem) or isinstance(other, Problem):
+        return None
+    return tombstone_bytes(join_tombstones(one, other))
 
 
 _Weight = tuple[bool, datetime, int, bytes]

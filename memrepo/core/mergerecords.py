@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
-from memrepo.core import codec, edits, ids
+from memrepo.core import codec, edits
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.mergebytes import FileVersion, join_bytes
 from memrepo.core.mergefields import Origin, Stamps, merge_fields, rank
 from memrepo.core.text3 import merge_text
+from memrepo.core.tombstones import tombstone_keys
 
 ConflictKind = Literal[
     "removed-and-edited", "unreadable", "unwritable", "both-changed", "manifest-differs"
@@ -114,18 +115,6 @@ def merge_memory(
     if body.overlap:
         kept.append(_kept(older, "body", older.body.encode("utf-8")))
     return Merged(memory=forgotten(memory, tombstones), kept=tuple(kept))
-
-
-def tombstone_keys(memory: Memory) -> frozenset[str]:
-    """Return the keys under which a tombstone may name it: id, text hash and, if whole, triple.
-
-    A triple's key is `tk-<16 hex>` over scope, subject, predicate and object, all normalised.
-    """
-    keys = {memory.id, ids.text_hash(memory.body)}
-    triple = [ids.normalise(memory.text(key)) for key in ("subject", "predicate", "object")]
-    if all(triple):
-        keys.add(f"tk-{ids.digest([ids.normalise(memory.text('scope')), *triple])[:16]}")
-    return frozenset(keys)
 
 
 def forgotten(memory: Memory, tombstones: Collection[str]) -> Memory:

@@ -14,6 +14,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
+from memrepo.core.tombstones import Tombstones, is_tombstone, read_tombstones
 
 _SAME_ID = "memory-same-id"
 _NO_NAMES = ("", ".", "..", ".git")
@@ -84,6 +85,12 @@ class State:
         """Return the active memories, ordered by path."""
         found = (m for m in self.memories.values() if m.status == "active")
         return tuple(sorted(found, key=lambda m: m.path))
+
+    @cached_property
+    def tombstones(self) -> Tombstones:
+        """Return what a person rejected; without a file of it nothing is read."""
+        paths = [path for path in self.files if is_tombstone(self.layout, path)]
+        return read_tombstones({path: self.files[path] for path in paths}, self.layout)
 
     def free_path(self, memory: Memory) -> str:
         """Return the memory's path, or the next free one where another memory has it."""

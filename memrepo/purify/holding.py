@@ -35,6 +35,8 @@ class Parted:
     refused: tuple[Step, ...] = ()
     held_ids: frozenset[str] = frozenset()
     refused_ids: frozenset[str] = frozenset()
+    why: str = ""
+    """Why the held steps wait."""
 
     @property
     def open_ids(self) -> frozenset[str]:
@@ -54,19 +56,32 @@ def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -
     return frozenset({f"{op}:{'+'.join(sorted(memories))}"})
 
 
+TAKEN_BACK = "the same changes were taken back before"
+SIMILAR = "what it says is close to what was rejected"
+
+
 def part(
-    steps: Sequence[Step], taken_back: frozenset[str], refused: frozenset[str] = frozenset()
+    steps: Sequence[Step],
+    taken_back: frozenset[str],
+    refused: frozenset[str] = frozenset(),
+    *,
+    similar: frozenset[str] = frozenset(),
 ) -> Parted:
     """Part steps by fingerprint: taken back once waits for review, refused is not proposed again.
 
-    A decision that needs a memory which waits, or was refused, shares its fate.
+    What is `similar` to a rejected text waits too. A decision that needs a memory which waits, or
+    was refused, shares its fate.
     """
     rest, out = _split(steps, refused)
-    kept, held = _split(rest, taken_back)
+    kept, held = _split(rest, taken_back | similar)
+    kept_so, back = _split(held, similar)
+    why = [SIMILAR] if back else []
+    why += [TAKEN_BACK] if kept_so else []
     held_ids, refused_ids = _created(held), _created(out)
     return Parted(
         kept=_without_twins(kept, held_ids | refused_ids), held=_without_twins(held, refused_ids),
         refused=out, held_ids=held_ids, refused_ids=refused_ids,
+        why="; ".join(why),
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ class Work:
     by_claim: dict[str, str] = field(default_factory=dict)
     by_text: dict[str, str] = field(default_factory=dict)
     known: int = 0
+    barred: int = 0
 
     def __post_init__(self) -> None:
         for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
@@ -60,6 +61,8 @@ class Work:
             self._unite(draft, problems)
             return
         memory = self._memory(draft)
+        if self._barred(draft, memory, problems):
+            return
         if why := storable(memory):
             problems.append(
                 Problem(
@@ -73,6 +76,28 @@ class Work:
         self.ids[draft.key] = draft.id
         self.drafts.append(draft)
         self.judgements[draft.id] = [dict(draft.judgement)]
+
+    def _barred(self, draft: Draft, memory: Memory, problems: list[Problem]) -> bool:
+        """Leave out what a person rejected, or what is close to it: there is nobody to ask."""
+        stones = self.state.tombstones
+        if not stones:
+            return False
+        exact = stones.bar(memory)
+        stone = exact or stones.near(memory)
+        if stone is None:
+            return False
+        self.barred += 1
+        what = "says" if exact else "is close to"
+        problems.append(
+            Problem(
+                path=lineage.CLAIMS, line=draft.line, column=1, severity="warning",
+                rule="rejected-left-out" if exact else "rejected-similar",
+                message=f"{draft.key} {what} what was rejected as {stone.key}: it is left out",
+                fix=f"`memrepo unreject {stone.key}` and import again"
+                + ("" if exact else ", or add it by hand"),
+            )
+        )  # fmt: skip
+        return True
 
     def _held(self, draft: Draft) -> str:
         """Return the memory of the state that a claim is, by claim id, id or text."""

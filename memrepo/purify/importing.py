@@ -78,6 +78,7 @@ def import_artifacts(state: State, offer: Offer) -> Imported:
         changes=work.changes(), files=files, judgements=work.judgements,
         counts={
             "memories_new": len(work.fresh), "memories_known": work.known,
+            **({"barred": work.barred} if work.barred else {}),
             "unreadable": sum(p.severity == "error" for p in (*problems, *found)), **counts,
         },
         problems=(*problems, *found),

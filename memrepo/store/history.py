@@ -121,26 +121,30 @@ def _common_folder(paths: Iterable[str]) -> str:
     return heads.pop() if len(heads) == 1 else ""
 
 
+def reverts(repo: Repo, head: str) -> list[Entry]:
+    """Return the reverts along first parents, newest first."""
+    return list(entries(repo, "--first-parent", "--grep", f"^{PREFIX}Reverts: ", head))
+
+
 def taken_back(repo: Repo, head: str) -> dict[str, frozenset[str]]:
     """Return the commits whose effect is taken back at a head, with the memories that means.
 
     Along first parents: a revert names the memories it took back, of a whole chain or of a part; a
     revert of a revert brings them back.
     """
-    walk = entries(repo, "--first-parent", "--grep", f"^{PREFIX}Reverts: ", head)
-    reverts = {e.commit: e for e in reversed(list(walk))}
+    taken = {e.commit: e for e in reversed(reverts(repo, head))}
     found: dict[str, frozenset[str]] = {}
 
     def mark(revert: Entry, ids: frozenset[str], *, back: bool) -> None:
         for target in revert.trailers.get("Reverts", ()):
             gone = found.get(target, frozenset())
             found[target] = gone | ids if back else gone - ids
-            if target in reverts:
-                mark(reverts[target], ids, back=not back)
+            if target in taken:
+                mark(taken[target], ids, back=not back)
 
-    for revert in reverts.values():
+    for revert in taken.values():
         mark(revert, frozenset(revert.trailers.get("Memory", ())), back=True)
-    return {commit: ids for commit, ids in found.items() if ids and commit not in reverts}
+    return {commit: ids for commit, ids in found.items() if ids and commit not in taken}
 
 
 def chain_of(repo: Repo, commit: str) -> list[Entry]:

@@ -14,9 +14,9 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory, Source, Stamp
 from memrepo.core.merge import Facts, MergeResult, merge_memory, merge_states, virtual_base
 from memrepo.core.mergefields import Origin, Stamps
-from memrepo.core.mergerecords import tombstone_keys
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
+from memrepo.core.tombstones import tombstone_keys
 from tests.strategies import FOREIGN, IDS, Triple, cases, place, triples
 
 A, B, C = IDS[:3]

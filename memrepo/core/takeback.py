@@ -1,0 +1,280 @@
+"""Taking an operation back: per field, per element of a list, per line of a text.
+
+Not a merge in reverse: a merge asks what differs between ends, this asks who wrote last. What
+nothing wrote since returns to its old value; what a later commit wrote stays, also where it wrote
+an equal value. Only three things clash (`Clash`); everything else has one answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+from memrepo.core import closure, codec
+from memrepo.core.later import Later, text_back, value_back
+from memrepo.core.memory import Memory
+from memrepo.core.merge import sweep
+from memrepo.core.mergebytes import FileVersion, join_bytes
+from memrepo.core.mergefiles import is_derived
+from memrepo.core.schema import FIELDS
+from memrepo.core.state import Effect, State, apply
+from memrepo.core.tombstones import is_tombstone
+
+ClashKind = Literal["edited-later", "text-overlaps", "depended-on"]
+Side = Literal["", "ours", "theirs"]
+_UNTOUCHED = Later()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """Why something cannot simply be taken back.
+
+    `edited-later`: the operation made it and somebody edited it since, or it removed what was made
+    again; `text-overlaps`: later edits touch the same lines; `depended-on`: something later refers
+    to `on`, a memory that would vanish.
+    """
+
+    kind: ClashKind
+    memory: str
+    path: str
+    on: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation to take back: the states around it, and what of it is meant.
+
+    `only` limits it to some memories; `kept` names files that stay (a settled manifest); `later`
+    is what commits after it wrote, by memory id, and `later_paths` the files that they touched.
+    `paths` are the files that differ around it (None: they are compared, which reads them all).
+    """
+
+    before: State
+    after: State
+    only: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    later: Mapping[str, Later] = field(default_factory=dict)
+    later_paths: Collection[str] = frozenset()
+    paths: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    """The state without the operation, how to get there from HEAD's, and what stands in the way."""
+
+    state: State
+    effect: Effect
+    clashes: tuple[Clash, ...] = ()
+
+
+def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
+    """Take an operation back on top of a state.
+
+    `ours` keeps the later work where the two clash: the memory that was edited, the lines, the
+    memory that others refer to. `theirs` takes it back too.
+    """
+    spared: frozenset[str] = frozenset()
+    while True:
+        work = _Work(operation, head, side, spared)
+        work.memories()
+        clashes = [*work.clashes, *work.dependents()]
+        more = {c.on for c in clashes if c.kind == "depended-on"} - spared
+        if side != "ours" or not more:
+            break
+        spared |= more
+    work.files()
+    done = work.finish()
+    told = () if side else tuple(sorted(clashes, key=lambda c: (c.kind, c.memory, c.on)))
+    return TakenBack(state=done, effect=work.effect(done), clashes=told)
+
+
+class _Work:
+    """One operation being taken back: mutable here, never outside this module."""
+
+    def __init__(
+        self, operation: Operation, head: State, side: Side, spared: frozenset[str]
+    ) -> None:
+        self.op = operation
+        self.head = head
+        self.side = side
+        self.spared = spared
+        self.held: dict[str, Memory] = dict(head.memories)
+        self.edits: dict[str, bytes | None] = {}
+        self.clashes: list[Clash] = []
+        self.kept: set[str] = set(spared)
+
+    def memories(self) -> None:
+        """Decide memory by memory; those that go make room for those that come."""
+        pre, post = self.op.before.memories, self.op.after.memories
+        meant = self.op.only or {*pre, *post}
+        arriving: list[str] = []
+        for id_ in sorted(meant & {*pre, *post}):
+            if pre.get(id_) is post.get(id_) or self._same(id_) or id_ in self.spared:
+                continue
+            if pre.get(id_) is None:
+                self._made(id_)
+            elif post.get(id_) is None:
+                arriving.append(id_)
+            elif id_ in self.held:
+                self._changed(id_, pre[id_], post[id_])
+        for id_ in arriving:
+            self._removed(id_)
+
+    def _same(self, id_: str) -> bool:
+        old, new = self.op.before.memories.get(id_), self.op.after.memories.get(id_)
+        if old is None or new is None or old != new:
+            return False
+        return self.op.before.files[old.path] == self.op.after.files[new.path]
+
+    def _clash(self, kind: ClashKind, id_: str) -> None:
+        self.clashes.append(Clash(kind=kind, memory=id_, path=self.held[id_].path))
+
+    def _made(self, id_: str) -> None:
+        """The operation made it: it goes, unless somebody wrote it since."""
+        if id_ not in self.held:
+            return
+        if self.op.later.get(id_, _UNTOUCHED).any:
+            self._clash("edited-later", id_)
+            if self.side != "theirs":
+                self.kept.add(id_)
+                return
+        self.edits[self.held.pop(id_).path] = None
+
+    def _removed(self, id_: str) -> None:
+        """The operation removed it: it comes back, unless it was made again."""
+        old = self.op.before.memories[id_]
+        if id_ in self.held:
+            self._clash("edited-later", id_)
+            if self.side != "theirs":
+                return
+            self.edits[self.held.pop(id_).path] = None
+        data = self.op.before.files[old.path]
+        path = self._free(old.path)
+        self.edits[path] = data
+        self.held[id_] = replace(old, path=path)
+
+    def _changed(self, id_: str, pre: Memory, post: Memory) -> None:
+        """The operation changed it: each field on its own."""
+        head, later = self.held[id_], self.op.later.get(id_, _UNTOUCHED)
+        data = self._data(head.path)
+        text = text_back(pre.body, post.body, head.body, later)
+        body = text.text
+        if text.overlap:
+            self._clash("text-overlaps", id_)
+            body = pre.body if self.side == "theirs" else head.body
+        fields = {
+            c.name: value_back(c, pre.fields.get(c.name, c.default),
+                               post.fields.get(c.name, c.default),
+                               head.fields.get(c.name, c.default), later)
+            for c in FIELDS
+        }  # fmt: skip
+        _whole(fields, head)
+        values = {c.name: v for c in FIELDS if (v := fields[c.name]) != c.default}
+        path = head.path
+        if pre.path != post.path == head.path:
+            self.edits[path] = None
+            path = self._free(pre.path)
+        memory = replace(head, path=path, fields=values, body=body)
+        old, new = self.op.before.files[pre.path], self.op.after.files[post.path]
+        written = old if data == new and not later.any else _bytes(
+            FileVersion(post.path, new, post), FileVersion(pre.path, old, pre),
+            FileVersion(head.path, data, head), memory,
+        )  # fmt: skip
+        self.edits[path] = written
+        self.held[id_] = memory
+
+    def _data(self, path: str) -> bytes:
+        found = self.edits.get(path)
+        return self.head.files[path] if found is None else found
+
+    def _free(self, path: str) -> str:
+        """Return a path, or the next one beside it where another memory stands by now."""
+        files = self.head.files.edited(self.edits)
+        return State(layout=self.head.layout, files=files, memories={}).free_path(Memory(path=path))
+
+    def dependents(self) -> list[Clash]:
+        """Return what began to refer, after the operation, to a memory that would vanish."""
+        gone = self.head.memories.keys() - self.held.keys()
+        found = []
+        for id_ in sorted(self.held if gone else ()):
+            if before := self.op.after.memories.get(id_):
+                known = closure.references(before)
+            else:
+                known = frozenset()
+            new = (closure.references(self.held[id_]) - known) & gone
+            path = self.held[id_].path
+            found += [Clash(kind="depended-on", memory=id_, path=path, on=on) for on in sorted(new)]
+        return found
+
+    def files(self) -> None:
+        """Bring back the other files; one that a later commit wrote stays as it is."""
+        if self.op.only:
+            return
+        before, after = self.op.before, self.op.after
+        owned = {m.path for s in (before, after) for m in s.memories.values()}
+        every = {*before.files, *after.files} if self.op.paths is None else {*self.op.paths}
+        for path in sorted(every - owned - {*self.op.kept}):
+            if not self.head.layout.owns(path):
+                continue
+            if is_derived(self.head.layout, path) or is_tombstone(self.head.layout, path):
+                continue
+            old = before.files.get(path)
+            if path not in self.op.later_paths and old != after.files.get(path):
+                self.edits[path] = old
+
+    def finish(self) -> State:
+        """Return the state: supersessions whole, references that hold, nothing rejected in it."""
+        draft = State(
+            layout=self.head.layout, files=self.head.files.edited(self.edits),
+            memories=MappingProxyType(self.held),
+            problems=tuple(p for p in self.head.problems if p.path not in self.edits),
+        )  # fmt: skip
+        draft = apply(draft, self._contested(draft))
+        draft = apply(draft, sweep(draft))
+        known = {f.name for f in closure.findings(self.head)}
+        updates, _ = closure.close(draft, known)
+        return apply(draft, updates)
+
+    def _contested(self, draft: State) -> list[Any]:
+        """Part what replaced a memory from what is back: neither may claim to stand alone."""
+        from memrepo.core.changes import Update
+
+        changes: list[Any] = []
+        for id_ in sorted(self.kept & draft.memories.keys()):
+            heir = draft.memories[id_]
+            back = [
+                old for old in heir.texts("supersedes")
+                if old in draft.memories and id_ not in draft.memories[old].texts("superseded_by")
+            ]  # fmt: skip
+            if not back:
+                continue
+            rest = tuple(old for old in heir.texts("supersedes") if old not in back)
+            changes.append(Update(id=id_, fields={"supersedes": rest or None, **_DOUBT}))
+            changes += [Update(id=old, fields=_DOUBT) for old in back]
+        return changes
+
+    def effect(self, done: State) -> Effect:
+        """Return what differs from HEAD."""
+        paths = {*self.edits, *(m.path for i, m in done.memories.items()
+                                if self.head.memories.get(i) is not m)}  # fmt: skip
+        found = ((p, done.files.get(p)) for p in sorted(paths))
+        return Effect(files={p: d for p, d in found if d != self.head.files.get(p)})
+
+
+_DOUBT: Mapping[str, Any] = {"standing": "contested"}
+
+
+def _whole(fields: dict[str, Any], head: Memory) -> None:
+    """Leave a memory superseded while something else replaced it as well."""
+    if fields["superseded_by"] and head.status == "superseded" != fields["status"]:
+        for key in ("status", "status_epoch", "superseded_at"):
+            default = {"status": "active", "status_epoch": 0}.get(key)
+            fields[key] = head.fields.get(key, default)
+
+
+def _bytes(post: FileVersion, pre: FileVersion, head: FileVersion, memory: Memory) -> bytes:
+    """Write the memory into HEAD's file; foreign keys and comments are joined as in a merge."""
+    joined = join_bytes(post, pre, head, memory)
+    return joined.data if joined is not None else codec.edit(head.data, memory)

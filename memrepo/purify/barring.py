@@ -1,0 +1,73 @@
+"""What a person rejected, in a run: an exact match is left out, what is close to it waits.
+
+Both are told by fingerprint, so that what depends on such a decision shares its fate
+(`purify.holding`). Without a tombstone nothing is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write, prints_of
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.core.tombstones import Tombstone
+from memrepo.purify.pipeline import Purified
+
+_SAID = ("subject", "predicate", "object", "scope")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Fingerprints of proposals that are left out, and of those that wait for review."""
+
+    dropped: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
+
+
+def barred(state: State, purified: Purified) -> tuple[Purified, Bars]:
+    """Return what a run proposes with what is told of rejections, and the fingerprints."""
+    if not state.tombstones:
+        return replace(purified, problems=(*purified.problems, *state.tombstones.problems)), Bars()
+    dropped: set[str] = set()
+    held: set[str] = set()
+    told: list[Problem] = []
+    for op, change, memory in _news(state, purified.steps):
+        if stone := state.tombstones.bar(memory):
+            dropped |= prints_of(op, change)
+            told.append(_told(memory, stone, "rejected-left-out", "left out: it says"))
+        elif stone := state.tombstones.near(memory):
+            held |= prints_of(op, change)
+            what = "waits for review: it is close to"
+            told.append(_told(memory, stone, "rejected-similar", what))
+    problems = (*purified.problems, *state.tombstones.problems, *told)
+    counts = {**purified.counts, "barred": len(dropped)} if dropped else purified.counts
+    bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
+    return replace(purified, problems=problems, counts=counts), bars
+
+
+def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Memory]]:
+    """Yield each change after which a memory in recall says something new."""
+    for step in steps:
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    yield step.op, change, memory
+                case Update(id=id_, fields=fields, body=body):
+                    old = state.memories.get(id_)
+                    if old is None or old.status == "forgotten":
+                        continue
+                    if body is not None or not fields.keys().isdisjoint(_SAID):
+                        yield step.op, change, old.with_fields(fields, body)
+                case Remove() | Write() | Delete():
+                    pass
+
+
+def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
+    return Problem(
+        path=memory.path, rule=rule, severity="warning",
+        message=f"{memory.id} {what} what was rejected as {stone.key}",
+        fix=f"`memrepo unreject {stone.key}` lifts the rejection, if it holds after all",
+    )  # fmt: skip

@@ -1,0 +1,41 @@
+"""Memory files that left the tree: found in history by the end of their name, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memrepo.core.layout import Layout
+from memrepo.store.gitenv import call
+from memrepo.store.tree import file_at
+
+if TYPE_CHECKING:
+    from git import Repo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """A file as it last was: the commit that removed it, its path, its bytes before."""
+
+    commit: str
+    path: str
+    data: bytes
+
+
+def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
+    """Yield files below `memories/` that commits removed; their names end in a glob such as `-0a*`.
+
+    One walk over history that compares trees below one folder only, whatever removed the file.
+    """
+    area = layout.area("memories")
+    raw = call(
+        repo, "-c", "log.showSignature=false", "log", "--diff-filter=D", "--no-renames",
+        "--name-only", "-z", "--format=%x00%H", head, "--", f":(glob){area}**/*{tail}.md",
+    )  # fmt: skip
+    for record in raw.removeprefix("\0").split("\0\0"):
+        commit, _, names = record.partition("\0")
+        for path in filter(None, names.removeprefix("\n").split("\0")):
+            data = file_at(repo, f"{commit}^", path)
+            if data is not None:
+                yield Lost(commit=commit, path=path, data=data)

@@ -17,6 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
 from memrepo.store import settings
 from memrepo.store.birth import hook_state, install_hook
+from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.health import git_version, interrupted, object_problems
 from memrepo.store.identity import person
 from memrepo.store.index import Filter, search
@@ -164,6 +165,18 @@ def _hook(desk: Desk, fix: bool) -> Finding:
     return Finding(name="hook", ok=not said, message=said or "pre-commit is installed")
 
 
+def _drivers(desk: Desk, fix: bool) -> Finding:
+    repo, layout = desk.store.repo, desk.store.layout
+    others = is_adopted(repo, layout)
+    said, fixed = driver_state(repo, layout, adopted=others), False
+    if said and fix:
+        said, fixed = install_drivers(repo, layout, adopted=others), True
+    return Finding(
+        name="drivers", ok=not said, fixed=fixed and not said,
+        message=said or "`git merge` joins memories field by field",
+    )  # fmt: skip
+
+
 def _waiting(desk: Desk, fix: bool) -> Finding:
     del fix
     names = [w.branch for w in all_waiting(desk)]
@@ -191,7 +204,8 @@ def _schedule(session: Session, desk: Desk, fix: bool) -> Finding:
 
 
 CHECKS: tuple[Check, ...] = (
-    _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _hook, _waiting,
+    _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _hook,
+    _drivers, _waiting,
     _judge,
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ from memrepo.core.state import Files, State, play
 from memrepo.purify.lineage import CLAIMS
 from memrepo.store import settings
 from memrepo.store.birth import append_local, born, install_hook
+from memrepo.store.drivers import install_drivers, is_adopted
 from memrepo.store.gitenv import find_layout
 from memrepo.store.identity import author, person
 from memrepo.store.repo import Repository
@@ -77,6 +78,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             settings.set_workspace(store.repo, workspace or Path())
         warnings = _local_side(store, adopted=adopted)
         commit = "" if known else _first_commit(store, session, options, bare=not adopted)
+        others = is_adopted(store.repo, store.layout)
+        if said := install_drivers(store.repo, store.layout, adopted=others):
+            warnings.append(said)
         inbox = store.layout.area("sources") + "inbox"
         if not store.work.linked(inbox):
             (store.root / inbox).mkdir(parents=True, exist_ok=True)
@@ -164,10 +168,7 @@ def _templates(
 def _local_side(store: Repository, *, adopted: bool) -> list[str]:
     warnings = []
     if adopted:
-        prefix = store.layout.prefix
-        folders = [f"{prefix}{area}" for area in AREAS]
-        append_local(store.repo, "attributes", [f"/{f}/**/*.md -merge -text" for f in folders])
-        append_local(store.repo, "exclude", [f"/{prefix}.memrepo/"])
+        append_local(store.repo, "exclude", [f"/{store.layout.prefix}.memrepo/"])
     if said := install_hook(store.repo, asset("hooks", "pre-commit")):
         warnings.append(said)
     if not person(store.repo)[1]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,10 @@ class Answer:
     text: str = ""
     exit: Exit = Exit.DONE
     problems: tuple[Problem, ...] = ()
+
+    def after(self, told: tuple[Problem, ...]) -> Answer:
+        """Return the answer with findings from before the command in front of its own."""
+        return replace(self, problems=(*told, *self.problems))
 
 
 class NewerFormat(MemrepoError):

@@ -8,6 +8,7 @@ from typing import Any
 
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.settling import announced, unseen_problems, unsettled
 from memrepo.commands.timetable import Timetable, said, timetable
 from memrepo.commands.waiting import all_waiting
 from memrepo.core.ids import visible
@@ -36,6 +37,13 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         times = timetable(desk, session.now)
         data["schedule"] = times.as_json()
         zone = desk.config.zone
+        plan = unsettled(desk)
+        told = (*announced(plan), *unseen_problems(desk, state))
+        data |= {
+            "unsettled": [one.as_json() for one in plan.found],
+            "problems": [*data["problems"], *(p.as_json() for p in told)],
+        }
+        problems += told
         runs = [e for e in _first_parents(desk) if e.is_run]
     last = (
         f"{runs[0].when.astimezone(zone):%Y-%m-%d %H:%M}, {visible(runs[0].subject)}"

@@ -15,6 +15,7 @@ from memrepo.core.errors import Exit, MemrepoError
 
 if TYPE_CHECKING:
     from memrepo.commands.session import Answer, Session
+    from memrepo.core.problems import Problem
 
 COMMANDS: dict[str, str] = {
     "init": "make a knowledge repository, or adopt a folder",
@@ -51,10 +52,14 @@ COMMANDS: dict[str, str] = {
     "schedule": "crontab entries for runs at the times of the cadence",
     "report": "what the last run in this clone came to",
     "doctor": "named checks of repository, index, hooks and judge",
+    "merge-driver": "join one file field by field, for `git merge` (git calls it)",
     "completion": "print a completion script for your shell",
 }
-_MODULES = {"import": "import_"}
-"""Modules of commands whose name is a word of the language."""
+_MODULES = {"import": "import_", "merge-driver": "merge_driver"}
+"""Modules of commands whose name Python cannot give to a module."""
+
+_ELSEWHERE = ("export", "schedule")
+"""Commands that write, but nothing into the repository."""
 
 
 class UsageError(MemrepoError):
@@ -76,7 +81,7 @@ class Parser(argparse.ArgumentParser):
 
 def globals_parser() -> Parser:
     """Return the parser of what stands before the command."""
-    listing = "\n".join(f"  {name:<9} {text}" for name, text in COMMANDS.items())
+    listing = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
     parser = Parser(
         prog="memrepo",
         usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",
@@ -133,9 +138,17 @@ def module_of(name: str) -> Any:
 
 
 def run_command(session: Session, name: str, options: argparse.Namespace) -> Answer:
-    """Run one parsed command."""
+    """Run one parsed command; one that writes settles first what git merged by hand.
+
+    A command that writes is one that takes `--dry-run`.
+    """
+    told: tuple[Problem, ...] = ()
+    if getattr(options, "dry_run", None) is False and name not in _ELSEWHERE:
+        from memrepo.commands.settling import settle_first
+
+        told = settle_first(session)
     answer: Answer = module_of(name).run(session, options)
-    return answer
+    return answer.after(told) if told else answer
 
 
 def call(session: Session, argv: Sequence[str]) -> Answer:

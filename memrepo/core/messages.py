@@ -22,6 +22,7 @@ _BLANKS = re.compile(r"\s+")
 class Context:
     """What every commit of one command shares: run id (or empty), actor, commits reverted.
 
+    `settles` are merges that git made and that are set right.
     `prints` are fingerprints of a step that is written again and whose changes are not at hand.
     """
 
@@ -30,6 +31,7 @@ class Context:
     reverts: tuple[str, ...] = ()
     extra: Mapping[str, str] | None = None
     prints: tuple[str, ...] = ()
+    settles: tuple[str, ...] = ()
 
 
 def fold(text: str, limit: int) -> str:
@@ -53,6 +55,7 @@ def message(step: Step, context: Context) -> str:
     if step.reason:
         trailers.append(("Reason", step.reason))
     trailers += [("Reverts", commit) for commit in context.reverts]
+    trailers += [("Settles", commit) for commit in context.settles]
     if step.op in BULK_OPS and step.op != "create":
         trailers += [("Print", p) for c in step.changes for p in sorted(prints_of(step.op, c))]
     trailers += [("Print", p) for p in context.prints]

@@ -34,7 +34,7 @@ class Files(Mapping[str, bytes]):
 
     def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, bytes | None]) -> None:
         self._base = base
-        self._edits = edits
+        self._edits = dict(edits)
 
     def __getitem__(self, path: str) -> bytes:
         if path in self._edits:
@@ -46,7 +46,7 @@ class Files(Mapping[str, bytes]):
 
     def __contains__(self, path: object) -> bool:
         if path in self._edits:
-            return self._edits[path] is not None  # type: ignore[index]
+            return self._edits[path] is not None
         return path in self._base
 
     def __iter__(self) -> Iterator[str]:
@@ -55,6 +55,11 @@ class Files(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    @property
+    def edits(self) -> Mapping[str, bytes | None]:
+        """Return what differs from the base; None where a file goes."""
+        return MappingProxyType(self._edits)
 
     def edited(self, edits: Mapping[str, bytes | None]) -> Files:
         """Return the same files under further edits."""

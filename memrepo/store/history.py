@@ -14,7 +14,7 @@ from memrepo.store.gitenv import call
 if TYPE_CHECKING:
     from git import Repo
 
-_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print")
+_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles")
 _VALUE = "\x1e"
 # What a person's settings would change about `git log`, and our trailers with it.
 _PLAIN = (
@@ -114,6 +114,41 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
             if name in wanted and name not in found:
                 found[name] = datetime.fromtimestamp(int(when), tz=UTC)
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Who wrote which files in one commit; `actor` and `op` are empty where memrepo did not."""
+
+    commit: str
+    when: datetime
+    email: str
+    op: str
+    actor: str
+    paths: tuple[str, ...]
+
+
+_WRITTEN = "%x1d%H%x1f%ct%x1f%ae" + "".join(
+    f"%x1f%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in ("Op", "Actor")
+)
+"""Begins with a byte that no path of ours holds."""
+
+
+def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
+    """Yield each commit of a span but merges, with the paths it changed, newest first."""
+    lines = (f"{word}\n" for word in span)
+    raw = call(
+        repo, *_PLAIN, "log", "--stdin", "-z", "--no-merges", "--name-only", "--no-renames",
+        f"--format={_WRITTEN}", lines=lines,
+    )  # fmt: skip
+    for record in raw.split("\x1d")[1:]:
+        head, *paths = record.split("\0")
+        commit, when, email, op, actor = head.split("\x1f")
+        yield Written(
+            commit=commit, when=datetime.fromtimestamp(int(when), tz=UTC), email=email,
+            op=op, actor=actor.split(_VALUE)[0],
+            paths=tuple(p.removeprefix("\n") for p in paths if p.strip("\n")),
+        )  # fmt: skip
 
 
 def _common_folder(paths: Iterable[str]) -> str:

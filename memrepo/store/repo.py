@@ -6,7 +6,7 @@ The rules and why they are as they are: docs/git-model.md, "How a run writes".
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -118,6 +118,16 @@ class Repository:
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Tell whether a commit is part of a head's history."""
         return call(self.repo, "rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
+
+    def common_ancestors(self, commits: Sequence[str]) -> list[str]:
+        """Return the best common ancestors of all commits; of two these are their merge bases."""
+        form = () if len(commits) == 2 else ("--octopus",)
+        return call(self.repo, "merge-base", "--all", *form, *commits, forgive=True).split()
+
+    def birth(self, head: str) -> str:
+        """Return the commit that brought `memrepo.toml`, the first in a head's history."""
+        words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--")
+        return call(self.repo, *words, self.layout.config).split()[0]
 
     def snapshot(self, commit: str) -> Snapshot:
         """Return the tree of a commit."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 
 from memrepo.assets import asset
+from memrepo.commands import integrity
+from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.judging import Choice, judge_of
 from memrepo.commands.schedule import install, out_of_step
 from memrepo.commands.session import Answer, Desk, Session, opened
@@ -25,19 +26,6 @@ from memrepo.store.index import Filter, search
 MIN_GIT = (2, 34)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What one check found; `fixed` says that --fix mended it."""
-
-    name: str
-    ok: bool
-    message: str
-    fixed: bool = False
-
-
-Check = Callable[[Desk, bool], Finding]
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--fix", action="store_true", help="mend what can be mended safely")
@@ -51,10 +39,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     lines = [f"{'ok  ' if f.ok else 'FAIL'}  {f.name:<12} {f.message}" for f in found]
     return Answer(
         data={
-            "checks": [
-                {"name": f.name, "ok": f.ok, "message": f.message, "fixed": f.fixed}
-                for f in found
-            ]
+            "checks": [f.as_json() for f in found]
         },
         text="\n".join(lines),
         exit=Exit.DONE if all(f.ok for f in found) else Exit.NO,
@@ -206,7 +191,7 @@ def _schedule(session: Session, desk: Desk, fix: bool) -> Finding:
 CHECKS: tuple[Check, ...] = (
     _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _hook,
     _drivers, _waiting,
-    _judge,
+    _judge, *integrity.CHECKS,
 )  # fmt: skip
 
 

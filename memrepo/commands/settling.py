@@ -65,26 +65,39 @@ def settle_first(session: Session) -> tuple[Problem, ...]:
             if at.config.read_only or validated(at) == at.tree.commit:
                 return ()
             at.store.refuse_unfit()
+            if _only_ours(at):
+                _remember(at, at.tree.commit)
+                return ()
             at.store.settle()
             return _settled(at, session)
     except (NotARepository, CannotWork):
         return ()
 
 
+def _only_ours(at: Desk) -> bool:
+    """Tell whether memrepo made every commit since the validated one; each was validated then."""
+    since = validated(at)
+    if not since:
+        return False
+    walk = history.entries(at.store.repo, f"{since}..{at.tree.commit}")
+    return all(entry.trailer("Op") for entry in walk)
+
+
 def _settled(at: Desk, session: Session) -> tuple[Problem, ...]:
     for turn in range(1, TRIES + 1):
         at = desk(at.store)
-        plan = unsettled(at)
+        plan, unseen = unsettled(at), unseen_problems(at)
+        told = (*plan.problems, *unseen)
         try:
             tip = _land(at, session, plan) if plan.effect.files else at.tree.commit
         except FilesInTheWay as error:
-            return (*plan.problems, _in_the_way(error, plan))
+            return (*told, _in_the_way(error, plan))
         except BranchMoved:
             if turn == TRIES:
                 raise
             continue
         _remember(at, tip)
-        return (*plan.problems, *(_told(one, tip) for one in plan.found))
+        return (*told, *(_told(one, tip) for one in plan.found))
     raise AssertionError("unreachable")
 
 
@@ -198,14 +211,17 @@ def _remember(at: Desk, commit: str) -> None:
         pass  # it is looked at again, that is all
 
 
-def unseen_problems(at: Desk, state: State) -> tuple[Problem, ...]:
-    """Return what commits that no hook saw broke between memories since the validated one."""
+def unseen_problems(at: Desk) -> tuple[Problem, ...]:
+    """Return what commits since the validated one, which no hook saw, broke between memories.
+
+    Files that cannot be read are findings of the tree itself, at every command that reads it.
+    """
     since = validated(at)
     if since == at.tree.commit:
         return ()
     before = at.store.snapshot(since).state() if since else None
     known = {f.name for f in closure.findings(before)} if before is not None else set()
-    found = [f.problem for f in closure.findings(state) if f.name not in known]
+    found = [f.problem for f in closure.findings(at.tree.state()) if f.name not in known]
     return tuple(replace(problem, severity="warning") for problem in found)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.settling import announced, unseen_problems, unsettled
+from memrepo.commands.settling import announced, unsettled
 from memrepo.commands.timetable import Timetable, said, timetable
 from memrepo.commands.waiting import all_waiting
+from memrepo.core import closure
 from memrepo.core.ids import visible
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -38,7 +40,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         data["schedule"] = times.as_json()
         zone = desk.config.zone
         plan = unsettled(desk)
-        told = (*announced(plan), *unseen_problems(desk, state))
+        broken = (replace(p, severity="warning") for p in closure.closure(state))
+        told = (*announced(plan), *(p for p in broken if p.rule != "memory-same-id"))
         data |= {
             "unsettled": [one.as_json() for one in plan.found],
             "problems": [*data["problems"], *(p.as_json() for p in told)],

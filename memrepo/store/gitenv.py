@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,13 +65,14 @@ def call(
     lines: Iterable[str] | None = None,
     held: tuple[int, ...] = (),
     forgive: bool = False,
+    env: Mapping[str, str] | None = None,
 ) -> str:
     """Run git at the top of the work tree, deaf to hooks; return its output untouched.
 
     `lines` go to its standard input (or what the descriptor `stdin` reads), so that no path is
     ever an argument. `held` are descriptors
     that the process keeps open: a lock among them stays held while git works, even when we die.
-    With `forgive` a failure is no exception. Raises GitCommandError.
+    `env` adds to the environment. With `forgive` a failure is no exception. Raises GitCommandError.
     """
     settings = [word for setting in _SAFE for word in ("-c", setting)]
     command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, "--literal-pathspecs", *settings, *words]
@@ -82,7 +83,7 @@ def call(
         return str(
             repo.git.execute(
                 command, istream=stdin or stream.fileno(), strip_newline_in_stdout=False,
-                with_exceptions=not forgive, pass_fds=held,
+                with_exceptions=not forgive, pass_fds=held, env=dict(env or {}),
             )
         )  # fmt: skip
 

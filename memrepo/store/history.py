@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles")
 _VALUE = "\x1e"
 # What a person's settings would change about `git log`, and our trailers with it.
-_PLAIN = (
+PLAIN = (
     "-c", "log.showSignature=false", "-c", "log.showRoot=true", "-c", "trailer.separators=:",
     "-c", "core.commentChar=#", "-c", "grep.patternType=basic",
     "-c", "i18n.logOutputEncoding=UTF-8",
@@ -78,7 +79,7 @@ def _format() -> str:
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
     """Yield the commits that `git log` lists for trusted arguments, newest first."""
-    raw = call(repo, *_PLAIN, "log", "-z", f"--format={_format()}", *arguments)
+    raw = call(repo, *PLAIN, "log", "-z", f"--format={_format()}", *arguments)
     flat = raw.split("\0")[:-1]
     for parts in zip(*[iter(flat)] * (5 + len(_KEYS)), strict=True):
         commit, parents, when, author, subject = parts[:5]
@@ -104,7 +105,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
         return found
     folder = _common_folder(wanted)
     raw = call(
-        repo, *_PLAIN, "log", "--first-parent", "-m", "--name-only", "-z", "--no-renames",
+        repo, *PLAIN, "log", "--first-parent", "-m", "--name-only", "-z", "--no-renames",
         "--format=%x00%ct", head, "--", folder or ".",
     )  # fmt: skip
     # A record is NUL, date, NUL, newline, and names that end in NUL each.
@@ -128,27 +129,43 @@ class Written:
     paths: tuple[str, ...]
 
 
-_WRITTEN = "%x1d%H%x1f%ct%x1f%ae" + "".join(
-    f"%x1f%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in ("Op", "Actor")
-)
-"""Begins with a byte that no path of ours holds."""
+_WRITTEN = "%x00".join([
+    "%x1d%H", "%ct", "%ae",
+    *(f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in ("Op", "Actor")),
+])  # fmt: skip
+_HEAD = re.compile("\n?\x1d([0-9a-f]{40,64})")
 
 
 def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
     """Yield each commit of a span but merges, with the paths it changed, newest first."""
     lines = (f"{word}\n" for word in span)
     raw = call(
-        repo, *_PLAIN, "log", "--stdin", "-z", "--no-merges", "--name-only", "--no-renames",
+        repo, *PLAIN, "log", "--stdin", "-z", "--no-merges", "--name-only", "--no-renames",
         f"--format={_WRITTEN}", lines=lines,
     )  # fmt: skip
-    for record in raw.split("\x1d")[1:]:
-        head, *paths = record.split("\0")
-        commit, when, email, op, actor = head.split("\x1f")
+    for commit, words in records(raw):
+        when, email, op, actor, *paths = words
         yield Written(
             commit=commit, when=datetime.fromtimestamp(int(when), tz=UTC), email=email,
-            op=op, actor=actor.split(_VALUE)[0],
-            paths=tuple(p.removeprefix("\n") for p in paths if p.strip("\n")),
+            op=op, actor=actor.split(_VALUE)[0], paths=tuple(p for p in paths if p),
         )  # fmt: skip
+
+
+def records(raw: str) -> Iterator[tuple[str, list[str]]]:
+    """Split the output of `git log -z` whose format begins with `%x1d%H`, fields ending in NUL.
+
+    Yields the commit and the words after it; only a whole word can begin a record.
+    """
+    commit, words = "", list[str]()
+    for word in raw.split("\0"):
+        if head := _HEAD.fullmatch(word):
+            if commit:
+                yield commit, words
+            commit, words = head[1], []
+        else:
+            words.append(word.removeprefix("\n"))
+    if commit:
+        yield commit, words
 
 
 def _common_folder(paths: Iterable[str]) -> str:

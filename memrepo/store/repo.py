@@ -23,6 +23,7 @@ from memrepo.store.gitenv import GitFailed, NotARepository, call, find_layout, o
 from memrepo.store.journal import Journal
 from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX
+from memrepo.store.signing import sign_merge, wants_signature
 from memrepo.store.stream import Chain, write_stream
 from memrepo.store.tree import Snapshot, snapshot
 from memrepo.store.worktree import FilesInTheWay, WorkTree
@@ -124,6 +125,15 @@ class Repository:
         form = () if len(commits) == 2 else ("--octopus",)
         return call(self.repo, "merge-base", "--all", *form, *commits, forgive=True).split()
 
+    def parents(self, commit: str) -> list[str]:
+        """Return the parents of a commit."""
+        return call(self.repo, "rev-list", "-1", "--parents", commit, "--").split()[1:]
+
+    def merges_of_runs(self, head: str, count: int) -> list[str]:
+        """Return the newest merges by which runs landed, at most `count`, newest first."""
+        words = ("rev-list", "--merges", "-F", "--grep", "Memrepo-Op: run", f"-{count}", head, "--")
+        return call(self.repo, *words).split()
+
     def birth(self, head: str) -> str:
         """Return the commit that brought `memrepo.toml`, the first in a head's history."""
         words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--")
@@ -217,7 +227,7 @@ class Repository:
         """Write a chain and fast-forward the branch to it; return the new commit.
 
         Work tree files that already hold exactly the new content are taken as they lie. Raises
-        BranchMoved, FilesInTheWay or CannotWork; then nothing changed.
+        BranchMoved, FilesInTheWay, CannotSign or CannotWork; then nothing changed.
         """
         with self.writing():
             self.refuse_unfit()
@@ -228,6 +238,8 @@ class Repository:
             journal.save(self.journals, note)
             try:
                 tip = self.build(chain, name)
+                if chain.merge and wants_signature(self.repo):
+                    tip = sign_merge(self.repo, chain, tip, TX + name, self._held)
                 changed = self.work.changed(chain.base, tip)
                 way = self.work.clear_way(changed)
                 note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)

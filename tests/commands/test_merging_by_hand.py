@@ -353,3 +353,36 @@ def test_histories_without_a_common_commit_are_united_over_nothing(repo: Path) -
         found = uniting.unite(store, store.head(), store.resolve("FETCH_HEAD"))
         assert found.bases == ()
         assert len(found.result.state.memories) == 3
+
+
+# Commits that no hook saw
+
+
+def test_a_broken_memory_from_the_web_is_named_skipped_and_stops_nothing(repo: Path) -> None:
+    path = file_of(repo, "tea")
+    path.write_text("---\ntype: fact\ntype: fact\n---\n\nbroken\n")
+    git(repo, "-c", "core.hooksPath=/dev/null", "commit", "-qam", "edited on the web")
+    problems = done(repo, "status")["problems"]
+    assert "frontmatter-duplicate-key" in {p["rule"] for p in problems}
+    inbox = repo / "sources/inbox"
+    (inbox / "note.md").write_text("- The library opens at eight on weekdays.\n")
+    answer = done(repo, "run", now=LATER)
+    assert answer["status"] == "ok"
+    assert "frontmatter-duplicate-key" in {w["rule"] for w in answer["warnings"]}
+    assert path.read_text().endswith("broken\n")
+
+
+def test_what_a_rebase_broke_between_memories_is_told_by_the_next_write(repo: Path) -> None:
+    tea = named(repo, "tea")
+    done(repo, "supersede", tea, "Tea is served at eleven")
+    path = file_of(repo, "tea-is-served-at-ten")
+    kept = [line for line in path.read_text().splitlines(True) if "superseded_by" not in line]
+    path.write_text("".join(kept))
+    git(repo, "-c", "core.hooksPath=/dev/null", "commit", "-qam", "rebased")
+    answer = memrepo(repo, "add", "next", now=LATER, as_json=False)
+    assert answer.exit == 0
+    assert "supersession-status" in answer.err
+    again = memrepo(repo, "add", "once more", now=LATER, as_json=False)
+    assert "supersession-status" not in again.err
+    rules = {p["rule"] for p in done(repo, "status")["problems"]}
+    assert "supersession-status" in rules

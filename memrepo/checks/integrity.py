@@ -1,0 +1,139 @@
+"""What must hold in a history that memrepo wrote: pure rules over what is read of each commit.
+
+Commits without memrepo's trailers are somebody else's and are asked for nothing, but that they
+leave manifests alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memrepo.core.changes import OPS
+from memrepo.core.ids import ID_PATTERN
+from memrepo.core.problems import Problem
+
+RULES: Mapping[str, str] = {
+    "commit-trailers": "A commit of memrepo's has one known operation, as in its subject, and an"
+    " actor; it names memories, runs and commits by their ids.",
+    "commit-reverts-unknown": "What a commit takes back or settles is in the history before it.",
+    "run-without-manifest": "The chain of a run adds the manifest of that run.",
+    "manifest-without-run": "A manifest is added by the run that it tells of.",
+    "manifest-changed": "A manifest is never changed.",
+    "run-tree": "The tree of a run's merge is that of the last commit of its chain.",
+    "run-chain": "The chain of a run begins at the merge's first parent and is of that run alone.",
+}
+"""Every rule of this module, with what it asks for in one line."""
+
+_RUN = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BRINGS = ("revert", "sync")
+"""Operations by which a manifest comes back or comes from another clone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitFacts:
+    """One commit: ids, subject, memrepo's trailers, and the runs whose manifests it touched.
+
+    `added` and `changed` are run ids; for merges they are empty.
+    """
+
+    commit: str
+    tree: str
+    parents: tuple[str, ...]
+    subject: str
+    trailers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    @property
+    def op(self) -> str:
+        """Return the operation, or an empty string for a commit that memrepo did not write."""
+        return next(iter(self.trailers.get("Op", ())), "")
+
+    @property
+    def run(self) -> str:
+        """Return the run it belongs to, or an empty string."""
+        return next(iter(self.trailers.get("Run", ())), "")
+
+
+def history_problems(facts: Sequence[CommitFacts]) -> tuple[Problem, ...]:
+    """Return what does not hold in a history whose commits come parents first, in that order."""
+    by_id = {f.commit: f for f in facts}
+    seen: set[str] = set()
+    found: list[Problem] = []
+    for commit in facts:
+        found += _trailers(commit)
+        found += _targets(commit, seen)
+        found += _manifests(commit)
+        if commit.op == "run" and len(commit.parents) == 2:
+            found += _merge(commit, by_id)
+        seen.add(commit.commit)
+    return tuple(found)
+
+
+def _trailers(facts: CommitFacts) -> Iterator[Problem]:
+    if not facts.trailers:
+        return
+    ops = facts.trailers.get("Op", ())
+    if len(ops) != 1 or ops[0] not in OPS:
+        yield _problem(facts, "commit-trailers", f"found the operations {list(ops)}, expected one",
+                       key="Op")  # fmt: skip
+    elif not facts.subject.startswith(f"{ops[0]}: "):
+        yield _problem(facts, "commit-trailers", f"found {ops[0]!r}, which its subject is not",
+                       key="Op")  # fmt: skip
+    if not facts.trailers.get("Actor"):
+        yield _problem(facts, "commit-trailers", "found no actor, expected one", key="Actor")
+    for key, pattern in (("Memory", ID_PATTERN), ("Run", _RUN), ("Reverts", _COMMIT)):
+        for value in facts.trailers.get(key, ()):
+            if not pattern.fullmatch(value):
+                yield _problem(facts, "commit-trailers", "found something that is no id", key=key)
+
+
+def _targets(facts: CommitFacts, seen: set[str]) -> Iterator[Problem]:
+    for key in ("Reverts", "Settles"):
+        for target in facts.trailers.get(key, ()):
+            if _COMMIT.fullmatch(target) and target not in seen:
+                yield _problem(
+                    facts, "commit-reverts-unknown",
+                    f"found {target[:10]}, which is not in the history before it", key=key,
+                )  # fmt: skip
+
+
+def _manifests(facts: CommitFacts) -> Iterator[Problem]:
+    if facts.op in _BRINGS:
+        return
+    for run in facts.added:
+        if facts.run != run:
+            yield _problem(
+                facts, "manifest-without-run",
+                f"found the manifest of {run} added by {facts.run or 'a commit of no run'}",
+            )  # fmt: skip
+    for run in facts.changed:
+        yield _problem(facts, "manifest-changed", f"found the manifest of {run} changed")
+
+
+def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Problem]:
+    first, tip = facts.parents
+    chain: list[CommitFacts] = []
+    at = by_id.get(tip)
+    if at is not None and at.tree != facts.tree:
+        yield _problem(facts, "run-tree", f"found another tree than that of {tip[:10]}")
+    while at is not None and at.commit != first and at.run == facts.run and len(at.parents) == 1:
+        chain.append(at)
+        at = by_id.get(at.parents[0])
+    if at is None or at.commit != first or not chain:
+        yield _problem(
+            facts, "run-chain",
+            f"found a chain that does not lead from {tip[:10]} to {first[:10]} within {facts.run}",
+        )  # fmt: skip
+    elif not any(facts.run in one.added for one in chain):
+        yield _problem(facts, "run-without-manifest", f"found no manifest of {facts.run}")
+
+
+def _problem(facts: CommitFacts, rule: str, message: str, key: str = "") -> Problem:
+    return Problem(
+        path=facts.commit, rule=rule, key=key, message=message,
+        fix=f"look at it (`git show {facts.commit[:10]}`) and take it back if it is wrong",
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""Reading a whole history for `doctor`: two git processes, whatever the number of commits."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memrepo.core.layout import Layout
+from memrepo.core.messages import PREFIX
+from memrepo.store.gitenv import call
+from memrepo.store.history import PLAIN, records
+
+if TYPE_CHECKING:
+    from git import Repo
+
+_KEYS = ("Run", "Op", "Memory", "Actor", "Reverts", "Settles")
+_VALUE = "\x1e"
+_FORMAT = "%x00".join([
+    "%x1d%H", "%T", "%P", "%s",
+    *(f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS),
+])  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """One commit as it is: ids, subject, trailers by key, manifests by what became of them."""
+
+    commit: str
+    tree: str
+    parents: tuple[str, ...]
+    subject: str
+    trailers: dict[str, tuple[str, ...]]
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def audited(repo: Repo, head: str, layout: Layout) -> Iterator[Audited]:
+    """Yield every commit of a head's history, parents first."""
+    manifests = _manifests(repo, head, layout)
+    words = ("log", "-z", "--reverse", "--topo-order", f"--format={_FORMAT}", head, "--")
+    for commit, (tree, parents, subject, *rest) in records(call(repo, *PLAIN, *words)):
+        values = (tuple(v for v in part.split(_VALUE) if v) for part in rest[: len(_KEYS)])
+        trailers = {k: v for k, v in zip(_KEYS, values, strict=True) if v}
+        added, changed = manifests.get(commit, ((), ()))
+        yield Audited(
+            commit=commit, tree=tree, parents=tuple(parents.split()), subject=subject,
+            trailers=trailers, added=added, changed=changed,
+        )  # fmt: skip
+
+
+def _manifests(
+    repo: Repo, head: str, layout: Layout
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the runs whose manifests a commit added and changed, by commit; merges are left out.
+
+    A merge brings the manifests of its sides, each of which has a commit of its own.
+    """
+    raw = call(
+        repo, *PLAIN, "log", "--no-merges", "--full-history", "--name-status", "--no-renames", "-z",
+        "--diff-filter=AMT", "--format=%x1d%H", head, "--", layout.area("runs"),
+    )  # fmt: skip
+    found = {}
+    for commit, words in records(raw):
+        kinds: dict[str, list[str]] = {"A": [], "M": [], "T": []}
+        for kind, path in zip(*[iter(filter(None, words))] * 2, strict=False):
+            kinds.setdefault(kind, []).append(path.rsplit("/", 1)[-1].removesuffix(".json"))
+        found[commit] = tuple(kinds["A"]), tuple(kinds["M"] + kinds["T"])
+    return found
+
+
+def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
+    """Return the commits from `base` (excluded; empty: from the root) to a tip, oldest first."""
+    span = (tip, f"^{base}") if base else (tip,)
+    return call(repo, "rev-list", "--first-parent", "--reverse", *span, "--").split()
+
+
+# -- room on disk ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """What the objects take on disk, in bytes, and how many there are, loose and in packs."""
+
+    loose: int
+    packed: int
+    packs: int
+    taken: int
+
+
+def space(repo: Repo) -> Space:
+    """Count the objects of a repository and what they take."""
+    said = call(repo, "count-objects", "-v")
+    values = {key: int(value) for key, _, value in (s.partition(": ") for s in said.splitlines())
+              if value.isdigit()}  # fmt: skip
+    return Space(
+        loose=values["count"], packed=values["in-pack"], packs=values["packs"],
+        taken=1024 * (values["size"] + values["size-pack"]),
+    )  # fmt: skip
+
+
+def size_packed(repo: Repo) -> int:
+    """Return what everything that refs and reflogs reach would take in one pack, in bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("pack-objects", "--all", "--reflog", "--indexed-objects", "-q")
+        call(repo, *words, f"{folder}/pack")
+        return sum(path.stat().st_size for path in Path(folder).iterdir())
+
+
+def repack(repo: Repo) -> None:
+    """Put everything into one pack and write the commit graph, with changed paths."""
+    call(repo, "repack", "-A", "-d", "-l", "-q", "--unpack-unreachable=2.weeks.ago")
+    write_graph(repo)
+
+
+def write_graph(repo: Repo) -> None:
+    """Write the commit graph: the history of one file is found without reading every tree."""
+    call(
+        repo, "commit-graph", "write", "--reachable", "--changed-paths", "--split", "--no-progress"
+    )

@@ -1,0 +1,106 @@
+"""Signed merges, with real keys: gpg in a home of its own, and ssh-keygen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import standing
+from driving import LATER, assert_sound, done, git, memrepo
+
+PERSON = "Test Person <person@example.org>"
+
+
+@pytest.fixture(params=["openpgp", "ssh"])
+def signing(request: pytest.FixtureRequest, repo: Path, tmp_path: Path) -> Iterator[Path]:
+    """Return a repository in which commits are to be signed, with a key that can."""
+    git(repo, "config", "commit.gpgSign", "true")
+    if request.param == "ssh":
+        _ssh(repo, tmp_path)
+        yield repo
+        return
+    if shutil.which("gpg") is None:
+        pytest.skip("there is no gpg here")
+    # A socket's path must be short, and gpg's agent lives in its home.
+    with tempfile.TemporaryDirectory(prefix="g") as home, pytest.MonkeyPatch.context() as p:
+        p.setenv("GNUPGHOME", home)
+        made = subprocess.run(
+            ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", PERSON, "ed25519",
+             "sign", "never"], capture_output=True, check=False,
+        )  # fmt: skip
+        if made.returncode:
+            pytest.skip(f"gpg makes no key here: {made.stderr.decode()[-200:]}")
+        yield repo
+        subprocess.run(["gpgconf", "--kill", "all"], capture_output=True, check=False)
+
+
+def _ssh(repo: Path, folder: Path) -> None:
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("there is no ssh-keygen here")
+    key = folder / "key"
+    argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(key)]
+    if subprocess.run(argv, capture_output=True, check=False).returncode:
+        pytest.skip("ssh-keygen makes no key here")
+    allowed = folder / "allowed"
+    allowed.write_text(f"person@example.org {key.with_suffix('.pub').read_text()}")
+    for name, value in (
+        ("gpg.format", "ssh"), ("user.signingKey", str(key)),
+        ("gpg.ssh.allowedSignersFile", str(allowed)),
+    ):  # fmt: skip
+        git(repo, "config", name, value)
+
+
+def check(repo: Path, name: str) -> dict[str, object]:
+    found = memrepo(repo, "doctor").data["checks"]
+    return next(c for c in found if c["name"] == name)
+
+
+def test_the_merge_of_a_run_is_signed_and_verified(signing: Path) -> None:
+    done(signing, "run", now=LATER)
+    verdict, tree, second = git(signing, "log", "-1", "--format=%G?%n%T%n%P").split("\n")[:3]
+    assert verdict in "GU"
+    assert git(signing, "rev-parse", f"{second.split()[1]}^{{tree}}").strip() == tree
+    assert git(signing, "log", "-1", "--format=%an %cn %s").startswith("memrepo memrepo run: ")
+    assert_sound(signing)
+    assert check(signing, "signatures")["ok"] is True
+
+
+def test_a_signature_that_does_not_fit_is_named(signing: Path) -> None:
+    done(signing, "run", now=LATER)
+    raw = git(signing, "cat-file", "commit", "HEAD")
+    forged = raw.replace("memrepo <memrepo@localhost>", "somebody <memrepo@localhost>", 1)
+    made = subprocess.run(
+        ["git", "-C", str(signing), "hash-object", "-t", "commit", "-w", "--stdin"],
+        input=forged.encode(), capture_output=True, check=True,
+    )  # fmt: skip
+    commit = made.stdout.decode().strip()
+    git(signing, "update-ref", "HEAD", commit)
+    found = check(signing, "signatures")
+    assert found["ok"] is False
+    assert commit[:10] in str(found["message"])
+
+
+def test_a_signer_that_fails_is_exit_5_and_nothing_is_written(repo: Path) -> None:
+    git(repo, "config", "commit.gpgSign", "true")
+    git(repo, "config", "gpg.program", "/bin/false")
+    done(repo, "ingest", now=LATER)
+    before = standing.prints(repo)
+    answer = memrepo(repo, "run", now=LATER)
+    assert answer.exit == 5
+    assert "commit.gpgSign" in answer.error["message"]
+    assert standing.prints(repo) == before
+    git(repo, "config", "commit.gpgSign", "false")
+    assert done(repo, "run", now=LATER)["status"] == "ok"
+    assert_sound(repo)
+
+
+def test_an_unsigned_merge_is_the_same_commit_whatever_the_signer(repo: Path, place: Path) -> None:
+    twin = Path(shutil.copytree(place, place.with_name("twin"), symlinks=True)) / "repo"
+    git(twin, "config", "gpg.program", os.devnull)
+    heads = [done(r, "run", now=LATER)["head"] for r in (repo, twin)]
+    assert heads[0] == heads[1]

@@ -77,12 +77,19 @@ def _session(options: argparse.Namespace) -> Session:
         now=_now(options.now),
         json=options.json,
         quiet=options.quiet,
+        colour=_colour(options),
         actor=_actor(os.environ.get("MEMREPO_ACTOR", "")),
         say=_nothing if options.json or options.quiet else _say,
         read=sys.stdin.read,
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
         edit=_edit,
     )
+
+
+def _colour(options: argparse.Namespace) -> bool:
+    """Tell whether to print colours: on a terminal that has them, unless one asks for none."""
+    unwanted = options.no_color or os.environ.get("NO_COLOR")
+    return sys.stdout.isatty() and not unwanted and os.environ.get("TERM") != "dumb"
 
 
 class _Bars:

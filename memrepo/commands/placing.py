@@ -24,11 +24,7 @@ class NoPlace(MemrepoError):
 
 def refuse_place(desk: Desk, where: Path, *, force: bool) -> None:
     """Raise NoPlace where an export would meet the repository's files or, unforced, any other."""
-    root, real = desk.store.root.resolve(), where.resolve()
-    prefix = desk.tree.layout.prefix
-    own = [root / f"{prefix}{area}" for area in AREAS]
-    own += [root / ".git", Path(desk.store.repo.git_dir), Path(desk.store.repo.common_dir)]
-    if real == root or any(real.is_relative_to(path.resolve()) for path in own):
+    if where.resolve() == desk.store.root.resolve() or _is_own(desk, where):
         raise NoPlace(where, "is the repository's own", "name a folder outside of it")
     if where.exists() and not where.is_dir():
         raise NoPlace(where, "is a file, expected a folder", "name another folder")
@@ -36,6 +32,14 @@ def refuse_place(desk: Desk, where: Path, *, force: bool) -> None:
         raise NoPlace(
             where, "is not empty", "name a new folder, or --force to replace the files in it"
         )
+
+
+def _is_own(desk: Desk, where: Path) -> bool:
+    """Tell whether a path lies among what git and memrepo keep, whatever links lead there."""
+    root, real = desk.store.root.resolve(), where.resolve()
+    own = [root / f"{desk.tree.layout.prefix}{area}" for area in AREAS]
+    own += [root / ".git", Path(desk.store.repo.git_dir), Path(desk.store.repo.common_dir)]
+    return any(real.is_relative_to(path.resolve()) for path in own)
 
 
 def place(where: Path, files: Mapping[str, bytes]) -> None:
@@ -57,6 +61,27 @@ def place(where: Path, files: Mapping[str, bytes]) -> None:
             target = where / name
             target.parent.mkdir(parents=True, exist_ok=True)
             (draft / name).replace(target)
+
+
+def place_page(desk: Desk, where: Path, data: bytes, *, ours: bytes) -> None:
+    """Write one page, whole or not at all; an older page of ours (known by `ours`) gives way."""
+    real = where.resolve()
+    if _is_own(desk, where):
+        raise NoPlace(where, "lies among the repository's own files", "name a file elsewhere")
+    if where.is_dir():
+        raise NoPlace(where, "is a folder, expected a file", "name a file in it")
+    if where.exists() and not (where.is_file() and ours in where.read_bytes()[: len(data)]):
+        raise NoPlace(where, "holds something else", "name another file, or move it away")
+    if not real.parent.is_dir():
+        raise NoPlace(where, "lies in a folder that does not exist", f"make {where.parent}")
+    with tempfile.NamedTemporaryFile(dir=real.parent, prefix=f".{where.name}-", delete=False) as f:
+        draft = Path(f.name)
+    try:
+        draft.write_bytes(data)
+        draft.chmod(0o644)
+        draft.replace(real)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -35,6 +35,7 @@ class Session:
     now: datetime
     json: bool = False
     quiet: bool = False
+    colour: bool = False
     actor: str = ""
     say: Callable[[str], None] = print
     read: Callable[[], str] = str

@@ -2,29 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal, get_args
 
+from memrepo.core.edits import changed_keys
 from memrepo.core.memory import Memory
-from memrepo.core.schema import FIELDS
+from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 
 Kind = Literal[
-    "added", "removed", "superseded", "retired", "reworded", "evidence", "status", "standing",
-    "fields",
+    "superseded", "retired", "removed", "forgotten", "archived", "restored", "reworded",
+    "standing", "added", "evidence", "confirmed", "promoted", "demoted", "tier", "confidence",
+    "flags", "links", "moved", "fields",
 ]  # fmt: skip
-_BOOKKEEPING = ("run", "generated", "scores", "tier_written")
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""In the order in which a person reviews: first what leaves recall, last what is bookkeeping."""
+_BOOKKEEPING = ("run", "generated", "scores", "tier_written", "aliases")
+_KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType({
+    "standing": "standing", "sources": "evidence", "verified": "confirmed",
+    "tier": "tier", "confidence": "confidence", "promoted": "promoted",
+    "pinned": "flags", "critical": "flags", "user_marked": "flags", "links": "links",
+})  # fmt: skip
+_KIND_OF_STATUS: Mapping[str, Kind] = MappingProxyType({
+    "superseded": "superseded", "forgotten": "forgotten", "archived": "archived",
+    "active": "restored",
+})  # fmt: skip
+_FOLLOWS: Mapping[str, str] = MappingProxyType({
+    "status_epoch": "status", "superseded_by": "status", "superseded_at": "status",
+    "archived_at": "status", "retired": "standing", "duplicate_of": "standing",
+    "tier_since": "tier", "gist": "tier",
+})  # fmt: skip
+"""Fields that tell nothing of their own while the field they follow changed too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One memory before and after; `fields` names what changed, bookkeeping left out."""
+    """One memory before and after.
 
-    kind: Kind
+    `kinds` holds every kind of change, in the order of KINDS; the first gives it its place.
+    `fields` names what changed, bookkeeping left out where anything else did.
+    """
+
+    kinds: tuple[Kind, ...]
     before: Memory | None
     after: Memory | None
     fields: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Return the kind it is counted as."""
+        return self.kinds[0]
 
     @property
     def memory(self) -> Memory:
@@ -34,42 +63,59 @@ class Difference:
             raise ValueError("a difference has at least one side")
         return found
 
+    def value(self, name: str) -> tuple[Any, Any]:
+        """Return a field's value before and after; an absent one is its default."""
+        default = BY_NAME[name].default
+        old, new = (m.fields.get(name, default) if m else None for m in (self.before, self.after))
+        return old, new
+
 
 def differences(before: State, after: State) -> tuple[Difference, ...]:
-    """Return every memory that differs, ordered by kind and then by path."""
-    found = sorted(_found(before, after), key=lambda d: (_ORDER[d.kind], d.memory.path))
-    return tuple(found)
+    """Return every memory that differs, once, ordered by kind and then by path."""
+    found = _found(before.memories, after.memories)
+    return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.memory.path, d.memory.id)))
 
 
-_ORDER = {
-    kind: n
-    for n, kind in enumerate(
-        ("superseded", "retired", "removed", "reworded", "status", "standing", "added", "evidence",
-         "fields")
-    )
-}  # fmt: skip
-
-
-def _found(before: State, after: State) -> Iterator[Difference]:
-    for id_ in {*before.memories, *after.memories}:
-        old, new = before.memories.get(id_), after.memories.get(id_)
+def _found(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Iterator[Difference]:
+    for id_ in {*before, *after}:
+        old, new = before.get(id_), after.get(id_)
         if old is None or new is None:
-            yield Difference(kind="removed" if new is None else "added", before=old, after=new)
+            yield Difference(kinds=("removed" if new is None else "added",), before=old, after=new)
         elif old != new:
             yield _changed(old, new)
 
 
 def _changed(old: Memory, new: Memory) -> Difference:
-    names = [f.name for f in FIELDS if old.fields.get(f.name) != new.fields.get(f.name)]
+    names = changed_keys(old.fields, new.fields)
     told = tuple(name for name in names if name not in _BOOKKEEPING)
-    return Difference(kind=_kind(old, new, told), before=old, after=new, fields=told)
-
-
-def _kind(old: Memory, new: Memory, names: tuple[str, ...]) -> Kind:
-    if old.status != new.status:
-        return "superseded" if new.status == "superseded" else "status"
+    kinds = {kind for name in told for kind in _kinds(name, old, new, told)}
     if old.body != new.body:
-        return "reworded"
-    if old.standing != new.standing:
-        return "retired" if new.standing == "retire_candidate" else "standing"
-    return "evidence" if "sources" in names else "fields"
+        kinds.add("reworded")
+    if old.path != new.path:
+        kinds.add("moved")
+    return Difference(
+        kinds=tuple(kind for kind in KINDS if kind in kinds) or ("fields",),
+        before=old, after=new, fields=told or (() if kinds else tuple(names)),
+    )  # fmt: skip
+
+
+def _kinds(name: str, old: Memory, new: Memory, told: tuple[str, ...]) -> tuple[Kind, ...]:
+    if name == "status":
+        return (_KIND_OF_STATUS[new.status],)
+    if name == "standing" and new.standing == "retire_candidate":
+        return ("retired",)
+    if name == "hot":
+        return (_heat(old, new),)
+    if name == "promoted" and not new.flag("promoted"):
+        return ("fields",)
+    if _FOLLOWS.get(name) in told:
+        return ()
+    return (_KIND_OF_FIELD.get(name, "fields"),)
+
+
+def _heat(old: Memory, new: Memory) -> Kind:
+    """Tell whether a memory comes onto the hot cache, or leaves it."""
+    was, now = (m.fields.get("hot") for m in (old, new))
+    if now is None or now.until is not None:
+        return "demoted"
+    return "fields" if was is not None and was.since == now.since else "promoted"

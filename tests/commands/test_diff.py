@@ -1,0 +1,201 @@
+"""What `diff` tells: of waiting and landed runs, commits and ranges, as text, JSON and page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from driving import LATER, done, git, memories, memrepo
+
+from memrepo.views.review import tokens_of
+
+MUCH_LATER = "2026-03-03T09:00:00Z"
+LINES = [
+    "- **Editor:** vim", "- The operator lives in Lisbon since 2019.",
+    "- The server alpha keeps the archive of the choir.",
+    "- The backup job must never run while the choir rehearses.",
+]  # fmt: skip
+EDITED = [
+    "- **Editor:** helix", "- The operator lives in Porto since 2019.", LINES[2],
+    "- The invoice </style><script>x</script> was paid\u202e.",
+]  # fmt: skip
+
+
+def write(repo: Path, lines: list[str]) -> None:
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text("# Tools\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    (tmp_path / "workspace").mkdir()
+    write(tmp_path / "repo", LINES)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    done(tmp_path / "repo", "run")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def waiting(repo: Path) -> Path:
+    write(repo, EDITED)
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=LATER).exit == 3
+    return repo
+
+
+def text(repo: Path, *argv: str) -> str:
+    answer = memrepo(repo, "diff", *argv, as_json=False)
+    assert answer.exit == 0, answer
+    return answer.out
+
+
+def test_a_waiting_run_is_told_with_both_texts_and_reasons(waiting: Path) -> None:
+    data = done(waiting, "diff")
+    assert data["state"] == "waits"
+    assert data["totals"] == {"superseded": 1, "retired": 1, "reworded": 1, "added": 2}
+    assert data["memories"] == 5
+    (old,) = [c for c in data["changes"] if c["op"] == "superseded"]
+    (new,) = [c for c in data["changes"] if c["supersedes"]]
+    assert (old["before"], new["after"]) == ("Editor: vim", "Editor: helix")
+    assert (old["superseded_by"], new["supersedes"]) == ([new["id"]], [old["id"]])
+    assert old["reason"] == "the line that said it was edited"
+    assert old["values"]["status"] == ["active", "superseded"]
+    said = text(waiting)
+    assert "  - Editor: vim\n  + Editor: helix\n    by mem-" in said
+    assert "because: text_removed: sources/MEMORY.md" in said
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+
+
+def test_totals_alone(waiting: Path) -> None:
+    assert "changes" not in done(waiting, "diff", "--stat")
+    said = text(waiting, "--stat")
+    assert "1 superseded, 1 retired, 1 reworded, 2 added" in said
+    assert "mem-" not in said
+
+
+def test_what_a_person_commits_on_the_branch_is_shown_too(waiting: Path) -> None:
+    branch = done(waiting, "status")["waiting"][0]
+    git(waiting, "switch", "-q", branch)
+    alpha = next(i for i, m in memories(waiting).items() if "alpha" in m.body)
+    done(waiting, "pin", alpha, "--reason", "keep it", now=MUCH_LATER)
+    git(waiting, "switch", "-q", "main")
+    data = done(waiting, "diff")
+    (pinned,) = [c for c in data["changes"] if c["id"] == alpha]
+    assert (pinned["op"], pinned["reason"]) == ("flags", "keep it")
+
+
+def test_runs_commits_and_ranges_tell_the_same(repo: Path) -> None:
+    before = git(repo, "rev-parse", "HEAD").strip()
+    write(repo, EDITED)
+    landed = done(repo, "run", now=LATER)
+    whole = done(repo, "diff", landed["run"])
+    assert whole["state"] == "landed"
+    run = landed["run"]
+    for words in ([run[:-2]], [landed["head"]], [f"{before}..HEAD"], [f"{before}.."],
+                  [before, "HEAD"], [before, run], [f"{before}..{run}"]):  # fmt: skip
+        assert done(repo, "diff", *words)["totals"] == whole["totals"], words
+    back = done(repo, "diff", f"HEAD..{before}")["totals"]
+    assert (back["removed"], back["restored"], back["reworded"]) == (2, 1, 1)
+
+
+def test_one_commit_is_told(repo: Path) -> None:
+    id_ = next(iter(memories(repo)))
+    commit = done(repo, "confirm", id_, "--reason", "asked her", now=LATER)["commit"]
+    data = done(repo, "diff", commit[:12])
+    assert (data["state"], data["run"]) == ("commit", "")
+    assert [(c["op"], c["id"], c["reason"]) for c in data["changes"]] == [
+        ("confirmed", id_, "asked her")
+    ]
+
+
+def test_the_first_commit_comes_after_nothing(repo: Path) -> None:
+    first = git(repo, "rev-list", "--max-parents=0", "HEAD").strip()
+    data = done(repo, "diff", first)
+    assert (data["base"], data["changes"]) == ("", [])
+    assert "memrepo.toml" in data["files"]
+    assert memrepo(repo, "diff", "--git", first).exit == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "no run and no commit is called 'nothing'"),
+        (["HEAD..nothing"], "no run and no commit is called 'nothing'"),
+        (["HEAD...HEAD"], "expected two dots"),
+        (["HEAD", "HEAD", "HEAD"], "expected a run or two revisions"),
+        (["--output=x"], "unrecognized"),
+        (["HEAD..--output=x"], "no run and no commit"),
+    ],
+)  # fmt: skip
+def test_what_names_nothing_is_refused(repo: Path, words: list[str], said: str) -> None:
+    answer = memrepo(repo, "diff", *words)
+    assert answer.exit == 2
+    assert said in answer.error["message"]
+
+
+def test_the_hot_cache_is_measured_where_there_is_one(repo: Path) -> None:
+    assert done(repo, "diff", "HEAD")["hot_tokens"] is None
+    hot = "- Editor: vim ↑2026-03-01(critical)←memories/knowledge/editor.md\n"
+    (repo / "MEMORY.md").write_text(hot, encoding="utf-8")
+    git(repo, "add", "MEMORY.md")
+    git(repo, "commit", "-qm", "hot", "--no-verify")
+    tokens = -(-len(hot) // 4)
+    assert tokens_of(hot.encode()) == tokens
+    assert done(repo, "diff", "HEAD")["hot_tokens"] == {
+        "before": 0, "after": tokens, "change": tokens,
+    }  # fmt: skip
+    assert f"hot cache: 0 to {tokens} tokens (+{tokens})" in text(repo, "HEAD")
+
+
+def test_an_agents_own_memory_file_is_no_hot_cache(repo: Path) -> None:
+    (repo / "MEMORY.md").write_text("# Mine\n", encoding="utf-8")
+    git(repo, "add", "MEMORY.md")
+    git(repo, "commit", "-qm", "not hot", "--no-verify")
+    assert done(repo, "diff", "HEAD")["hot_tokens"] is None
+
+
+def test_a_page_is_written_whole_and_gives_way_to_the_next(waiting: Path) -> None:
+    where = waiting.parent / "page.html"
+    for _ in range(2):
+        data = done(waiting, "diff", "--html", where)
+        assert data["html"] == str(where)
+    page = where.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>\n")
+    assert "<script" not in page
+    assert "\u202e" not in page
+    assert "The invoice &lt;/style&gt;&lt;script&gt;x&lt;/script&gt; was paid" in page
+    assert "<del>Lisbon</del>" in page
+    assert '<span class="n">3</span> <span dir="auto">- **Editor:** helix</span>' in page
+    assert "the line that said it was edited" in page
+    assert text(waiting, "--html", "-") == page
+    assert [p.name for p in waiting.parent.iterdir() if "page" in p.name] == ["page.html"]
+    assert git(waiting, "status", "--porcelain") == ""
+
+
+def test_ids_of_the_page_are_taken_whole(waiting: Path) -> None:
+    page = text(waiting, "--html", "-")
+    (old,) = [c for c in done(waiting, "diff")["changes"] if c["op"] == "superseded"]
+    pair = [old["id"], *old["superseded_by"]]
+    assert f"--only {' '.join(pair)}</code>" in page
+    done(waiting, "accept", "--only", *pair, now=MUCH_LATER)
+    assert memories(waiting)[pair[0]].status == "superseded"
+    assert memories(waiting)[pair[1]].status == "active"
+
+
+@pytest.mark.parametrize(
+    "name", ["mine.txt", "folder", "repo/.git/page.html", "repo/views/page.html", "none/page.html"]
+)
+def test_nothing_else_is_overwritten(waiting: Path, name: str) -> None:
+    base = waiting.parent
+    (base / "mine.txt").write_text("mine")
+    (base / "folder").mkdir()
+    answer = memrepo(waiting, "diff", "--html", base / name)
+    assert answer.exit == 2
+    assert answer.error["fix"]
+    assert (base / "mine.txt").read_text() == "mine"
+    assert not (base / name).is_file() or name == "mine.txt"
+    assert not list((base / "folder").iterdir())
+
+
+def test_json_and_a_page_do_not_share_standard_output(waiting: Path) -> None:
+    assert memrepo(waiting, "diff", "--html", "-").exit == 2

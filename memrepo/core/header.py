@@ -20,7 +20,6 @@ FIRST_LINE = 2
 
 _OPEN = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)")
 _CLOSE = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
-_KEYED = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s#\[\]{}>|&*!%@`"'-][^:]*):(?:[ \t]|\Z)""")
 _BYTE_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -40,15 +39,6 @@ class Header:
     body_line: int = 1
     body_offset: int = 0
     problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BodyStart:
-    """Where the body of a foreign file begins; `rule` names what is odd about its header."""
-
-    line: int = 1
-    offset: int = 0
-    rule: str = ""
 
 
 def split(data: bytes, path: str) -> Header:
@@ -122,32 +112,3 @@ def read_lines(lines: list[str], path: str) -> Reading:
     from memrepo.core import yamlnodes
 
     return yamlnodes.read(lines, path, FIRST_LINE)
-
-
-def body_start(text: str) -> BodyStart:
-    """Find where a foreign file's body begins, without reading its header.
-
-    A block that is not closed, or whose lines are not keys, is body as a whole, so that no text
-    is lost; `rule` then says `frontmatter-unclosed` or `frontmatter-not-mapping`.
-    """
-    bom = int(text.startswith("\ufeff"))
-    opening = _OPEN.match(text)
-    if opening is None:
-        return BodyStart(offset=bom)
-    closing = _closing(text, opening)
-    if closing is None:
-        return BodyStart(offset=bom, rule="frontmatter-unclosed")
-    lines = inner_lines(text, opening.end(), closing.start() + 1)
-    if not _looks_keyed(lines):
-        return BodyStart(offset=bom, rule="frontmatter-not-mapping")
-    return BodyStart(line=FIRST_LINE + len(lines) + 1, offset=closing.end())
-
-
-def _looks_keyed(lines: list[str]) -> bool:
-    """Tell whether lines at the margin are keys, comments, list items or closing brackets."""
-    margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
-    if not margin:
-        return all(not line.strip() or _KEYED.match(line.lstrip()) for line in lines)
-    return _KEYED.match(margin[0]) is not None and all(
-        _KEYED.match(line) or line.startswith(("- ", "]", "}")) or line == "-" for line in margin
-    )

@@ -102,17 +102,26 @@ def _refused(resource: str, rule: str, message: str, line: int = 0) -> SourceLin
 def _frontmatter(text: Sequence[str]) -> int:
     """Return the number of the line that closes the frontmatter; 0 without one.
 
-    Text between two rules at the top of a file is body unless it starts like a mapping.
+    Text between two rules at the top of a file is body unless it reads like a mapping, for what
+    counts as frontmatter is nobody's evidence.
     """
     if not text or text[0].rstrip() != "---":
         return 0
-    first = ""
     for number, line in enumerate(text[1:], start=2):
         if line.rstrip() in ("---", "..."):
-            return number if not first or _KEY_LINE.match(first) else 0
-        if not first and line.strip() and not line.startswith("#"):
-            first = line
+            return number if _reads_like_a_mapping(text[1 : number - 1]) else 0
     return 0
+
+
+def _reads_like_a_mapping(lines: Sequence[str]) -> bool:
+    """Tell whether lines at the margin are keys, comments, list items or closing brackets."""
+    margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
+    if not margin:
+        return all(not line.strip() or _KEY_LINE.match(line.lstrip()) for line in lines)
+    return _KEY_LINE.match(margin[0]) is not None and all(
+        _KEY_LINE.match(line) or line.startswith(("- ", "]", "}")) or line.rstrip() == "-"
+        for line in margin
+    )
 
 
 def _fenced(text: Sequence[str], header: int) -> frozenset[int]:

@@ -43,6 +43,13 @@ def test_only_a_line_feed_ends_a_line(data: bytes, lines: tuple[str, ...]) -> No
         ("---\ntitle: x\nbody\n", []),
         ("---\nBob moved to Rome\n---\nbody\n", []),
         ("\n---\ntitle: x\n---\n", []),
+        ("---\ntopics:\n- a\nx: [\n]\n---\nb", [1, 2, 3, 4, 5, 6]),
+        ("---\ntitle: x\nlong: >\n  a text\n\n  goes on\n---\nb", [1, 2, 3, 4, 5, 6, 7]),
+        ("---\n  title: x\n---\nb", [1, 2, 3]),
+        ("---\n\nA text: with a colon\nand more\n\n---\n", []),
+        ("---\n- a\n---\n", []),
+        ("---\n# Heading\n---\n", []),
+        ("---", []),
         ("+++\ntitle = 1\n+++\n", []),
     ],
 )

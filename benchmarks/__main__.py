@@ -12,18 +12,19 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import decoding, priors, running, starting, writing
+from benchmarks import decoding, ledger, priors, running, starting, writing
 from benchmarks.measure import Ratio, Sizes
 from memrepo import __version__
 
 RESULTS = Path(__file__).with_name("results.json")
-TINY = Sizes(commits=3, files=3, units=3, starts=1, turns=1)
+TINY = Sizes(commits=3, files=3, units=3, starts=1, events=50, turns=1)
 ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "writing": writing.measure,
     "starting": starting.measure,
     "decoding": decoding.measure,
     "running": running.measure,
     "priors": priors.measure,
+    "ledger": ledger.measure,
 }
 
 

@@ -23,6 +23,7 @@ class Sizes:
     files: int = 2000
     units: int = 200
     starts: int = 21
+    events: int = 1_000_000
     turns: int = 5
 
 

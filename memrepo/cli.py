@@ -79,6 +79,7 @@ def _session(options: argparse.Namespace) -> Session:
         quiet=options.quiet,
         colour=_colour(options),
         actor=_actor(os.environ.get("MEMREPO_ACTOR", "")),
+        id=" ".join(os.environ.get("MEMREPO_SESSION", "").split())[:100],
         say=_nothing if options.json or options.quiet else _say,
         read=sys.stdin.read,
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.touching import HITS, touch, touch_arguments
 from memrepo.core import codec
 from memrepo.core.ids import visible
 from memrepo.core.memory import STATUSES, TYPES, Memory
@@ -26,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-tokens", type=_count, metavar="N", help="bound of the texts together"
     )
+    touch_arguments(parser)
 
 
 def _count(text: str) -> int:
@@ -45,7 +47,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         matches = search(desk.store.folder, desk.tree, options.words, only)
         hits = [_hit(desk, match) for match in matches]
         commit = desk.tree.commit
-    hits, tokens = _bounded(hits, options.max_tokens)
+        hits, tokens = _bounded(hits, options.max_tokens)
+        touch(desk, session, options, [hit["id"] for hit in hits[:HITS]])
     data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
     if not hits:
         return Answer(data=data, text="nothing found")

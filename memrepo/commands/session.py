@@ -37,6 +37,8 @@ class Session:
     quiet: bool = False
     colour: bool = False
     actor: str = ""
+    id: str = ""
+    """The agent's session, where the environment names one."""
     say: Callable[[str], None] = print
     read: Callable[[], str] = str
     tick: Callable[[str], None] = lambda _: None

@@ -7,6 +7,7 @@ from typing import Any
 
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.touching import touch, touch_arguments
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Source
 from memrepo.core.schema import FIELDS
@@ -18,6 +19,7 @@ HELP = "show one memory and the source lines it rests on"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", metavar="ID", help="id, unique prefix of one, or slug")
+    touch_arguments(parser)
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -26,6 +28,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         state = desk.tree.state()
         memory = find(state, options.id)
         evidence = [_evidence(desk, source) for source in memory.sources]
+        touch(desk, session, options, [memory.id])
     data = {"memory": as_json(memory), "evidence": evidence, "commit": desk.tree.commit}
     return Answer(data=data, text=_text(memory, evidence))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 _TIME = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?"
@@ -45,3 +45,22 @@ def format_time(moment: datetime) -> str:
 def whole_seconds(moment: datetime) -> datetime:
     """Drop the fraction of a second: files and commits hold whole seconds."""
     return moment.astimezone(UTC).replace(microsecond=0)
+
+
+_DURATION = re.compile(r"(\d{1,6})\s*(s|min|h|d|w)")
+_UNITS = {"w": 604_800, "d": 86_400, "h": 3600, "min": 60, "s": 1}
+
+
+def parse_duration(text: str) -> timedelta:
+    """Parse a duration such as `4h`, `90d`, `30min` or `2w`; raises ValueError on anything else."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not int(match[1]):
+        raise ValueError(f"not a duration: {text!r}")
+    return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
+
+
+def format_duration(length: timedelta) -> str:
+    """Spell a duration in the largest unit up to days that divides it."""
+    whole = int(length.total_seconds())
+    unit = next(u for u, size in _UNITS.items() if u != "w" and whole % size == 0)
+    return f"{whole // _UNITS[unit]}{unit}"

@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 
-from memrepo.core.times import format_time, parse_time, whole_seconds
+from memrepo.core.times import (
+    format_duration,
+    format_time,
+    parse_duration,
+    parse_time,
+    whole_seconds,
+)
 from tests.strategies import times
 
 NINE = datetime(2026, 1, 31, 9, 0, tzinfo=UTC)
@@ -60,3 +66,19 @@ def test_a_naive_time_is_not_written() -> None:
 
 def test_whole_seconds_drop_the_fraction_only() -> None:
     assert whole_seconds(NINE.replace(microsecond=999_999)) == NINE
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [("4h", "4h"), ("90d", "90d"), ("2w", "14d"), ("24h", "1d"), ("90 min", "90min"), ("5s", "5s")],
+)
+def test_a_duration_is_spelled_in_its_largest_unit(text: str, spelled: str) -> None:
+    length = parse_duration(text)
+    assert format_duration(length) == spelled
+    assert parse_duration(spelled) == length
+
+
+@pytest.mark.parametrize("text", ["", "4", "0h", "-1d", "1.5h", "1y", "h", "1d 2h"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a duration"):
+        parse_duration(text)

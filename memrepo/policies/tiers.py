@@ -1,0 +1,175 @@
+"""Notes age: hot, warm, gist, forgotten, gone; a retrieval rotates them back.
+
+Lineage: context-clear, organize.py. Deliberate differences: ages count from the last retrieval or
+creation and never from a file's mtime; a note that owes several moves makes each, in order; the
+stamp of a move is the moment it fell due, so that two clones write the same; and nothing leaves
+the tree before it has stood there as forgotten for its full time. The tier forgotten keeps
+`status: active`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from memrepo.core.access import Access, moment
+from memrepo.core.changes import Remove, Step, Update
+from memrepo.core.memory import Memory
+from memrepo.core.times import format_duration, format_time
+from memrepo.policies.gists import gist_of
+
+TIERS = ("hot", "warm", "gist", "forgotten")
+CONFIDENCE = {"hot": "high", "warm": "high", "gist": "medium", "forgotten": "very low"}
+"""How sure an answer from a tier is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierRules:
+    """Ages since the last touch at which a note moves, and how long it stays forgotten."""
+
+    warm_after: timedelta = timedelta(hours=3)
+    gist_after: timedelta = timedelta(days=7)
+    forgotten_after: timedelta = timedelta(days=14)
+    clean_after: timedelta = timedelta(days=30)
+
+    def after(self, tier: str) -> timedelta:
+        """Return the age at which a note enters a tier."""
+        ages = {"warm": self.warm_after, "gist": self.gist_after, "forgotten": self.forgotten_after}
+        return ages.get(tier, timedelta(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One move of a note: to a tier, at the moment it fell due, and why.
+
+    `marked` says that it was recovered from forgotten and is user_marked from now on.
+    """
+
+    source: str
+    tier: str
+    since: datetime
+    why: str
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a note stands: tier, when it entered it (None: never moved), its last touch."""
+
+    tier: str
+    since: datetime | None
+    touched: datetime
+
+
+def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
+    """Return where the file says that a note stands; None where nothing says when it was made.
+
+    Without a ledger (a fresh clone) the last touch is taken from the stamp of the last move.
+    """
+    created = note.time("created")
+    if created is None:
+        return None
+    tier, since = note.text("tier") or "hot", note.time("tier_since")
+    touched = created if since is None else max(created, since - rules.after(tier))
+    if tier == "warm" and since is not None:
+        # It aged there from hot, or came back from forgotten at the very moment of the stamp.
+        touched = max((touched, *(at for at in _times(access) if at <= since)))
+    return Place(tier=tier, since=since, touched=touched)
+
+
+def moves(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Move, ...]:
+    """Return the moves that a note owes at a moment, in the order in which they fell due."""
+    place = place_of(note, access, rules)
+    if place is None:
+        return ()
+    made: list[Move] = []
+    for at in _touches(access, place, now):
+        place, aged = _aged(note, place, at, rules)
+        back = _back(place, at)
+        made += (*aged, *back)
+        tier, since = (back[0].tier, at) if back else (place.tier, place.since)
+        place = Place(tier=tier, since=since, touched=at)
+    return (*made, *_aged(note, place, now, rules)[1])
+
+
+def _times(access: Access) -> list[datetime]:
+    return [moment(at) for at, _ in access.recent]
+
+
+def _touches(access: Access, place: Place, now: datetime) -> list[datetime]:
+    """Return the retrievals that the file does not know of yet, oldest first."""
+    floor = place.touched
+    if place.tier == "warm" and place.since is not None:
+        floor = max(floor, place.since)
+    return sorted({at for at in _times(access) if floor < at <= now})
+
+
+def _aged(
+    note: Memory, place: Place, now: datetime, rules: TierRules
+) -> tuple[Place, tuple[Move, ...]]:
+    """Return the moves that a note owes to its age alone if it was not touched until `now`."""
+    made: list[Move] = []
+    if note.flag("pinned"):
+        return place, ()
+    basis = "created" if place.touched == note.time("created") else "last retrieved"
+    for goal in TIERS[TIERS.index(place.tier) + 1 :]:
+        due, age = place.touched + rules.after(goal), format_duration(rules.after(goal))
+        # Forgetting asks for more than its age; the other tiers begin at theirs.
+        if now < due or (goal == "forgotten" and now == due):
+            break
+        why = f"{basis} {format_time(place.touched)}, {age} old at {format_time(due)}"
+        made.append(Move(source=place.tier, tier=goal, since=due, why=why))
+        place = Place(tier=goal, since=due, touched=place.touched)
+    return place, tuple(made)
+
+
+def _back(place: Place, at: datetime) -> tuple[Move, ...]:
+    if place.tier == "hot":
+        return ()
+    goal = "warm" if place.tier == "forgotten" else "hot"
+    why = f"retrieved at {format_time(at)}"
+    if goal == "warm":
+        why += ", recovered from forgotten"
+    return (Move(source=place.tier, tier=goal, since=at, why=why, marked=goal == "warm"),)
+
+
+def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:
+    """Return the tier that a note has for recall at once, whether or not a run wrote it yet."""
+    owed = moves(note, access, now, rules)
+    return owed[-1].tier if owed else note.text("tier") or "hot"
+
+
+def steps_for(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Step, ...]:
+    """Return the owed moves as commits, and the removal of a note forgotten for long enough."""
+    owed = moves(note, access, now, rules)
+    if owed:
+        return tuple(_step(note, move, now) for move in owed)
+    written = note.time("tier_written")
+    if note.text("tier") != "forgotten" or written is None or now - written <= rules.clean_after:
+        return ()
+    if note.flag("user_marked") or note.flag("pinned"):
+        return ()
+    kept = format_duration(rules.clean_after)
+    return (
+        Step(
+            op="prune", what=f"{note.label}, a forgotten note",
+            reason=f"forgotten since {format_time(written)}, not retrieved for more than {kept}",
+            changes=(Remove(id=note.id),),
+        ),
+    )  # fmt: skip
+
+
+def _step(note: Memory, move: Move, now: datetime) -> Step:
+    fields: dict[str, Any] = {
+        "tier": None if move.tier == "hot" else move.tier, "tier_since": move.since,
+        "tier_written": now,
+    }  # fmt: skip
+    if move.tier == "gist":
+        fields["gist"] = gist_of(note)
+    if move.marked:
+        fields["user_marked"] = True
+    return Step(
+        op="tier", what=f"{note.label} {move.source} to {move.tier}", reason=move.why,
+        changes=(Update(id=note.id, fields=fields),),
+    )  # fmt: skip

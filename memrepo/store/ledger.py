@@ -1,0 +1,314 @@
+"""The access ledger: what recall was used for, on a ref of its own beside the history.
+
+Immutable segments `<clone>/<seq>-<hash>.jsonl` on `refs/memrepo/access`. A segment is lines of
+events, or a compaction: what it covers, the newest sessions and one account a memory. A clone
+compacts its own segments only, so that two compactions never cover one segment in part, and the
+union of two ledgers' files is exact in any order. Events wait in a buffer in the git directory,
+appended under a lock; a flush first gives the buffer its number, so that a flush which a crash cut
+short writes the same name when it is done again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from memrepo.core.access import (
+    Access,
+    Accesses,
+    Event,
+    fold,
+    read_access,
+    read_event,
+    united,
+)
+from memrepo.store.clone import clone_id
+from memrepo.store.gitenv import call
+from memrepo.store.lock import lock
+from memrepo.store.stream import COMMITTER, quoted
+from memrepo.store.tree import read_blob
+
+if TYPE_CHECKING:
+    from git import Repo
+
+    from memrepo.store.repo import Repository
+
+REF = "refs/memrepo/access"
+BUFFER = "access.jsonl"
+FLUSH_AT = 100
+"""Events after which the buffer is flushed by whoever adds the last."""
+COMPACT_AT = 64
+"""Own segments after which a flush unites them."""
+WAIT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """What one file of the ledger holds; `covers` names the segments a compaction stands for."""
+
+    accesses: Accesses
+    covers: frozenset[str] = frozenset()
+
+
+def read_segment(data: bytes) -> Segment:
+    """Read a segment; lines that are not whole are passed over."""
+    lines = data.decode("utf-8", "replace").splitlines()
+    if not lines or not lines[0].startswith("{"):
+        return Segment(accesses=fold(filter(None, map(read_event, lines))))
+    head = json.loads(lines[0])
+    found = {memory: read_access(account) for memory, account in map(json.loads, lines[1:])}
+    sessions = tuple((int(at), str(id_)) for at, id_ in head["sessions"])
+    return Segment(
+        accesses=Accesses(by_memory=found, sessions=sessions), covers=frozenset(head["covers"])
+    )
+
+
+def write_compaction(segment: Segment) -> bytes:
+    """Spell a compaction; equal ones have equal bytes."""
+    accesses = segment.accesses
+    head = {"covers": sorted(segment.covers), "sessions": [list(p) for p in accesses.sessions]}
+    rows = [[memory, accesses.of(memory).as_json()] for memory in sorted(accesses.by_memory)]
+    return "".join(json.dumps(x, separators=(",", ":")) + "\n" for x in (head, *rows)).encode()
+
+
+def unite(segments: Mapping[str, Segment]) -> Accesses:
+    """Fold the segments of any number of ledgers: what a compaction covers is passed over."""
+    covered = frozenset().union(*(s.covers for s in segments.values()))
+    return united(segments[name].accesses for name in sorted(segments.keys() - covered))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _New:
+    """What a flush adds to the ledger's tree, and takes out of it."""
+
+    files: Mapping[str, bytes]
+    gone: tuple[str, ...] = ()
+    blobs: Mapping[str, str] = field(default_factory=dict)
+
+
+class Ledger:
+    """The ledger of one clone: its buffer and its ref."""
+
+    def __init__(self, repo: Repo, folder: Path) -> None:
+        self.repo = repo
+        self.folder = folder
+
+    @cached_property
+    def clone(self) -> str:
+        """Return the id under which this clone's segments stand."""
+        return clone_id(self.folder)
+
+    def tip(self) -> str:
+        """Return the ledger's commit, or an empty string where there is none yet."""
+        found = call(self.repo, "rev-parse", "--verify", "--quiet", REF, forgive=True)
+        return found.strip()
+
+    def blobs(self, commit: str) -> dict[str, str]:
+        """Return blob id by segment name at a commit of the ledger."""
+        if not commit:
+            return {}
+        listing = call(self.repo, "ls-tree", "-r", "-z", commit)
+        rows = (entry.split("\t", 1) for entry in filter(None, listing.split("\0")))
+        return {name: head.split(" ")[2] for head, name in rows}
+
+    def segment(self, blob: str) -> Segment:
+        """Read one segment by its blob."""
+        return read_segment(read_blob(self.repo, blob))
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def record(self, events: Iterable[Event], now: datetime) -> None:
+        """Add events to the buffer: once this returns they outlive this process.
+
+        Raises Locked where another process holds the ledger for too long, OSError where the
+        buffer cannot be written.
+        """
+        data = "".join(event.line() for event in events).encode()
+        if not data:
+            return
+        with lock(self.folder, "access", wait_s=WAIT_S):
+            with (self.folder / BUFFER).open("ab+") as buffer:
+                if _is_torn(buffer):
+                    data = b"\n" + data
+                os.write(buffer.fileno(), data)
+                buffer.seek(0)
+                count = sum(1 for _ in buffer)
+            if count >= FLUSH_AT:
+                self._flush(now)
+
+    def flush(self, now: datetime) -> str:
+        """Write what is buffered to the ref; return the ledger's commit (empty: none yet)."""
+        if not self._has_pending():
+            return self.tip()
+        with lock(self.folder, "access", wait_s=WAIT_S):
+            return self._flush(now)
+
+    def join(self, commit: str, now: datetime) -> str:
+        """Unite the ledger with another one's commit, such as a fetched one; return the result."""
+        with lock(self.folder, "access", wait_s=WAIT_S):
+            tip = self.tip()
+            if not tip:
+                call(self.repo, "update-ref", REF, commit)
+                return commit
+            mine, theirs = self.blobs(tip), self.blobs(commit)
+            new = {name: blob for name, blob in theirs.items() if name not in mine}
+            if not new:
+                return tip
+            return self._commit(tip, _New(files={}, blobs=new), now, merged=commit)
+
+    def _has_pending(self) -> bool:
+        return (self.folder / BUFFER).exists() or bool(list(self.folder.glob("flush-*.jsonl")))
+
+    def _flush(self, now: datetime) -> str:
+        tip = self.tip()
+        blobs = self.blobs(tip)
+        covered = self._covered(blobs)
+        used = [_number(n) for n in (*blobs, *covered) if n.startswith(f"{self.clone}/")]
+        buffer = self.folder / BUFFER
+        if buffer.exists():
+            left = [_number(p.name) for p in self.folder.glob("flush-*.jsonl")]
+            number = max((*used, *left), default=0) + 1
+            buffer.rename(self.folder / f"flush-{number:08d}.jsonl")
+        waiting = sorted(self.folder.glob("flush-*.jsonl"))
+        files = {}
+        for path in waiting:
+            name, data = self._named(path)
+            if name not in blobs and name not in covered:
+                files[name] = data
+        if files:
+            tip = self._commit(tip, self._compacted(blobs, files), now)
+        for path in waiting:
+            path.unlink()
+        return tip
+
+    def _named(self, path: Path) -> tuple[str, bytes]:
+        data = path.read_bytes()
+        return _name(self.clone, _number(path.name), data), data
+
+    def _own(self, blobs: Mapping[str, str]) -> list[str]:
+        return [name for name in blobs if name.startswith(f"{self.clone}/")]
+
+    def _covered(self, blobs: Mapping[str, str]) -> frozenset[str]:
+        """Return what this clone's compactions cover."""
+        heads = (read_blob(self.repo, blobs[n]).split(b"\n", 1)[0] for n in self._own(blobs))
+        return frozenset().union(*(read_segment(h).covers for h in heads if h.startswith(b"{")))
+
+    def _compacted(self, blobs: Mapping[str, str], files: Mapping[str, bytes]) -> _New:
+        """Unite this clone's segments into one where they have become many."""
+        if len(self._own(blobs)) + len(files) <= COMPACT_AT:
+            return _New(files=files)
+        own = {name: self.segment(blobs[name]) for name in self._own(blobs)}
+        mine = {**own, **{name: read_segment(data) for name, data in files.items()}}
+        covers = frozenset(mine).union(*(s.covers for s in mine.values()))
+        data = write_compaction(Segment(accesses=unite(mine), covers=covers))
+        name = _name(self.clone, max(map(_number, mine)) + 1, data)
+        return _New(files={name: data}, gone=tuple(sorted(own)))
+
+    def _commit(self, tip: str, new: _New, now: datetime, *, merged: str = "") -> str:
+        """Write one commit on the ledger's ref, which only the holder of its lock moves."""
+        count = len(new.files) + len(new.blobs)
+        message = f"access: {count} segment{'' if count == 1 else 's'}\n".encode()
+        stamp = f"{COMMITTER} {int(now.timestamp())} +0000"
+        with tempfile.TemporaryFile() as out:
+            out.write(b"feature done\n")
+            out.write(f"commit {REF}\nauthor {stamp}\ncommitter {stamp}\n".encode())
+            out.write(b"data %d\n" % len(message) + message)
+            for word, parent in (("from", tip), ("merge", merged)):
+                if parent:
+                    out.write(f"{word} {parent}\n".encode())
+            for name in new.gone:
+                out.write(b"D " + quoted(name) + b"\n")
+            for name, blob in sorted(new.blobs.items()):
+                out.write(f"M 100644 {blob} ".encode() + quoted(name) + b"\n")
+            for name, data in sorted(new.files.items()):
+                out.write(b"M 100644 inline " + quoted(name) + b"\ndata %d\n" % len(data) + data)
+                out.write(b"\n")
+            out.write(b"done\n")
+            out.seek(0)
+            call(self.repo, "fast-import", "--quiet", "--done", stdin=out.fileno())
+        return self.tip()
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def pending(self) -> dict[str, Segment]:
+        """Return what is buffered and not on the ref yet, under the names it will have.
+
+        What a flush in another process moves meanwhile may be seen twice for that moment.
+        """
+        found = {}
+        for path in sorted(self.folder.glob("flush-*.jsonl")):
+            try:
+                name, data = self._named(path)
+            except FileNotFoundError:
+                continue
+            found[name] = read_segment(data)
+        with suppress(FileNotFoundError):
+            found[BUFFER] = read_segment((self.folder / BUFFER).read_bytes())
+        return found
+
+    def accesses(self) -> Accesses:
+        """Return everything known now: the ref's accounts, from a cache, and the buffer's."""
+        from memrepo.store.ledgercache import folded
+
+        # The buffer first: what a flush moves meanwhile is then in the ref, or in both places.
+        pending = self.pending()
+        known, names = folded(self, self.tip())
+        return _over(known, unite({n: s for n, s in pending.items() if n not in names}))
+
+
+def _over(known: Accesses, more: Accesses) -> Accesses:
+    if not (more.by_memory or more.sessions):
+        return known
+    few = {m: known.of(m) + account for m, account in more.by_memory.items()}
+    sessions = united([Accesses(sessions=a.sessions) for a in (known, more)]).sessions
+    return Accesses(by_memory=Overlay(known.by_memory, few), sessions=sessions)
+
+
+class Overlay(Mapping[str, Access]):
+    """Accounts under a few newer ones; the base may decode its own lazily."""
+
+    def __init__(self, base: Mapping[str, Access], few: Mapping[str, Access]) -> None:
+        self._base, self._few = base, few
+
+    def __getitem__(self, key: str) -> Access:
+        return self._few[key] if key in self._few else self._base[key]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._base
+        yield from (key for key in self._few if key not in self._base)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _is_torn(buffer: BinaryIO) -> bool:
+    """Tell whether the last line of an open buffer lacks its end: its writer had no room."""
+    size = buffer.seek(0, os.SEEK_END)
+    if not size:
+        return False
+    buffer.seek(size - 1)
+    return buffer.read(1) != b"\n"
+
+
+def _name(clone: str, number: int, data: bytes) -> str:
+    return f"{clone}/{number:08d}-{hashlib.sha256(data).hexdigest()[:16]}.jsonl"
+
+
+def _number(name: str) -> int:
+    """Return the number in a segment's name, or in that of a buffer about to become one."""
+    word = name.rpartition("/")[2].removeprefix("flush-").removesuffix(".jsonl")
+    return int(word.partition("-")[0])
+
+
+def ledger_of(store: Repository) -> Ledger:
+    """Return the ledger of an open repository."""
+    return Ledger(store.repo, store.folder)

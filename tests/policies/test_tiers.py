@@ -1,0 +1,212 @@
+"""Tiers of notes: every transition at its second, both ways, owed moves and what is protected."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
+from memrepo.core.changes import Remove, Update
+from memrepo.core.memory import Memory
+from memrepo.policies.gists import LENGTH, gist_of, sentences
+from memrepo.policies.tiers import TierRules, effective, moves, steps_for
+
+T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+RULES = TierRules()
+H, D, S = timedelta(hours=1), timedelta(days=1), timedelta(seconds=1)
+BODY = "Talked about the oak table.\nWe decided to oil the oak table in May. It rained."
+
+
+def note(**fields: Any) -> Memory:
+    base = {"id": "mem-0000000000000001", "type": "note", "created": T0, "title": "Morning"}
+    return Memory(path="memories/notes/n-000000.md", fields={**base, **fields}, body=BODY)
+
+
+def read(*times: datetime) -> Access:
+    return fold(Event(kind=RETRIEVAL, at=seconds(t), session="s", memory="m") for t in times).of(
+        "m"
+    )
+
+
+def owed(of: Memory, now: datetime, *times: datetime) -> list[tuple[str, str, datetime]]:
+    return [(m.source, m.tier, m.since) for m in moves(of, read(*times), now, RULES)]
+
+
+def written(of: Memory, now: datetime, *times: datetime) -> Memory:
+    """Apply what a run at `now` would write."""
+    for step in steps_for(of, read(*times), now, RULES):
+        for change in step.changes:
+            assert isinstance(change, Update)
+            of = of.with_fields(change.fields)
+    return of
+
+
+@pytest.mark.parametrize(
+    ("stored", "since", "age", "expected"),
+    [
+        ("hot", None, 3 * H - S, []),
+        ("hot", None, 3 * H, ["warm"]),
+        ("hot", None, 3 * H + S, ["warm"]),
+        ("warm", 3 * H, 7 * D - S, []),
+        ("warm", 3 * H, 7 * D, ["gist"]),
+        ("warm", 3 * H, 7 * D + S, ["gist"]),
+        ("gist", 7 * D, 14 * D - S, []),
+        ("gist", 7 * D, 14 * D, []),
+        ("gist", 7 * D, 14 * D + S, ["forgotten"]),
+        ("warm", 3 * H, 14 * D + S, ["gist", "forgotten"]),
+        ("hot", None, 7 * D, ["warm", "gist"]),
+        ("hot", None, 400 * D, ["warm", "gist", "forgotten"]),
+        ("forgotten", 14 * D, 400 * D, []),
+    ],
+)
+def test_a_note_ages_at_its_second(
+    stored: str, since: timedelta | None, age: timedelta, expected: list[str]
+) -> None:
+    of = note(tier=stored, tier_since=T0 + since) if since is not None else note()
+    found = moves(of, read(), T0 + age, RULES)
+    assert [m.tier for m in found] == expected
+    ages = {"warm": 3 * H, "gist": 7 * D, "forgotten": 14 * D}
+    assert [m.since for m in found] == [T0 + ages[tier] for tier in expected]
+
+
+@pytest.mark.parametrize(
+    ("kept", "gone"), [(30 * D - S, False), (30 * D, False), (30 * D + S, True)]
+)
+def test_a_forgotten_note_leaves_the_tree_thirty_days_after_the_commit_that_showed_it(
+    kept: timedelta, gone: bool
+) -> None:
+    shown = T0 + 300 * D
+    of = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=shown)
+    steps = steps_for(of, read(), shown + kept, RULES)
+    assert [s.changes for s in steps] == ([(Remove(id=of.id),)] if gone else [])
+
+
+@pytest.mark.parametrize("flag", ["user_marked", "pinned"])
+def test_a_marked_or_pinned_note_is_never_cleaned(flag: str) -> None:
+    of = note(tier="forgotten", tier_since=T0, tier_written=T0, **{flag: True})
+    assert steps_for(of, read(), T0 + 999 * D, RULES) == ()
+
+
+def test_a_note_forgotten_by_hand_is_not_cleaned_before_a_run_showed_it() -> None:
+    assert steps_for(note(tier="forgotten", tier_since=T0), read(), T0 + 999 * D, RULES) == ()
+
+
+def test_a_pinned_note_neither_ages_nor_is_forgotten() -> None:
+    assert owed(note(pinned=True), T0 + 999 * D) == []
+
+
+def test_an_undated_note_stays_where_it_is() -> None:
+    assert moves(note().with_fields({"created": None}), read(), T0 + 99 * D, RULES) == ()
+
+
+@pytest.mark.parametrize(
+    ("stored", "since", "goal"), [("warm", 3 * H, "hot"), ("gist", 7 * D, "hot")]
+)
+def test_a_retrieval_brings_a_note_back_to_hot(stored: str, since: timedelta, goal: str) -> None:
+    of, at = note(tier=stored, tier_since=T0 + since), T0 + since + H
+    assert owed(of, at, at) == [(stored, goal, at)]
+    assert effective(of, read(at), at, RULES) == goal
+
+
+def test_a_hot_note_that_is_retrieved_stays_hot_for_longer() -> None:
+    at = T0 + 2 * H
+    assert owed(note(), at + 3 * H - S, at) == []
+    assert owed(note(), at + 3 * H, at) == [("hot", "warm", at + 3 * H)]
+
+
+def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
+    of, at = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=T0 + 15 * D), T0 + 20 * D
+    (move,) = moves(of, read(at), at, RULES)
+    assert (move.tier, move.marked, move.since) == ("warm", True, at)
+    back = written(of, at, at)
+    assert back.flag("user_marked")
+    assert back.status == "active"
+    assert owed(back, at + 7 * D - S, at) == []
+    assert owed(back, at + 7 * D, at) == [("warm", "gist", at + 7 * D)]
+
+
+def test_a_note_found_after_its_time_while_no_run_happened_was_forgotten_all_the_same() -> None:
+    at = T0 + 20 * D
+    found = owed(note(), at + 4 * H, at)
+    assert [tier for _, tier, _ in found] == ["warm", "gist", "forgotten", "warm"]
+
+
+def test_each_retrieval_is_followed_in_order() -> None:
+    first, second = T0 + 10 * D, T0 + 12 * D
+    found = owed(note(), second + 3 * H, first, second)
+    assert found == [
+        ("hot", "warm", T0 + 3 * H), ("warm", "gist", T0 + 7 * D), ("gist", "hot", first),
+        ("hot", "warm", first + 3 * H), ("warm", "hot", second),
+        ("hot", "warm", second + 3 * H),
+    ]  # fmt: skip
+
+
+def test_a_retrieval_that_another_clone_saw_undoes_a_gist_that_was_made_too_early() -> None:
+    of, at = note(tier="gist", tier_since=T0 + 7 * D), T0 + 5 * D
+    assert owed(of, T0 + 8 * D, at) == [("gist", "hot", at), ("hot", "warm", at + 3 * H)]
+
+
+def test_the_gist_is_made_when_a_note_becomes_one_and_the_body_stays() -> None:
+    of = written(note(), T0 + 8 * D)
+    assert of.text("tier") == "gist"
+    assert of.fields["gist"].title == "Morning"
+    assert of.fields["gist"].summary == (
+        "Talked about the oak table. We decided to oil the oak table in May. It rained."
+    )
+    assert of.fields["gist"].tags == ("oak", "table")[-1:]
+    assert of.body == BODY
+
+
+def test_a_gist_keeps_the_telling_sentences_of_a_long_note() -> None:
+    filler = "".join(
+        f"- Nothing of note happened at hour {n} of that long day.\n" for n in range(40)
+    )
+    of = Memory(path="p", fields={}, body=filler + "We decided to move the backup to Sunday.\n")
+    gist = gist_of(of)
+    assert "We decided to move the backup to Sunday." in gist.summary
+    assert len(gist.summary) <= LENGTH
+
+
+def test_one_endless_sentence_is_cut() -> None:
+    gist = gist_of(Memory(path="p", fields={}, body="word " * 500))
+    assert len(gist.summary) <= LENGTH
+    assert gist.summary.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Port 80 at a.example.org. Done.", ["Port 80 at a.example.org.", "Done."]),
+        ("- one\n- two", ["one", "two"]),
+        ("", []),
+        ("記憶は資産。 次の文。", ["記憶は資産。", "次の文。"]),
+    ],
+)
+def test_sentences_lose_no_text(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(
+    st.lists(st.integers(0, 60 * 86_400), max_size=8),
+    st.lists(st.integers(0, 90 * 86_400), min_size=1, max_size=6),
+)
+def test_runs_at_any_times_end_where_one_run_ends_and_a_second_proposes_nothing(
+    retrievals: list[int], runs: list[int]
+) -> None:
+    times = [T0 + timedelta(seconds=s) for s in retrievals]
+    of = note()
+    for at in sorted(runs):
+        now = T0 + timedelta(seconds=at)
+        known = [t for t in times if t <= now]
+        if any(isinstance(c, Remove) for s in steps_for(of, read(*known), now, RULES)
+               for c in s.changes):  # fmt: skip
+            return
+        of = written(of, now, *known)
+        assert moves(of, read(*known), now, RULES) == ()
+    last = T0 + timedelta(seconds=max(runs))
+    known = [t for t in times if t <= last]
+    assert effective(note(), read(*known), last, RULES) == (of.text("tier") or "hot")

@@ -1,0 +1,284 @@
+"""The access ledger: nothing acknowledged is lost, and no order of uniting changes an account."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import crashing
+import driving
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold
+from memrepo.store import ledger as ledgers
+from memrepo.store import ledgercache
+from memrepo.store.clone import NAME, clone_id
+from memrepo.store.ledger import (
+    REF,
+    Ledger,
+    Segment,
+    ledger_of,
+    read_segment,
+    unite,
+    write_compaction,
+)
+from memrepo.store.repo import open_repository
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def event(at: int, memory: str = "m", session: str = "s") -> Event:
+    return Event(kind=RETRIEVAL, at=at, session=session, memory=memory)
+
+
+@contextmanager
+def opened(repo: Path) -> Iterator[Ledger]:
+    with open_repository(repo) as store:
+        yield ledger_of(store)
+
+
+def plain(accesses: Accesses) -> tuple[dict[str, object], object]:
+    return dict(accesses.by_memory), accesses.sessions
+
+
+def total(repo: Path, memory: str = "m") -> int:
+    with opened(repo) as ledger:
+        return ledger.accesses().of(memory).total
+
+
+def test_a_repository_never_read_has_no_ledger(repo: Path) -> None:
+    with opened(repo) as ledger:
+        assert ledger.tip() == ledger.flush(NOW) == ""
+        assert plain(ledger.accesses()) == ({}, ())
+    assert driving.git(repo, "for-each-ref", REF) == ""
+
+
+def test_an_access_counts_before_it_is_flushed_and_once_after(repo: Path) -> None:
+    with opened(repo) as ledger:
+        ledger.record([event(1), event(2, "n")], NOW)
+        assert ledger.accesses().of("m").total == 1
+        tip = ledger.flush(NOW)
+        assert tip == ledger.tip() != ""
+        assert ledger.flush(NOW) == tip
+        assert ledger.accesses().of("m").total == 1
+        ledger.record([event(3)], NOW)
+        assert ledger.accesses().of("m").total == 2
+    driving.assert_sound(repo)
+
+
+def test_the_hundredth_event_flushes(repo: Path) -> None:
+    with opened(repo) as ledger:
+        for at in range(99):
+            ledger.record([event(at)], NOW)
+        assert ledger.tip() == ""
+        ledger.record([event(99)], NOW)
+        assert ledger.tip() != ""
+        assert ledger.accesses().of("m").total == 100
+
+
+def test_nothing_else_changes_when_memories_are_read(repo: Path) -> None:
+    before = driving.git(repo, "rev-parse", "HEAD"), driving.files(repo)
+    with opened(repo) as ledger:
+        ledger.record([event(1)], NOW)
+        ledger.flush(NOW)
+    assert (driving.git(repo, "rev-parse", "HEAD"), driving.files(repo)) == before
+
+
+def test_a_buffer_flushed_twice_has_the_same_name(repo: Path) -> None:
+    folder = repo / ".git" / "memrepo"
+    with opened(repo) as ledger:
+        ledger.record([event(1)], NOW)
+        kept = (folder / ledgers.BUFFER).read_bytes()
+        tip = ledger.flush(NOW)
+        # As a crash between the ref and the end of the flush leaves it.
+        (folder / "flush-00000001.jsonl").write_bytes(kept)
+        assert ledger.accesses().of("m").total == 1
+        assert ledger.flush(NOW) == tip
+        assert ledger.accesses().of("m").total == 1
+    assert not list(folder.glob("flush-*"))
+
+
+def test_a_torn_line_is_passed_over_and_the_next_is_whole(repo: Path) -> None:
+    with opened(repo) as ledger:
+        ledger.record([event(1)], NOW)
+        with (ledger.folder / ledgers.BUFFER).open("ab") as buffer:
+            buffer.write(b'["retrieval",2,"s')
+        ledger.record([event(3)], NOW)
+        assert ledger.accesses().of("m").total == 2
+        ledger.flush(NOW)
+        assert ledger.accesses().of("m").total == 2
+
+
+def test_many_segments_are_united_into_one(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledgers, "COMPACT_AT", 3)
+    with opened(repo) as ledger:
+        for at in range(11):
+            ledger.record([event(at, f"m{at % 2}", f"s{at}")], NOW)
+            ledger.record([Event(kind=SESSION, at=at, session=f"s{at}")], NOW)
+            ledger.flush(NOW)
+        assert len(ledger.blobs(ledger.tip())) <= 3
+        found = ledger.accesses()
+        expected = [event(at, f"m{at % 2}", f"s{at}") for at in range(11)]
+        starts = [Event(kind=SESSION, at=at, session=f"s{at}") for at in range(11)]
+        assert plain(found) == plain(fold([*expected, *starts]))
+        # A cache that saw every step and one made anew agree.
+        (ledger.folder / ledgercache.NAME).unlink()
+        assert plain(ledger.accesses()) == plain(found)
+    driving.assert_sound(repo)
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a database", None])
+def test_a_damaged_cache_is_built_again(repo: Path, damage: bytes | None) -> None:
+    with opened(repo) as ledger:
+        ledger.record([event(1)], NOW)
+        ledger.flush(NOW)
+        assert ledger.accesses().of("m").total == 1
+        path = ledger.folder / ledgercache.NAME
+        if damage is None:
+            path.unlink()
+        else:
+            path.write_bytes(damage)
+        assert ledger.accesses().of("m").total == 1
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(
+    repo: Path,
+) -> None:
+    with opened(repo) as ledger:
+        ledger.record([event(1)], NOW)
+        ledger.flush(NOW)
+        (ledger.folder / ledgercache.NAME).mkdir()
+        assert ledger.accesses().of("m").total == 1
+
+
+def test_a_ledger_that_was_rewritten_is_counted_anew(repo: Path) -> None:
+    with opened(repo) as ledger:
+        ledger.record([event(1)], NOW)
+        first = ledger.flush(NOW)
+        ledger.record([event(2)], NOW)
+        ledger.flush(NOW)
+        assert ledger.accesses().of("m").total == 2
+        driving.git(repo, "update-ref", REF, first)
+        assert ledger.accesses().of("m").total == 1
+
+
+def test_ledgers_of_two_clones_unite_the_same_either_way(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledgers, "COMPACT_AT", 2)
+    one, other = place / "repo", tmp_path / "other" / "repo"
+    shutil.copytree(place / "repo", other)
+    expected = []
+    for repo, session, count in ((one, "a", 5), (other, "b", 4)):
+        with opened(repo) as ledger:
+            for at in range(count):
+                expected.append(event(at, f"m{at % 3}", session))
+                ledger.record(expected[-1:], NOW)
+                ledger.flush(NOW)
+    results = []
+    for here, there in ((one, other), (other, one)):
+        copy = tmp_path / f"{here.parent.name}-copy"
+        shutil.copytree(here, copy)
+        driving.git(copy, "fetch", "-q", str(there), f"{REF}:refs/memrepo/remote/x/access")
+        with opened(copy) as ledger:
+            theirs = driving.git(copy, "rev-parse", "refs/memrepo/remote/x/access").strip()
+            ledger.join(theirs, NOW)
+            assert ledger.join(theirs, NOW) == ledger.tip()
+            results.append(plain(ledger.accesses()))
+            (ledger.folder / ledgercache.NAME).unlink()
+            results.append(plain(ledger.accesses()))
+            # What was joined is compacted no further by this clone, and stays exact.
+            ledger.record([event(9, "m9")], NOW)
+            ledger.flush(NOW)
+            assert ledger.accesses().of("m0").total == results[-1][0]["m0"].total
+    whole = plain(fold(expected))
+    assert results == [whole] * 4
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=6), min_size=1, max_size=7),
+    st.data(),
+)
+def test_compactions_change_no_account_in_any_union(
+    segments: list[list[int]], data: st.DataObject
+) -> None:
+    plain_ones = {
+        f"c/{n:08d}": Segment(accesses=fold(event(at, f"m{at % 3}", str(at % 2)) for at in one))
+        for n, one in enumerate(segments)
+    }
+    upto = data.draw(st.integers(1, len(segments)))
+    first = dict(itertools.islice(plain_ones.items(), upto))
+    made = read_segment(write_compaction(Segment(accesses=unite(first), covers=frozenset(first))))
+    kept = data.draw(st.sets(st.sampled_from(sorted(first))))
+    files = {n: s for n, s in plain_ones.items() if n not in first or n in kept}
+    whole = fold(event(at, f"m{at % 3}", str(at % 2)) for one in segments for at in one)
+    assert plain(unite({**files, "c/9": made})) == plain(unite(plain_ones)) == plain(whole)
+
+
+def test_a_process_killed_in_a_flush_loses_no_access(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledgers, "COMPACT_AT", 2)
+    with opened(place / "repo") as ledger:
+        for at in range(3):
+            ledger.record([event(at)], NOW)
+            ledger.flush(NOW)
+    seen = 0
+    for turn in range(1, 40):
+        copy = tmp_path / str(turn) / "repo"
+        # The inode differs: a copied clone is another clone, so the record and its flush are ours.
+        shutil.copytree(place / "repo", copy, symlinks=True)
+        with opened(copy) as ledger:
+            ledger.record([event(10)], NOW)
+
+        def act(where: Path = copy, turn: int = turn) -> None:
+            crashing.die_at(turn)
+            with opened(where) as ledger:
+                ledger.flush(NOW)
+
+        killed = crashing.fork(act) == crashing.KILLED
+        assert total(copy) == 4
+        with opened(copy) as ledger:
+            ledger.flush(NOW)
+        assert total(copy) == 4
+        driving.assert_sound(copy)
+        if not killed:
+            break
+        seen += 1
+    assert seen >= 4
+
+
+def test_processes_that_record_at_once_lose_nothing(repo: Path) -> None:
+    import os
+
+    children = []
+    for number in range(4):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with opened(repo) as ledger:
+                    for at in range(40):
+                        ledger.record([event(at, session=str(number))], NOW)
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(child)
+    assert [os.waitstatus_to_exitcode(os.waitpid(c, 0)[1]) for c in children] == [0] * 4
+    assert total(repo) == 160
+
+
+def test_a_clone_keeps_its_id_and_a_copy_gets_one_of_its_own(tmp_path: Path) -> None:
+    one = tmp_path / "one"
+    first = clone_id(one)
+    assert clone_id(one) == first
+    shutil.copytree(one, tmp_path / "two")
+    assert clone_id(tmp_path / "two") != first
+    (one / NAME).write_bytes(b"\xff")
+    assert clone_id(one) != first

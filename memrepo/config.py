@@ -37,7 +37,7 @@ PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType({
 
 KeyKind = Literal[
     "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
-    "flag", "name", "crons",
+    "flag", "name", "crons", "ref",
 ]  # fmt: skip
 
 
@@ -77,6 +77,10 @@ KEYS: tuple[Key, ...] = (
         doc="How many tokens all runs of a calendar month may use together."),
     Key(name="run.max_change_pct", kind="percent", default=20,
         doc="A run that would take a larger share out of recall waits for a person."),
+    Key(name="run.owner", kind="name", default=None,
+        doc="The one clone that runs: its name or id; unset, every clone may."),
+    Key(name="ledger.ref", kind="ref", default="refs/memrepo/access",
+        doc="Where the hub holds the access ledger; a branch where it refuses other refs."),
     Key(name="judge.model", kind="text", default="claude-sonnet-5-5",
         doc="Model of the anthropic judge."),
     Key(name="judge.max_tokens", kind="whole", default=16000,
@@ -111,6 +115,9 @@ BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
 _SECTIONS = frozenset(n.split(".")[0] for n in (*BY_NAME, *OUTSIDE) if "." in n)
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+_REF = re.compile(
+    r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)", re.ASCII
+)
 
 
 class ConfigError(MemrepoError):
@@ -154,6 +161,12 @@ class Config:
     def human_authors(self) -> tuple[str, ...]:
         """Return the e-mails whose edits count as a person's."""
         return cast("tuple[str, ...]", self.get("human_authors"))
+
+    @property
+    def ledger_ref(self) -> str:
+        """Return the full name of the hub's ref for the access ledger."""
+        ref = str(self.get("ledger.ref"))
+        return ref if ref.startswith("refs/") else f"refs/heads/{ref}"
 
     @property
     def read_only(self) -> bool:
@@ -311,6 +324,9 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "name":
             if not isinstance(found, str) or not _NAME.fullmatch(found):
                 expected = "a name of letters, digits, dots, hyphens and underscores"
+        case "ref":
+            if not isinstance(found, str) or not _REF.fullmatch(found):
+                expected = "a branch, or a ref below refs/memrepo/"
         case "crons":
             expected = _not_crons(found)
             found = found if expected else tuple(found)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
+from memrepo.commands.amounts import amount, percent, whole
 from memrepo.commands.drafting import Proposal
 from memrepo.commands.ingest import Ingested, take_in
 from memrepo.commands.judging import Choice, judge_of
 from memrepo.commands.landing import TRIES, Landing, prepare
 from memrepo.commands.outcome import Outcome, answer_of
+from memrepo.commands.ownership import refuse_other, take_over
 from memrepo.commands.progress import WatchedJudge
 from memrepo.commands.proposal import Proposed, Wish, propose
 from memrepo.commands.reporting import reported
@@ -40,20 +41,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--judge", choices=JUDGES, help="who scores and words")
     spent = "what the run may spend, in US dollars"
-    parser.add_argument("--max-usd", type=_amount, metavar="X", help=spent)
+    parser.add_argument("--max-usd", type=amount, metavar="X", help=spent)
     parser.add_argument(
-        "--max-tokens", type=_whole, metavar="N", help="how many tokens the run may use"
+        "--max-tokens", type=whole, metavar="N", help="how many tokens the run may use"
     )
     parser.add_argument("--record", metavar="DIR", help="keep every answer of a live judge there")
     parser.add_argument("--replay", metavar="DIR", help="judge by the answers recorded there")
     parser.add_argument(
-        "--max-change-pct", type=_percent, metavar="P",
+        "--max-change-pct", type=percent, metavar="P",
         help="wait for a person when more than P percent of the memories would leave recall",
     )  # fmt: skip
     parser.add_argument(
         "--force", action="store_true",
         help="accept that many workspace files are gone; run even in a reconciliation's hour",
     )  # fmt: skip
+    parser.add_argument(
+        "--take-over", action="store_true", help="make this clone the one that runs (run.owner)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--reason", default="", help="why, for the merge commit")
     parser.add_argument(
@@ -62,31 +66,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _percent(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 0 to 100")
-    return value
-
-
-def _amount(text: str) -> float:
-    value = float(text)
-    if not (math.isfinite(value) and value >= 0):
-        raise argparse.ArgumentTypeError(f"found {text}, expected an amount from 0")
-    return value
-
-
-def _whole(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"found {text}, expected a whole number from 1")
-    return value
-
-
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Run once, and tell of it; a second run at the same time gives up at once."""
     with opened(session) as first:
         first.require_writable()
+        refuse_other(first, take_over=options.take_over)
         return reported(first, session, options, lambda: _once(first, session, options))
 
 
@@ -98,6 +82,8 @@ def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
     with first.store.running():
         with first.store.writing():
             first.store.refuse_unfit()
+        if options.take_over and not options.dry_run:
+            take_over(first, session)
         outcome = _run(first, session, options, wish)
         if outcome.landed:
             first.store.maintain()

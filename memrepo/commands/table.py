@@ -47,6 +47,7 @@ COMMANDS: dict[str, str] = {
     "unpin": "end that protection",
     "link": "link one memory to another",
     "history": "every commit of one memory",
+    "sync": "bring this clone and the hub to one history",
     "export": "write the memories in another program's format",
     "import": "take in the claims of a memory-purifier workspace",
     "schedule": "crontab entries for runs at the times of the cadence",

@@ -105,7 +105,7 @@ class Ledger:
     @cached_property
     def clone(self) -> str:
         """Return the id under which this clone's segments stand."""
-        return clone_id(self.folder)
+        return clone_id(self.repo)
 
     def tip(self) -> str:
         """Return the ledger's commit, or an empty string where there is none yet."""

@@ -6,7 +6,7 @@ The rules and why they are as they are: docs/git-model.md, "How a run writes".
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -143,6 +143,11 @@ class Repository:
         """Return the tree of a commit."""
         return snapshot(self.repo, commit, self.layout)
 
+    def paths(self, commit: str) -> frozenset[str]:
+        """Return every path in a commit's tree, memrepo's or not."""
+        listing = call(self.repo, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+        return frozenset(listing.split("\0")[:-1])
+
     def commit_time(self, commit: str) -> datetime:
         """Return a commit's committer date."""
         shown = call(self.repo, "log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
@@ -161,8 +166,17 @@ class Repository:
             yield
 
     @contextmanager
+    def syncing(self) -> Iterator[None]:
+        """Hold the sync lock: two syncs of one clone follow each other."""
+        with lock(self.folder, "sync", wait_s=WRITE_WAIT_S):
+            yield
+
+    @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the write lock, after finishing or taking back what a crash left."""
+        """Hold the write lock, after finishing or taking back what a crash left; may be nested."""
+        if self._held:
+            yield
+            return
         with lock(self.folder, "write", wait_s=WRITE_WAIT_S) as descriptor:
             self._held = (descriptor,)
             try:
@@ -230,27 +244,68 @@ class Repository:
         BranchMoved, FilesInTheWay, CannotSign or CannotWork; then nothing changed.
         """
         with self.writing():
-            self.refuse_unfit()
-            if self.head() != chain.base:
-                raise BranchMoved(self.branch)
-            self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
-            note = Journal(branch=self.branch, base=chain.base, ref=TX + name)
-            journal.save(self.journals, note)
+            self._refuse_unready(chain)
+            return self._advance(chain.base, name, lambda: self._signed(chain, name))
+
+    def draft(self, chain: Chain, name: str) -> str:
+        """Write a chain that no ref keeps and return its tip, for `advance` to land later.
+
+        It raises what `land` would raise at this moment, so that nothing is shown to others that
+        could not land here.
+        """
+        with self.writing():
+            self._refuse_unready(chain)
+            tip = self.loose(chain, name)
+            self.work.clear_way(self.work.changed(chain.base, tip))
+        return tip
+
+    def loose(self, chain: Chain, name: str) -> str:
+        """Write a chain that no ref keeps, on top of whatever it names, and return its tip."""
+        with self.writing():
             try:
-                tip = self.build(chain, name)
-                if chain.merge and wants_signature(self.repo):
-                    tip = sign_merge(self.repo, chain, tip, TX + name, self._held)
-                changed = self.work.changed(chain.base, tip)
-                way = self.work.clear_way(changed)
-                note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
-                with uninterrupted():
-                    journal.save(self.journals, note)
-                    self.work.adopt(way.adopted, changed)
-                    self._forward(chain.base, tip)
-            except BaseException:
-                self._drop(note)
-                raise
+                return self.build(chain, name)
+            finally:
+                call(self.repo, "update-ref", "-d", TX + name)
+
+    def advance(self, base: str, tip: str, name: str) -> None:
+        """Fast-forward the branch from `base` to a commit that is there already.
+
+        Raises BranchMoved, FilesInTheWay or CannotWork; then nothing changed.
+        """
+        with self.writing():
+            self.refuse_unfit()
+            if self.head() != base:
+                raise BranchMoved(self.branch)
+            self._advance(base, name, lambda: tip)
+
+    def _signed(self, chain: Chain, name: str) -> str:
+        tip = self.build(chain, name)
+        if chain.merge and wants_signature(self.repo):
+            return sign_merge(self.repo, chain, tip, TX + name, self._held)
+        return tip
+
+    def _refuse_unready(self, chain: Chain) -> None:
+        self.refuse_unfit()
+        if self.head() != chain.base:
+            raise BranchMoved(self.branch)
+        self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
+
+    def _advance(self, base: str, name: str, build: Callable[[], str]) -> str:
+        note = Journal(branch=self.branch, base=base, ref=TX + name)
+        journal.save(self.journals, note)
+        try:
+            tip = build()
+            changed = self.work.changed(base, tip)
+            way = self.work.clear_way(changed)
+            note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
+            with uninterrupted():
+                journal.save(self.journals, note)
+                self.work.adopt(way.adopted, changed)
+                self._forward(base, tip)
+        except BaseException:
             self._drop(note)
+            raise
+        self._drop(note)
         return tip
 
     def _drop(self, note: Journal) -> None:

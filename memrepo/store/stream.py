@@ -6,7 +6,7 @@ The stream ends in `done`: without it a cut stream would be committed silently.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
 
@@ -16,18 +16,35 @@ COMMITTER = "memrepo <memrepo@localhost>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """A tree entry that the repository holds already: its mode and object id."""
+
+    mode: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One commit to be made: its message and what it does to files."""
+    """One commit to be made: its message and what it does to files.
+
+    `picks` are entries taken over as they are, mode and all (None: the path goes).
+    """
 
     message: str
     effect: Effect
+    picks: Mapping[str, Pick | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """Commits on top of `base` (empty: a root), and the message of their merge (empty: none)."""
+    """Commits on top of `base` (empty: a root), and the message of their merge (empty: none).
+
+    With `first` the first commit is a merge itself: `first` is its first parent and the one whose
+    files it edits, `base` its second.
+    """
 
     base: str
+    first: str = ""
     commits: Sequence[Commit]
     merge: str = ""
     author: str = COMMITTER
@@ -51,27 +68,31 @@ def write_stream(out: BinaryIO, chain: Chain, ref: str) -> None:
     stamp = f"{int(chain.when.timestamp())} +0000"
     out.write(b"feature done\n")
     marks = 0
-    net: dict[str, int | None] = {}
-    parent = chain.base
+    net: dict[str, str] = {}
+    parents = (chain.first, chain.base) if chain.first else (chain.base,)
     for commit in chain.commits:
-        marked: dict[str, int | None] = {}
+        marked = {path: _entry(pick) for path, pick in commit.picks.items()}
         for path, data in commit.effect.files.items():
             if data is None:
-                marked[path] = None
+                marked[path] = ""
                 continue
             marks += 1
             out.write(b"blob\nmark :%d\n" % marks)
             _data(out, data)
-            marked[path] = marks
+            marked[path] = f"100644 :{marks}"
         net.update(marked)
         marks += 1
-        _commit(out, ref, marks, commit.message, (parent,), marked, (chain.author, stamp))
-        parent = f":{marks}"
+        _commit(out, ref, marks, commit.message, parents, marked, (chain.author, stamp))
+        parents = (f":{marks}",)
     if chain.merge:
         marks += 1
-        parents = (chain.base, parent)
+        parents = (chain.base, *parents)
         _commit(out, ref, marks, chain.merge, parents, net, (chain.author, stamp))
     out.write(b"done\n")
+
+
+def _entry(pick: Pick | None) -> str:
+    return f"{pick.mode} {pick.blob}" if pick is not None else ""
 
 
 def _commit(
@@ -80,7 +101,7 @@ def _commit(
     mark: int,
     message: str,
     parents: tuple[str, ...],
-    files: Mapping[str, int | None],
+    files: Mapping[str, str],
     author: tuple[str, str],
 ) -> None:
     name, stamp = author
@@ -92,9 +113,9 @@ def _commit(
         if parent:
             out.write(f"{word} {parent}\n".encode())
     # Deletions first: a file may take the place of a folder that empties in the same commit.
-    for path in (p for p, blob in files.items() if blob is None):
+    for path in (p for p, entry in files.items() if not entry):
         out.write(b"D " + quoted(path) + b"\n")
-    for path, blob in files.items():
-        if blob is not None:
-            out.write(b"M 100644 :%d " % blob + quoted(path) + b"\n")
+    for path, entry in files.items():
+        if entry:
+            out.write(f"M {entry} ".encode() + quoted(path) + b"\n")
     out.write(b"\n")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold
 from memrepo.store import ledger as ledgers
 from memrepo.store import ledgercache
-from memrepo.store.clone import NAME, clone_id
+from memrepo.store.clone import NAME
 from memrepo.store.ledger import (
     REF,
     Ledger,
@@ -274,11 +274,15 @@ def test_processes_that_record_at_once_lose_nothing(repo: Path) -> None:
     assert total(repo) == 160
 
 
-def test_a_clone_keeps_its_id_and_a_copy_gets_one_of_its_own(tmp_path: Path) -> None:
-    one = tmp_path / "one"
-    first = clone_id(one)
-    assert clone_id(one) == first
-    shutil.copytree(one, tmp_path / "two")
-    assert clone_id(tmp_path / "two") != first
-    (one / NAME).write_bytes(b"\xff")
-    assert clone_id(one) != first
+def clone_of(repo: Path) -> str:
+    with opened(repo) as ledger:
+        return ledger.clone
+
+
+def test_a_clone_keeps_its_id_and_a_copy_gets_one_of_its_own(repo: Path, tmp_path: Path) -> None:
+    first = clone_of(repo)
+    assert clone_of(repo) == first
+    shutil.copytree(repo, tmp_path / "copy")
+    assert clone_of(tmp_path / "copy") != first
+    (repo / ".git" / "memrepo" / NAME).write_bytes(b"\xff")
+    assert clone_of(repo) not in ("", first)

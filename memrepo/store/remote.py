@@ -1,0 +1,210 @@
+"""The hub: a remote that git knows by name, asked and written without force and without a prompt.
+
+What is fetched goes into refs of memrepo's own below `refs/memrepo/remote/<remote>/`:
+`incoming/<branch>` is what the last fetch brought, `seen/<branch>` the last tip that was taken for
+good, `access` the ledger of accesses.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.store.gitenv import call, call_far, told
+
+if TYPE_CHECKING:
+    from git import Repo
+
+OWN = "refs/memrepo/remote/"
+_NAME = re.compile(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)
+_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_RACES = ("lock", "failed to update ref", "already exists", "incorrect old value")
+_PAUSE_S = 0.1
+_LONGEST_S = 2.0
+
+
+class NoRemote(MemrepoError):
+    """There is no remote to sync with, or none of the name that was given."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            message, fix="`git remote add origin <address of the hub>` names one, then sync with it"
+        )
+
+
+class UnfitRemote(MemrepoError):
+    """The remote's name or address is one that sync does not use."""
+
+    exit_code = Exit.USAGE
+
+
+class HubUnreachable(MemrepoError):
+    """Git could not talk to the hub."""
+
+    def __init__(self, name: str, said: str) -> None:
+        super().__init__(
+            f"{name} could not be reached: {said}",
+            fix=f"`git ls-remote {name}` must answer without asking for anything "
+            "(a key agent or a credential helper holds what it needs)",
+        )
+
+
+class PushRefused(MemrepoError):
+    """The hub did not take what was pushed, for a reason of its own."""
+
+    def __init__(self, name: str, ref: str, said: str) -> None:
+        bare = "make the hub a bare repository (`git init --bare`)"
+        super().__init__(
+            f"{name} refuses {ref}: {said}",
+            fix=bare if "checked out" in said else "ask who runs the hub for the right to push",
+        )
+        self.said = said
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A remote by its name, and the branch there that ours is synced with."""
+
+    repo: Repo
+    name: str
+    branch: str
+
+    @property
+    def head(self) -> str:
+        """Return the full name of the branch on the hub."""
+        return f"refs/heads/{self.branch}"
+
+    def own(self, kind: str) -> str:
+        """Return the ref of ours for the branch: `incoming` or `seen`."""
+        return f"{OWN}{self.name}/{kind}/{self.branch}"
+
+    @property
+    def access(self) -> str:
+        """Return the ref of ours that holds the hub's ledger of accesses."""
+        return f"{OWN}{self.name}/access"
+
+    @property
+    def tracking(self) -> str:
+        """Return git's own ref for what the hub's branch held when it was last asked."""
+        return f"refs/remotes/{self.name}/{self.branch}"
+
+    def seen(self) -> str:
+        """Return the last tip that this clone knows of the hub, or an empty string."""
+        return self.tip(self.own("seen")) or self.tip(self.tracking)
+
+    def tip(self, ref: str) -> str:
+        """Return the commit at a ref of this clone, or an empty string."""
+        return call(
+            self.repo, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", forgive=True
+        ).strip()
+
+    def remember(self, commit: str) -> None:
+        """Record what the hub's branch holds, also where `git status` looks for it."""
+        call(self.repo, "update-ref", self.own("seen"), commit)
+        if self.tip(self.tracking):
+            call(self.repo, "update-ref", self.tracking, commit)
+
+    def forget(self, *refs: str) -> None:
+        """Delete refs of this clone; one that is not there is no error."""
+        for ref in refs:
+            call(self.repo, "update-ref", "-d", ref)
+
+    def tips(self, *refs: str) -> dict[str, str]:
+        """Return what the hub has at these refs; those it does not have are left out."""
+        lines = self._far("ls-remote", "--quiet", self.name, *refs).splitlines()
+        found = {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
+        return {ref: found[ref] for ref in refs if ref in found}
+
+    def fetch(self, refs: Mapping[str, str]) -> dict[str, str]:
+        """Bring refs of the hub into refs of this clone; return what it has now, by its own names.
+
+        A ref that the hub does not have takes ours along.
+        """
+        there = self.tips(*refs)
+        if there:
+            self._far(
+                "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+                "--no-prune", "--no-recurse-submodules", "--refmap=", self.name,
+                *(f"+{ref}:{refs[ref]}" for ref in there),
+            )  # fmt: skip
+        self.forget(*(own for ref, own in refs.items() if ref not in there))
+        return {ref: self.tip(refs[ref]) for ref in there}
+
+    def push(self, commit: str, ref: str) -> bool:
+        """Push a commit, never by force; False when the hub moved meanwhile.
+
+        Raises PushRefused or HubUnreachable.
+        """
+        status, out, err = call_far(
+            self.repo, "-c", f"remote.{self.name}.mirror=false", "push", "--porcelain",
+            "--no-force", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", self.name,
+            f"{commit}:{ref}",
+        )  # fmt: skip
+        if status == 0:
+            return True
+        for line in out.splitlines():
+            flag, _, rest = line.partition("\t")
+            if flag == "!":
+                why = rest.partition("\t")[2]
+                if why.startswith("[rejected]") or any(word in why for word in _RACES):
+                    return False
+                raise PushRefused(self.name, ref, told(why))
+        raise HubUnreachable(self.name, told(err))
+
+    def _far(self, *words: str) -> str:
+        status, out, err = call_far(self.repo, *words)
+        if status:
+            raise HubUnreachable(self.name, told(err))
+        return out
+
+
+def hub_of(repo: Repo, word: str, branch: str) -> Hub:
+    """Return the hub of a branch: the remote of that name, the branch's upstream, or `origin`.
+
+    Raises NoRemote or UnfitRemote: an address is no name, and none that starts a program is used.
+    """
+    names = call(repo, "remote").split("\n")[:-1]
+    short = branch.removeprefix("refs/heads/")
+    upstream = _config(repo, f"branch.{short}.remote")
+    if not word and not names:
+        raise NoRemote("this repository has no remote to sync with")
+    name = word or (upstream if upstream in names else "origin")
+    if name not in names:
+        raise NoRemote(_stranger(name, names))
+    if not _NAME.fullmatch(name) or name.endswith(".lock"):
+        raise UnfitRemote(
+            f"{name}: the name of this remote holds characters that sync does not take",
+            fix="`git remote rename` gives it one of letters, digits, dots and hyphens",
+        )
+    for kind in ("--all", "--push"):
+        for url in call(repo, "remote", "get-url", kind, name).splitlines():
+            if _HELPER.match(url):
+                raise UnfitRemote(
+                    f"{name}: its address starts a program ({url.partition('::')[0]}::)",
+                    fix="give it a path, or an address of ssh, https or git",
+                )
+    merged = _config(repo, f"branch.{short}.merge") if name == upstream else ""
+    return Hub(repo, name, merged.removeprefix("refs/heads/") or short)
+
+
+def _stranger(name: str, names: list[str]) -> str:
+    known = f"; known are {', '.join(names)}" if names else ""
+    if re.search(r"[:/\\]", name):
+        return f"{told(name)} is an address or a path, expected the name of a remote{known}"
+    return f"{name!r} is not the name of a remote of this repository{known}"
+
+
+def _config(repo: Repo, key: str) -> str:
+    return str(repo.git.config("--get", key, with_exceptions=False))
+
+
+def pause(commit: str, turn: int) -> None:
+    """Wait a little before trying again: longer each time, and not as long as other clones do."""
+    share = 1 + int(commit[:2], 16) / 0xFF
+    time.sleep(min(_PAUSE_S * 2 ** (turn - 1) * share, _LONGEST_S))

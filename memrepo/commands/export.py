@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.commands.placing import place, refuse_place
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.views.artifacts import Exported, Terms, artifacts
 from memrepo.views.bundles import jsonl, okf
 
 PROFILES = ("personal", "business")
+_NAMED = 5
+
+
+class ArtifactsRefused(MemrepoError):
+    """What would be exported breaks a rule by which the purifier validates its own files."""
+
+    exit_code = Exit.NO
+
+    def __init__(self, found: Sequence[Problem]) -> None:
+        more = f"\nand {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        named = "\n".join(str(p) for p in found[:_NAMED])
+        count = counted(len(found), "error", "errors")
+        super().__init__(
+            f"the artifacts would hold {count}; nothing was written\n{named}{more}",
+            fix="mend the memories they come from (`memrepo search`, `memrepo edit`)",
+        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +66,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         "format": options.format, "path": str(where), "commit": commit,
         "files": sorted(made.files), "counts": dict(made.counts),
         "left_out": dict(made.left_out), "dry_run": options.dry_run,
+        "warnings": [p.as_json() for p in made.problems],
     }  # fmt: skip
     return Answer(
         data=data, text=_text(data, made.counts), problems=(*state.problems, *made.problems)
@@ -57,7 +79,17 @@ def _artifacts(desk: Desk, session: Session, options: argparse.Namespace, state:
         profile=options.profile or config.profile, zone=config.zone, rules=config.source_rules(),
         now=session.now,
     )  # fmt: skip
-    return artifacts(state, terms)
+    made = artifacts(state, terms)
+    views = _views(state) if terms.profile == config.profile else None
+    found = check_artifacts(made.files, terms.profile, views)
+    if has_errors(found):
+        raise ArtifactsRefused([p for p in found if p.severity == "error"])
+    return replace(made, problems=(*made.problems, *found))
+
+
+def _views(state: State) -> dict[str, bytes]:
+    area = state.layout.area("views")
+    return {p.removeprefix(area): state.files[p] for p in state.files if p.startswith(area)}
 
 
 def _jsonl(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:

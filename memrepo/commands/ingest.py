@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from posixpath import normpath
@@ -15,14 +15,23 @@ from memrepo.commands.session import desk as desk_of
 from memrepo.commands.table import UsageError
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import digest, visible
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.purify.sources import SourceRules
 from memrepo.store import settings
-from memrepo.store.workspace import Workspace, not_followed, read_workspace
+from memrepo.store.workspace import Workspace, not_followed, read_workspace, unmatched
 
 HELP = "snapshot the workspace's files into sources/"
 INBOX = "inbox/"
 MAX_GONE_PCT = 30
+NAMED = 3
+_TOLD = "unmatched"
+_IN_JSON = 50
+
+
+UNMATCHED = "source-unmatched"
+"""The rule of text files that are read by nothing, because no pattern names them."""
 
 
 class SourcesGone(MemrepoError):
@@ -39,19 +48,25 @@ class SourcesGone(MemrepoError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What one ingest did; `commit` is empty when there was nothing to do."""
+    """What one ingest did; `commit` is empty when there was nothing to do.
+
+    `unmatched` names the text files that no pattern of the configuration names.
+    """
 
     commit: str = ""
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
+        refused = [p.as_json() for p in self.problems if p.rule != UNMATCHED]
         return {
             "commit": self.commit, "added": list(self.added), "changed": list(self.changed),
-            "removed": list(self.removed), "refused": [p.as_json() for p in self.problems],
+            "removed": list(self.removed), "refused": refused,
+            "unmatched": unmatched_json(self.unmatched),
         }  # fmt: skip
 
     @property
@@ -84,6 +99,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             "sources"
         )
     lines = [f"{where}: {done.summary or 'nothing new'}"]
+    if done.unmatched and not any(p.rule == UNMATCHED for p in done.problems):
+        lines.append(f"not read: {unmatched_text(done.unmatched)}")
     if done.commit:
         lines.append(f"committed as {done.commit[:10]}")
     elif options.dry_run and done.summary:
@@ -124,7 +141,8 @@ def take_in(
         added=tuple(sorted(p for p in fresh if p not in before)),
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
-        problems=found.problems,
+        problems=found.problems + _news(desk, found.unmatched, dry_run=dry_run),
+        unmatched=found.unmatched,
     )
     if dry_run or not (fresh or gone):
         return done
@@ -161,7 +179,7 @@ def _desired(desk: Desk) -> tuple[Workspace, str]:
     rules = desk.config.source_rules()
     root = settings.workspace(desk.store.repo)
     if root is None:
-        return _own(desk, rules), ""
+        return replace(_own(desk, rules), unmatched=passed_over(desk)), ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
     theirs = read_workspace(root, rules)
@@ -173,6 +191,7 @@ def _desired(desk: Desk) -> tuple[Workspace, str]:
             files={**inbox.files, **theirs.files},
             refused=inbox.refused | theirs.refused,
             problems=theirs.problems + inbox.problems,
+            unmatched=passed_over(desk),
         ),
         root.name,
     )
@@ -187,6 +206,58 @@ def _own(desk: Desk, rules: SourceRules, *, only: str = "") -> Workspace:
     if not own.is_dir():
         return Workspace(files={}, refused=frozenset(), problems=())
     return read_workspace(own, rules, only=only)
+
+
+def passed_over(desk: Desk) -> tuple[str, ...]:
+    """Return the text files that no pattern names, of the workspace or else of `sources/`."""
+    rules, area = desk.config.source_rules(), desk.tree.layout.area("sources")
+    root = settings.workspace(desk.store.repo)
+    if desk.store.work.linked(area.rstrip("/")):
+        own: tuple[str, ...] = ()
+    else:
+        own = unmatched(desk.store.root / area, rules, only=INBOX if root else "")
+    theirs = unmatched(root, rules) if root else ()
+    return tuple(sorted({*own, *theirs}))
+
+
+def unmatched_json(names: tuple[str, ...]) -> dict[str, object]:
+    """Return how many files no pattern names, and the first of them."""
+    return {"count": len(names), "paths": list(names[:_IN_JSON])}
+
+
+def unmatched_text(names: tuple[str, ...]) -> str:
+    """Say how many text files no pattern names, and name the first; empty for none."""
+    if not names:
+        return ""
+    first = ", ".join(visible(name) for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    what = "that no pattern names"
+    return f"{counted(len(names), f'text file {what}', f'text files {what}')}: {first}{more}"
+
+
+def _news(desk: Desk, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem, ...]:
+    """Tell of files that no pattern names once: again when there are others than last time.
+
+    What this clone has told of lies with its index and locks; `status` tells of them always.
+    """
+    path = desk.store.folder / _TOLD
+    now = digest(names) if names else ""
+    told = path.read_text(encoding="ascii") if path.is_file() else ""
+    if now == told:
+        return ()
+    if not dry_run:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(now, encoding="ascii")
+    if not names:
+        return ()
+    return (
+        Problem(
+            path=names[0], rule=UNMATCHED, severity="warning",
+            message=f"found {unmatched_text(names)}; runs do not read them",
+            fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
+            "in sources.deny to hear no more of them",
+        ),
+    )  # fmt: skip
 
 
 def _refuse_loss(desk: Desk, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:
@@ -213,10 +284,7 @@ def _commit(
     plan = Plan(base=desk.tree.commit, steps=(step,))
     landing = prepare(desk.store, desk.tree.state(), plan, desk.context(session), session.now)
     commit = desk.store.land(landing.chain, "ingest")
-    return Ingested(
-        commit=commit, added=done.added, changed=done.changed, removed=done.removed,
-        problems=done.problems,
-    )  # fmt: skip
+    return replace(done, commit=commit)
 
 
 def workspace_of(where: Path) -> Path:

@@ -48,7 +48,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--profile", choices=("personal", "business"), default="personal",
         help="business leaves CHRONICLES.md, DREAMS.md and their views out",
     )  # fmt: skip
-    parser.add_argument("--tz", default=BY_NAME["timezone"].default, help="zone to show times in")
+    parser.add_argument("--tz", default=BY_NAME["timezone"].default, metavar="ZONE",
+                        help="zone to show times in and to run by (Asia/Manila)")  # fmt: skip
     parser.add_argument(
         "--from", dest="workspace", default="", metavar="WORKSPACE",
         help="the agent's workspace that runs read",
@@ -87,13 +88,17 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         brought = _claims(store, session, workspace or where)
         ingested = take_in(desk(store), session, reason="first snapshot of the workspace")
         branch = store.branch.removeprefix("refs/heads/")
+        zone = desk(store).config.zone.key
+        config = store.layout.config
     data = {
         "path": str(where), "commit": ingested.commit or brought.commit or commit,
         "profile": options.profile, "branch": branch, "imported": brought.imported,
         "import": brought.as_json(), "ingest": ingested.as_json(), "warnings": warnings,
+        "timezone": zone,
     }  # fmt: skip
+    said = f"times are those of {zone} (`timezone` in {config})"
     return Answer(
-        data=data, text=_text(where, known is not None, made, brought, ingested, warnings),
+        data=data, text=_text(where, known is not None, made, brought, ingested, [said, *warnings]),
         problems=(*brought.problems, *ingested.problems, *store.notices),
     )  # fmt: skip
 
@@ -182,7 +187,7 @@ def _text(
     made: bool,
     brought: Brought,
     ingested: Ingested,
-    warnings: list[str],
+    notes: list[str],
 ) -> str:
     first = "is a memrepo repository already" if known else "is a memrepo repository now"
     lines = [f"{where} {first}{' (git init)' if made else ''}"]
@@ -190,6 +195,6 @@ def _text(
         lines.append(f"imported from the purifier: {brought.imported} memories")
     if ingested.commit:
         lines.append(f"sources taken in: {ingested.summary}")
-    lines += [f"note: {warning}" for warning in warnings]
+    lines += [f"note: {note}" for note in notes]
     lines.append("next: `memrepo run`")
     return "\n".join(lines)

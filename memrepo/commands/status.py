@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from memrepo.commands.ingest import passed_over, unmatched_json, unmatched_text
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.settling import announced, unsettled
@@ -38,6 +39,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         data, problems = _gather(desk, state)
         times = timetable(desk, session.now)
         data["schedule"] = times.as_json()
+        unread = passed_over(desk)
+        data["unmatched"] = unmatched_json(unread)
         zone = desk.config.zone
         plan = unsettled(desk)
         broken = (replace(p, severity="warning") for p in closure.closure(state))
@@ -53,7 +56,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         if runs
         else ""
     )
-    return Answer(data=data, text=_text(data, last, _schedule(times, zone.key)), problems=problems)
+    notes = [f"not read   {unmatched_text(unread)}"] if unread else []
+    text = _text(data, last, [*notes, *_schedule(times, zone.key)])
+    return Answer(data=data, text=text, problems=problems)
 
 
 def _schedule(times: Timetable, zone: str) -> list[str]:

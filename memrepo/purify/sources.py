@@ -36,6 +36,9 @@ DENY = (
     "*/CLAUDE.md", "*/AGENTS.md",
 )  # fmt: skip
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
+WORDS = (".md", ".markdown", ".txt")
+"""Ends of the names of files that people write in."""
+_UNMATCHED = "matches no pattern of sources.claims or sources.notes"
 
 _TYPE_OF_NAME: Mapping[str, str] = MappingProxyType({
     "MEMORY.md": "fact", "RTMEMORY.md": "lesson", "PROCEDURES.md": "method",
@@ -83,8 +86,18 @@ def why_denied(path: str, rules: SourceRules) -> str:
     if rules.profile == "business" and path in PERSONAL:
         return "is read on the personal profile only"
     if not _any(path, (*rules.notes, *rules.claims)):
-        return "matches no pattern of sources.claims or sources.notes"
+        return _UNMATCHED
     return ""
+
+
+def is_unmatched(path: str, rules: SourceRules) -> bool:
+    """Tell whether a path looks like a person's words, and no pattern says what becomes of it.
+
+    Other programs' files (code, data, pictures) and what is hidden are no one's memory.
+    """
+    hidden = any(part.startswith(".") for part in path.split("/"))
+    words = path.lower().endswith(WORDS)
+    return words and not hidden and why_denied(path, rules) == _UNMATCHED
 
 
 def default_type(path: str) -> str:

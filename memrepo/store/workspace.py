@@ -9,9 +9,13 @@ from pathlib import Path
 
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets, redact
-from memrepo.purify.sources import SourceRules, kind_of
+from memrepo.purify.sources import SourceRules, is_unmatched, kind_of, matches
 
 MAX_BYTES = 4 * 1024 * 1024
+_DEEPEST = 6
+_INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
+_MOST = 20_000
+"""Entries that are looked at for files that no pattern names: a home folder has no end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,12 +23,14 @@ class Workspace:
     """The files of a workspace that runs may read, by name, and what was refused.
 
     `refused` names files that exist but were not read (a folder ends in a slash, an empty name is
-    everything): their last snapshot is kept.
+    everything): their last snapshot is kept. `unmatched` names text files that no pattern names,
+    where they were asked for.
     """
 
     files: dict[str, bytes]
     refused: frozenset[str]
     problems: tuple[Problem, ...]
+    unmatched: tuple[str, ...] = ()
 
     def keeps(self, name: str) -> bool:
         """Tell whether a file's last snapshot stays because the file could not be read."""
@@ -64,6 +70,43 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
         else:
             files[name] = data
     return Workspace(files=files, refused=frozenset(refused), problems=tuple(problems))
+
+
+def unmatched(root: Path, rules: SourceRules, *, only: str = "") -> tuple[str, ...]:
+    """Return the names of text files that no pattern names, in order; their bytes are not read.
+
+    Hidden and denied folders, links, and repositories inside the workspace are passed over.
+    """
+    found: list[str] = []
+    folders = [(root / only.rstrip("/"), only, 0)]
+    seen = 0
+    while folders and seen < _MOST:
+        folder, prefix, depth = folders.pop()
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError:
+            continue  # told as unreadable where it is one that runs read
+        seen += len(entries)
+        if depth and any(entry.name == ".git" for entry in entries):
+            continue
+        for entry in entries:
+            name = prefix + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if depth < _DEEPEST and not _passed_over(entry.name, name, rules):
+                    folders.append((folder / entry.name, name + "/", depth + 1))
+            elif entry.is_file(follow_symlinks=False) and name.isprintable():
+                found += [name] if is_unmatched(name, rules) else []
+    return tuple(sorted(found))
+
+
+def _passed_over(folder: str, name: str, rules: SourceRules) -> bool:
+    """Tell whether nothing below a folder is a person's to take in: hidden, installed, denied."""
+    denied = (p for p in rules.deny if p.endswith("/"))
+    return (
+        folder.startswith(".") or folder in _INSTALLED
+        or any(matches(f"{name}/any.md", pattern) for pattern in denied)
+    )  # fmt: skip
 
 
 def _walk(root: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import assert_sound, begin, done, files, memories, memrepo, standing
+from driving import LATER, assert_sound, begin, done, files, memories, memrepo, standing
 
 
 def workspace_of(repo: Path) -> Path:
@@ -141,3 +141,71 @@ def test_a_path_that_names_nothing_is_a_usage_error_with_a_suggestion(small_repo
     assert answer.exit == 2
     assert answer.error["fix"] == "did you mean MEMORY.md?"
     assert standing(small_repo) == before
+
+
+@pytest.fixture
+def notebooks(tmp_path: Path) -> Path:
+    workspace = tmp_path / "workspace"
+    for name in ("projects/choir.md", "notes.txt", "deep/a/b/thoughts.Markdown"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text("# A heading\n\n- A thing.\n")
+    for name in (
+        "MEMORY.md", "memory/2026-02-01.md", "AGENTS.md", "runtime/x.md", "code/main.py", "pic.png",
+        ".hidden/x.md", "node_modules/x/y.md", "other/.git/HEAD", "other/x.md", "views/old.md",
+    ):  # fmt: skip
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text("# A heading\n\n- The server alpha keeps the archive.\n")
+    (workspace / "link.txt").symlink_to(workspace / "notes.txt")
+    return tmp_path
+
+
+UNNAMED = ["deep/a/b/thoughts.Markdown", "notes.txt", "projects/choir.md"]
+
+
+def test_files_that_no_pattern_names_are_told_once(notebooks: Path) -> None:
+    first = memrepo(notebooks, "init", "repo", "--from", "workspace", as_json=False)
+    assert "found 3 text files that no pattern names" in first.err
+    assert "sources.claims" in first.err
+    repo = notebooks / "repo"
+    again = done(repo, "run")
+    assert again["ingest"]["unmatched"] == {"count": 3, "paths": UNNAMED}
+    assert not [w for w in again["warnings"] if w["rule"] == "source-unmatched"]
+    (notebooks / "workspace" / "projects" / "more.md").write_text("More.\n")
+    (told,) = [
+        w for w in done(repo, "run", now=LATER)["warnings"] if w["rule"] == "source-unmatched"
+    ]
+    assert "4 text files" in told["message"]
+    assert memrepo(repo, "run", now=LATER, as_json=False).err == ""
+
+
+def test_status_and_ingest_always_say_what_is_not_read(notebooks: Path) -> None:
+    done(notebooks, "init", "repo", "--from", "workspace")
+    repo = notebooks / "repo"
+    assert done(repo, "status")["unmatched"] == {"count": 3, "paths": UNNAMED}
+    line = f"not read   3 text files that no pattern names: {', '.join(UNNAMED)}"
+    assert line in memrepo(repo, "status", as_json=False).out
+    assert "not read: 3 text files" in memrepo(repo, "ingest", as_json=False).out
+
+
+@pytest.mark.parametrize("key", ["claims", "deny"])
+def test_the_configuration_takes_them_in_or_silences_them(notebooks: Path, key: str) -> None:
+    done(notebooks, "init", "repo", "--from", "workspace")
+    repo = notebooks / "repo"
+    patterns = ["MEMORY.md", *UNNAMED] if key == "claims" else ["AGENTS.md", "runtime/", *UNNAMED]
+    listed = ", ".join(f'"{p}"' for p in patterns)
+    text = (repo / "memrepo.toml").read_text()
+    (repo / "memrepo.toml").write_text(text.replace("[sources]", f"[sources]\n{key} = [{listed}]"))
+    ingested = done(repo, "ingest", now=LATER)
+    unmatched = ingested["unmatched"]["paths"]
+    assert not set(unmatched) & set(UNNAMED)
+    taken = {f"sources/{name}" for name in UNNAMED}
+    assert (taken <= set(ingested["added"])) is (key == "claims")
+
+
+def test_a_dry_ingest_leaves_the_telling_to_the_next(notebooks: Path) -> None:
+    done(notebooks, "init", "repo", "--from", "workspace")
+    repo = notebooks / "repo"
+    (notebooks / "workspace" / "more.txt").write_text("More.\n")
+    for options in (["--dry-run"], []):
+        assert "4 text files" in memrepo(repo, "ingest", *options, as_json=False).err
+    assert memrepo(repo, "ingest", as_json=False).err == ""

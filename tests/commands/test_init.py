@@ -121,3 +121,10 @@ def test_an_unknown_zone_is_a_usage_error_and_nothing_is_made(tmp_path: Path, zo
 def test_the_zone_given_is_the_repositorys(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo", "--tz", "Europe/Berlin")
     assert 'timezone = "Europe/Berlin"' in (tmp_path / "repo/memrepo.toml").read_text()
+
+
+def test_init_says_which_zone_it_took_and_where_to_change_it(tmp_path: Path) -> None:
+    answer = memrepo(tmp_path, "init", "repo", as_json=False)
+    assert "times are those of Asia/Manila (`timezone` in memrepo.toml)" in answer.out
+    assert done(tmp_path, "init", "other", "--tz", "Europe/Berlin")["timezone"] == "Europe/Berlin"
+    assert done(tmp_path, "init", "other")["timezone"] == "Europe/Berlin"

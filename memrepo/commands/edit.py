@@ -11,6 +11,7 @@ from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.single import text_of, unchanged, write, write_arguments
 from memrepo.commands.table import UsageError
+from memrepo.commands.triple import triple_after
 from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError
@@ -102,6 +103,7 @@ def _field(pair: str) -> tuple[str, Any]:
 def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dict[str, Any]:
     changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
     if text is not None and text_hash(text) != text_hash(memory.body):
+        changes = {**triple_after(memory, text), **changes}
         former = (*memory.texts("aliases"), text_hash(memory.body))
         changes["aliases"] = tuple(dict.fromkeys(former))
     return changes

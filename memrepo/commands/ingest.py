@@ -252,7 +252,7 @@ def _news(desk: Desk, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem
         return ()
     return (
         Problem(
-            path=names[0], rule=UNMATCHED, severity="warning",
+            path=names[0], rule="source-unmatched", severity="warning",
             message=f"found {unmatched_text(names)}; runs do not read them",
             fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
             "in sources.deny to hear no more of them",

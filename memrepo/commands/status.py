@@ -14,7 +14,9 @@ from memrepo.commands.settling import announced, unsettled
 from memrepo.commands.timetable import Timetable, said, timetable
 from memrepo.commands.waiting import all_waiting
 from memrepo.core import closure
+from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import visible
+from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.purify.intake import Reader, take_in
@@ -22,6 +24,7 @@ from memrepo.purify.manifest import read_manifests
 from memrepo.purify.scope import cursors
 from memrepo.store import history, settings
 from memrepo.store.tree import read_blob
+from memrepo.views.pages import render_views
 
 HELP = "where the repository stands"
 
@@ -39,6 +42,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         data, problems = _gather(desk, state)
         times = timetable(desk, session.now)
         data["schedule"] = times.as_json()
+        stale = _stale_views(desk, state)
+        data["stale_views"] = stale
         unread = passed_over(desk)
         data["unmatched"] = unmatched_json(unread)
         zone = desk.config.zone
@@ -57,6 +62,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         else ""
     )
     notes = [f"not read   {unmatched_text(unread)}"] if unread else []
+    if stale:
+        behind = counted(len(stale), "page is", "pages are")
+        notes.append(f"views      {behind} behind the memories: the next run renders them")
     text = _text(data, last, [*notes, *_schedule(times, zone.key)])
     return Answer(data=data, text=text, problems=problems)
 
@@ -67,6 +75,15 @@ def _schedule(times: Timetable, zone: str) -> list[str]:
     else:
         lines = ["schedule   no run is scheduled (`memrepo schedule install`)"]
     return [*lines, *(f"           {visible(text)}" for text in times.complaints)]
+
+
+def _stale_views(desk: Desk, state: State) -> list[str]:
+    """Return the views that single writes left behind; none before a run has made the first."""
+    area = desk.tree.layout.area("views")
+    if not any(path.startswith(area) for path in desk.tree.blobs):
+        return []
+    changes = render_views(state, personal=desk.config.profile == "personal")
+    return sorted(c.path for c in changes if isinstance(c, Write | Delete))
 
 
 def _first_parents(desk: Desk) -> list[history.Entry]:

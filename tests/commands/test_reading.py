@@ -215,3 +215,17 @@ def test_outside_of_a_repository_the_answer_is_five(tmp_path: Path, argv: list[s
 def test_a_wrong_time_or_folder_is_a_usage_error(small_repo: Path) -> None:
     assert memrepo(small_repo, "status", now="yesterday").exit == 2
     assert memrepo(small_repo / "nowhere", "status").exit == 2
+
+
+def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) -> None:
+    assert done(small_repo, "status")["stale_views"] == []
+    done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
+    assert done(small_repo, "status")["stale_views"] == ["views/LTMEMORY.md"]
+    assert "1 page is behind the memories" in memrepo(small_repo, "status", as_json=False).out
+    done(small_repo, "run", now=LATER)
+    assert done(small_repo, "status")["stale_views"] == []
+
+
+def test_before_the_first_run_no_view_is_missed(fresh_repo: Path) -> None:
+    done(fresh_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
+    assert done(fresh_repo, "status")["stale_views"] == []

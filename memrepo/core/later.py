@@ -15,6 +15,8 @@ from memrepo.core.mergefields import keyed
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.text3 import Joined, merge_text
 
+PATH = "@path"
+"""Stands among the fields where a commit moved the file."""
 STATUS = frozenset({"status", "status_epoch"})
 
 
@@ -61,9 +63,10 @@ def written(before: Memory | None, after: Memory | None) -> Later:
     if fields & STATUS:
         fields |= STATUS  # they travel together
     bodies = ((before.body, after.body),) if before.body != after.body else ()
-    moved = before.path != after.path
+    if before.path != after.path:
+        fields.add(PATH)
     return Later(
-        any=bool(fields or bodies or moved), fields=frozenset(fields), elements=elements,
+        any=bool(fields or bodies), fields=frozenset(fields), elements=elements,
         bodies=bodies,
     )  # fmt: skip
 

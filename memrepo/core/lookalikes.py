@@ -20,11 +20,11 @@ _LETTERS = (
     ("ᎠᎡᎢᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏕᏙᏚᏞᏟᏢᏦ", "drtajewmhgzrwsvslcpk"),
     ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),
     ("ıɑɡⲟո", "iagon"),
-    ("‘’‚‛ʼʹ′´`", "'" * 9),
+    ("‘’‚‛ʼʹ′´", "'" * 8),
     ("“”„‟″«»", '"' * 7),
     ("‐‑‒–—―−⁃", "-" * 8),
 )  # fmt: skip
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0*"
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0*`"
 _TABLE: dict[int, str | None] = {
     ord(one): other
     for letters, latin in _LETTERS

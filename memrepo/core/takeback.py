@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from memrepo.core import closure, codec
-from memrepo.core.later import Later, text_back, value_back
+from memrepo.core.later import PATH, Later, text_back, value_back
 from memrepo.core.memory import Memory
 from memrepo.core.merge import sweep
 from memrepo.core.mergebytes import FileVersion, join_bytes
@@ -104,23 +104,28 @@ class _Work:
         self.edits: dict[str, bytes | None] = {}
         self.clashes: list[Clash] = []
         self.kept: set[str] = set(spared)
+        self.coming: list[tuple[str, str, bytes]] = []
 
     def memories(self) -> None:
         """Decide memory by memory; those that go make room for those that come."""
         pre, post = self.op.before.memories, self.op.after.memories
         meant = self.op.only or {*pre, *post}
-        arriving: list[str] = []
+        removed: list[str] = []
         for id_ in sorted(meant & {*pre, *post}):
             if pre.get(id_) is post.get(id_) or self._same(id_) or id_ in self.spared:
                 continue
             if pre.get(id_) is None:
                 self._made(id_)
             elif post.get(id_) is None:
-                arriving.append(id_)
+                removed.append(id_)
             elif id_ in self.held:
                 self._changed(id_, pre[id_], post[id_])
-        for id_ in arriving:
+        for id_ in removed:
             self._removed(id_)
+        for id_, path, data in self.coming:
+            place = self._free(path)
+            self.edits[place] = data
+            self.held[id_] = replace(self.held[id_], path=place)
 
     def _same(self, id_: str) -> bool:
         old, new = self.op.before.memories.get(id_), self.op.after.memories.get(id_)
@@ -150,10 +155,8 @@ class _Work:
             if self.side != "theirs":
                 return
             self.edits[self.held.pop(id_).path] = None
-        data = self.op.before.files[old.path]
-        path = self._free(old.path)
-        self.edits[path] = data
-        self.held[id_] = replace(old, path=path)
+        self.held[id_] = old
+        self.coming.append((id_, old.path, self.op.before.files[old.path]))
 
     def _changed(self, id_: str, pre: Memory, post: Memory) -> None:
         """The operation changed it: each field on its own."""
@@ -172,18 +175,18 @@ class _Work:
         }  # fmt: skip
         _whole(fields, head)
         values = {c.name: v for c in FIELDS if (v := fields[c.name]) != c.default}
-        path = head.path
-        if pre.path != post.path == head.path:
-            self.edits[path] = None
-            path = self._free(pre.path)
-        memory = replace(head, path=path, fields=values, body=body)
+        memory = replace(head, fields=values, body=body)
         old, new = self.op.before.files[pre.path], self.op.after.files[post.path]
         written = old if data == new and not later.any else _bytes(
             FileVersion(post.path, new, post), FileVersion(pre.path, old, pre),
             FileVersion(head.path, data, head), memory,
         )  # fmt: skip
-        self.edits[path] = written
         self.held[id_] = memory
+        if pre.path != post.path and PATH not in later.fields:
+            self.edits[head.path] = None
+            self.coming.append((id_, pre.path, written))
+        else:
+            self.edits[head.path] = written
 
     def _data(self, path: str) -> bytes:
         found = self.edits.get(path)

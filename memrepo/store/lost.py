@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
@@ -31,11 +32,13 @@ def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Los
     area = layout.area("memories")
     raw = call(
         repo, "-c", "log.showSignature=false", "log", "--diff-filter=D", "--no-renames",
-        "--name-only", "-z", "--format=%x00%H", head, "--", f":(glob){area}**/*{tail}.md",
+        "--name-only", "-z", "--format=%x00%H", head, "--", area,
     )  # fmt: skip
     for record in raw.removeprefix("\0").split("\0\0"):
         commit, _, names = record.partition("\0")
         for path in filter(None, names.removeprefix("\n").split("\0")):
+            if not (layout.is_memory(path) and fnmatchcase(path, f"*{tail}.md")):
+                continue
             data = file_at(repo, f"{commit}^", path)
             if data is not None:
                 yield Lost(commit=commit, path=path, data=data)

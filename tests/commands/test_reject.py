@@ -1,0 +1,297 @@
+"""A rejected statement comes back by no path: written, run, imported, accepted, reverted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
+
+THIRD, FOURTH, FIFTH = (f"2026-03-0{n}T09:00:00Z" for n in (3, 4, 5))
+ALPHA = "- The server alpha keeps the archive of the choir."
+BETA = "- The server beta answers the telephone of the parish."
+SAID = ALPHA.removeprefix("- ")
+
+
+def write(base: Path, *lines: str) -> None:
+    (base / "workspace").mkdir(exist_ok=True)
+    (base / "workspace" / "MEMORY.md").write_text("# Infra\n\n" + "\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository after a run that made alpha and beta."""
+    write(tmp_path, ALPHA, BETA)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    done(tmp_path / "repo", "run")
+    return tmp_path / "repo"
+
+
+def by_word(repo: Path, word: str) -> str:
+    (found,) = [i for i, m in memories(repo).items() if word in m.body]
+    return found
+
+
+def reject(repo: Path, word: str = "alpha", now: str = LATER) -> tuple[str, str]:
+    """Reject the memory that has a word; return its id and the tombstone's key."""
+    id_ = by_word(repo, word)
+    done(repo, "reject", id_, "--reason", "it never did", now=now)
+    (key,) = [r["key"] for r in done(repo, "rejected")["rejected"] if r["memory"] == id_]
+    return id_, key
+
+
+def in_recall(repo: Path) -> set[str]:
+    return {m.body for m in memories(repo).values() if m.status != "forgotten"}
+
+
+def prune(repo: Path, id_: str) -> None:
+    """Take a memory's file out of the tree, as upkeep does after a while."""
+    git(repo, "rm", "-q", memories(repo)[id_].path)
+    git(repo, "commit", "-qm", "prune by hand", "--no-verify")
+
+
+def test_rejecting_is_one_commit_of_a_tombstone_a_memory_and_its_view(repo: Path) -> None:
+    id_, key = reject(repo)
+    assert memories(repo)[id_].status == "forgotten"
+    changed = git(repo, "diff", "--name-only", "HEAD^").split()
+    assert changed == sorted([memories(repo)[id_].path, f"tombstones/{key}.md",
+                              "views/LTMEMORY.md"])  # fmt: skip
+    assert "alpha" not in (repo / f"tombstones/{key}.md").read_text()
+    assert "alpha" not in (repo / "views" / "LTMEMORY.md").read_text()
+    assert subjects(repo)[0] == f"reject: {id_} as {key}"
+    assert_sound(repo)
+
+
+def test_a_twin_of_the_same_words_is_forgotten_with_it(repo: Path) -> None:
+    one = done(repo, "add", "The bell rings at six in the evening.")["id"]
+    other = done(repo, "add", "The bell rings at six in the evening.", "--scope", "user:ana")["id"]
+    done(repo, "reject", one, "--reason", "it is at seven")
+    assert {memories(repo)[i].status for i in (one, other)} == {"forgotten"}
+    done(repo, "unreject", one)
+    assert {memories(repo)[i].status for i in (one, other)} == {"active"}
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("add", SAID),
+        ("add", "- the SERVER  \u0430lpha keeps the archive of the choir"),
+        ("add", SAID, "--scope", "user:ana"),
+        ("edit", "BETA", "--text", SAID),
+        ("supersede", "BETA", SAID),
+    ],
+)
+def test_an_exact_match_is_refused_on_a_single_write(repo: Path, argv: tuple[str, ...]) -> None:
+    _, key = reject(repo)
+    beta, before = by_word(repo, "beta"), standing(repo)
+    for more in ((), ("--dry-run",)):
+        answer = memrepo(repo, *(beta if a == "BETA" else a for a in argv), *more)
+        assert answer.exit == 3, answer
+        assert key in answer.error["message"]
+        assert f"unreject {key}" in answer.error["fix"]
+    assert standing(repo) == before
+
+
+def test_a_person_may_write_what_is_close_and_is_told(repo: Path) -> None:
+    _, key = reject(repo)
+    near = SAID.replace("choir", "parish")
+    answer = memrepo(repo, "add", near, as_json=False)
+    assert answer.exit == 0
+    assert key in answer.err
+    assert near in in_recall(repo)
+
+
+def test_a_program_may_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reject(repo)
+    monkeypatch.setenv("MEMREPO_ACTOR", "bot")
+    answer = memrepo(repo, "add", SAID.replace("choir", "parish"))
+    assert answer.exit == 3
+    assert "is close to" in answer.error["message"]
+    assert memrepo(repo, "unreject", by_word(repo, "alpha")).exit == 3
+
+
+def test_what_is_wrong_with_a_word_is_said(repo: Path) -> None:
+    assert memrepo(repo, "unreject", "ts-0123").exit == 2
+    assert memrepo(repo, "unreject", by_word(repo, "beta")).exit == 2
+    assert memrepo(repo, "reject", "mem-ffffffffffffffff", "--reason", "x").exit == 2
+    assert memrepo(repo, "reject", by_word(repo, "beta")).exit == 2, "a reason is asked for"
+
+
+def test_rejecting_twice_or_lifting_twice_makes_no_commit(repo: Path) -> None:
+    id_, key = reject(repo)
+    head = git(repo, "rev-parse", "HEAD")
+    assert done(repo, "reject", id_, "--reason", "again")["unchanged"]
+    assert git(repo, "rev-parse", "HEAD") == head
+    done(repo, "unreject", key, now=THIRD)
+    assert done(repo, "unreject", id_, now=THIRD)["unchanged"]
+    assert len(subjects(repo, f"{head.strip()}..")) == 1
+
+
+def test_a_lifted_rejection_stays_on_record_and_can_be_set_again(repo: Path) -> None:
+    id_, key = reject(repo)
+    done(repo, "unreject", key[:9], "--reason", "it does after all", now=THIRD)
+    assert memories(repo)[id_].status == "active"
+    assert memories(repo)[id_].fields["status_epoch"] == 1
+    assert "alpha" in (repo / "views" / "LTMEMORY.md").read_text()
+    assert done(repo, "rejected")["rejected"] == []
+    (shown,) = done(repo, "rejected", "--all")["rejected"]
+    assert (shown["state"], shown["epoch"]) == ("lifted", 1)
+    reject(repo, now=FOURTH)
+    (shown,) = done(repo, "rejected")["rejected"]
+    assert (shown["key"], shown["state"], shown["epoch"]) == (key, "active", 2)
+    assert memories(repo)[id_].status == "forgotten"
+    assert_sound(repo)
+
+
+# -- the incident: forgotten, extracted again, imported again, resurrected by a revert ----------
+
+
+def test_extracted_again_from_its_source_it_is_left_out_and_told(repo: Path) -> None:
+    id_, key = reject(repo)
+    prune(repo, id_)
+    done(repo, "revert", "--settle", now=THIRD)  # every unit counts as known
+    write(repo.parent, BETA, "## Again", ALPHA + " ")
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=FOURTH).exit in (0, 3)
+    waiting = git(repo, "for-each-ref", "--format=%(refname)", "refs/heads/run/").split()
+    for branch in ("HEAD", *waiting):
+        shown = git(repo, "grep", "-l", "alpha", branch, "--", "memories", check=False)
+        assert shown == "", branch
+    warnings = [
+        w for path in (repo / "runs").rglob("*.json") for w in json.loads(path.read_text())["warnings"]
+    ]  # fmt: skip
+    for branch in waiting:
+        for path in git(repo, "ls-tree", "-r", "--name-only", branch, "runs/").split():
+            warnings += json.loads(git(repo, "show", f"{branch}:{path}"))["warnings"]
+    assert any(w["rule"] == "rejected-left-out" and key in w["message"] for w in warnings)
+
+
+def test_stated_in_a_new_source_it_is_left_out_of_the_run(repo: Path) -> None:
+    id_, key = reject(repo)
+    prune(repo, id_)
+    alike = ALPHA.replace("alpha", "\u0430lpha")  # a Cyrillic letter: another unit of a source
+    write(repo.parent, alike, BETA, "- The organ was tuned by Mr. Holt.")
+    answer = memrepo(repo, "run", now=THIRD)
+    assert answer.data["counts"]["barred"] == 1
+    assert any(key in w["message"] for w in answer.data["warnings"])
+    assert not any("archive" in body for body in in_recall(repo))
+    assert any("organ" in body for body in in_recall(repo))
+
+
+def test_what_is_close_to_it_waits_and_is_never_active_unasked(repo: Path) -> None:
+    id_, key = reject(repo)
+    prune(repo, id_)
+    write(repo.parent, "- The server alpha keeps the old archive of the choir.", BETA,
+          "- The organ was tuned by Mr. Holt.")  # fmt: skip
+    answer = memrepo(repo, "run", now=THIRD)
+    assert (answer.exit, answer.data["status"]) == (3, "held")
+    assert "close to what was rejected" in answer.data["why"]
+    assert any(key in w["message"] for w in answer.data["warnings"])
+    assert not any("alpha" in body for body in in_recall(repo))
+    assert any("organ" in body for body in in_recall(repo)), "the rest lands"
+    done(repo, "accept", now=FOURTH)
+    assert any("old archive" in body for body in in_recall(repo)), "a person decided"
+
+
+def test_imported_again_it_is_left_out_and_told(repo: Path, tmp_path: Path) -> None:
+    done(repo, "export", "artifacts", tmp_path / "out")
+    _, key = reject(repo)
+    fresh = tmp_path / "fresh"
+    done(tmp_path, "init", fresh)
+    done(fresh, "add", SAID)
+    done(fresh, "reject", by_word(fresh, "alpha"), "--reason", "it never did")
+    prune(fresh, by_word(fresh, "alpha"))
+    answer = done(fresh, "import", "artifacts", tmp_path / "out")
+    assert answer["counts"]["barred"] == 1
+    assert [p["rule"] for p in answer["problems"]].count("rejected-left-out") == 1
+    assert in_recall(fresh) == {BETA.removeprefix("- ")}
+    done(repo, "import", "artifacts", tmp_path / "out")
+    assert SAID not in in_recall(repo)
+    assert key
+
+
+@pytest.mark.parametrize("pruned", [False, True])
+def test_no_revert_of_an_older_operation_brings_it_back(repo: Path, pruned: bool) -> None:
+    id_ = by_word(repo, "alpha")
+    forgot = done(repo, "forget", id_)["commit"]
+    reject(repo)
+    if pruned:
+        gone = git(repo, "rev-parse", "HEAD").strip()
+        prune(repo, id_)
+        assert gone
+    done(repo, "revert", forgot, now=THIRD)
+    assert SAID not in in_recall(repo)
+    run = done(repo, "log", "--op", "run")["entries"][0]["run"]
+    answer = memrepo(repo, "revert", run, "--theirs", now=THIRD)
+    assert answer.exit == 0
+    done(repo, "revert", answer.data["commits"][0], now=FOURTH)
+    assert SAID not in in_recall(repo)
+    assert BETA.removeprefix("- ") in in_recall(repo)
+    assert_sound(repo)
+
+
+def test_a_waiting_run_that_says_it_is_accepted_without_it(repo: Path) -> None:
+    done(repo, "revert", "--reason", "no", now=LATER)
+    assert memrepo(repo, "run", now=THIRD).exit == 3
+    done(repo, "add", SAID, now=THIRD)
+    reject(repo, now=THIRD)
+    answer = done(repo, "accept", now=FOURTH)
+    assert len(answer["rejected"]) == 1
+    assert in_recall(repo) == {BETA.removeprefix("- ")}
+    assert_sound(repo)
+
+
+def test_reverting_the_rejection_lifts_it_and_reverting_that_sets_it_again(repo: Path) -> None:
+    id_, key = reject(repo)
+    commit = git(repo, "rev-parse", "HEAD").strip()
+    back = done(repo, "revert", commit, now=THIRD)["commits"][0]
+    (shown,) = done(repo, "rejected", "--all")["rejected"]
+    assert (shown["key"], shown["state"], shown["epoch"]) == (key, "lifted", 1)
+    assert memories(repo)[id_].status == "active"
+    assert memories(repo)[id_].fields["status_epoch"] == 1
+    done(repo, "revert", back, now=FOURTH)
+    (shown,) = done(repo, "rejected")["rejected"]
+    assert (shown["state"], shown["epoch"]) == ("active", 2)
+    assert memories(repo)[id_].status == "forgotten"
+    assert_sound(repo)
+
+
+def test_a_rejection_that_was_set_anew_is_not_lifted_by_reverting_the_first(repo: Path) -> None:
+    id_, key = reject(repo)
+    first = git(repo, "rev-parse", "HEAD").strip()
+    done(repo, "unreject", key, now=THIRD)
+    reject(repo, now=FOURTH)
+    done(repo, "revert", first, now=FIFTH)
+    assert [r["key"] for r in done(repo, "rejected")["rejected"]] == [key]
+    assert memories(repo)[id_].status == "forgotten"
+
+
+def test_a_clone_keeps_out_what_was_rejected(repo: Path, tmp_path: Path) -> None:
+    reject(repo)
+    git(tmp_path, "clone", "-q", str(repo), str(tmp_path / "clone"))
+    assert memrepo(tmp_path / "clone", "add", SAID).exit == 3
+
+
+def test_a_damaged_tombstone_is_told_by_a_run(repo: Path) -> None:
+    _, key = reject(repo)
+    path = repo / "tombstones" / f"{key}.md"
+    path.write_text("---\nkey: 1\n---\n")
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+    write(repo.parent, ALPHA, BETA, "- The organ was tuned by Mr. Holt.")
+    answer = memrepo(repo, "run", now=THIRD)
+    assert any(w["rule"] == "tombstone-unreadable" for w in answer.data["warnings"])
+
+
+def test_without_a_tombstone_no_file_is_read_for_it(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memrepo.core import tombstones
+
+    def never(*_: object) -> object:
+        raise AssertionError("looked at")
+
+    for name in ("read_tombstone", "tokens", "look"):
+        monkeypatch.setattr(tombstones, name, never)
+    write(repo.parent, ALPHA, BETA, "- The organ was tuned by Mr. Holt.")
+    assert memrepo(repo, "run", now=LATER).exit == 0
+    assert memrepo(repo, "add", "The bell rings at six.").exit == 0

@@ -1,0 +1,294 @@
+"""Bringing back what was pruned, forgotten, archived or superseded; undo and redo."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+
+THIRD, FOURTH = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"
+ALPHA = "- The server alpha keeps the archive of the choir."
+VIM, HELIX = "- [2026-01-10] **Editor:** vim", "- [2026-02-20] **Editor:** helix"
+
+
+def write(base: Path, *lines: str) -> None:
+    (base / "workspace").mkdir(exist_ok=True)
+    (base / "workspace" / "MEMORY.md").write_text("# Infra\n\n" + "\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository in which helix superseded vim."""
+    write(tmp_path, ALPHA, VIM)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    done(tmp_path / "repo", "run")
+    write(tmp_path, ALPHA, VIM, HELIX)
+    done(tmp_path / "repo", "run", now=LATER)
+    return tmp_path / "repo"
+
+
+def by_word(repo: Path, word: str) -> str:
+    (found,) = [i for i, m in memories(repo).items() if word in m.body]
+    return found
+
+
+def prune(repo: Path, id_: str) -> None:
+    git(repo, "rm", "-q", memories(repo)[id_].path)
+    git(repo, "commit", "-qm", "prune by hand", "--no-verify")
+
+
+def set_status(repo: Path, id_: str, lines: str) -> None:
+    """Write header lines into a memory's file, as a later version's upkeep would."""
+    path = repo / memories(repo)[id_].path
+    path.write_text(path.read_text().replace("\ncreated:", f"\n{lines}\ncreated:", 1))
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+
+
+def test_a_forgotten_memory_comes_back_with_a_higher_epoch(repo: Path) -> None:
+    id_ = by_word(repo, "alpha")
+    before = memories(repo)[id_]
+    done(repo, "forget", id_)
+    done(repo, "restore", id_[:10], "--reason", "it was right", now=THIRD)
+    after = memories(repo)[id_]
+    assert (after.status, after.fields["status_epoch"], after.body) == ("active", 1, before.body)
+    assert after.fields["verified"][-1].by == "human:person@example.org"
+    assert subjects(repo)[0].startswith("restore: ")
+    assert "alpha" in (repo / "views" / "LTMEMORY.md").read_text()
+    assert done(repo, "restore", id_, now=FOURTH)["unchanged"]
+    assert_sound(repo)
+
+
+def test_an_archived_memory_comes_back(repo: Path) -> None:
+    id_ = by_word(repo, "alpha")
+    set_status(repo, id_, "status: archived")
+    done(repo, "restore", id_, now=THIRD)
+    assert memories(repo)[id_].status == "active"
+
+
+def test_a_memory_that_left_the_tree_comes_back_as_it_last_was(repo: Path) -> None:
+    id_ = by_word(repo, "alpha")
+    path = memories(repo)[id_].path
+    done(repo, "edit", id_, "--text", "The server alpha keeps two archives.")
+    (repo / path).write_text((repo / path).read_text().replace("\n---\n", "\nmine: kept\n---\n", 1))
+    git(repo, "commit", "-qam", "my own key", "--no-verify")
+    prune(repo, id_)
+    for word in (id_, id_[:11], path.rsplit("/", 1)[-1].removesuffix(".md")):
+        assert done(repo, "restore", word, "--dry-run")["id"] == id_
+    done(repo, "restore", id_, now=THIRD)
+    found = memories(repo)[id_]
+    assert (found.path, found.body) == (path, "The server alpha keeps two archives.")
+    assert "mine: kept" in (repo / path).read_text()
+    assert (found.status, found.fields["status_epoch"]) == ("active", 1)
+    assert_sound(repo)
+
+
+def test_of_a_memory_that_left_twice_the_last_version_comes_back(repo: Path) -> None:
+    id_ = by_word(repo, "alpha")
+    prune(repo, id_)
+    done(repo, "restore", id_, now=THIRD)
+    done(repo, "edit", id_, "--text", "Second life.", now=THIRD)
+    prune(repo, id_)
+    done(repo, "restore", id_, now=FOURTH)
+    assert memories(repo)[id_].body == "Second life."
+    assert memories(repo)[id_].fields["status_epoch"] == 2
+
+
+def test_a_note_comes_back_warm_and_marked(repo: Path) -> None:
+    id_ = done(repo, "add", "The boiler was read.", "--type", "note")["id"]
+    prune(repo, id_)
+    done(repo, "restore", id_, now=THIRD)
+    found = memories(repo)[id_]
+    assert found.flag("user_marked")
+    assert found.text("tier") == "warm"
+
+
+def test_references_to_what_is_gone_do_not_come_back(repo: Path) -> None:
+    one, other = by_word(repo, "alpha"), done(repo, "add", "The choir sings on Friday.")["id"]
+    done(repo, "link", one, "supports", other)
+    prune(repo, one)
+    prune(repo, other)
+    done(repo, "restore", one, now=THIRD)
+    assert "links" not in memories(repo)[one].fields
+
+
+@pytest.mark.parametrize("word", ["mem-ffffffffffffffff", "no-such-thing-at-all", "-x", "*"])
+def test_what_never_was_is_named(repo: Path, word: str) -> None:
+    assert memrepo(repo, "restore", "--", word).exit == 2
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_is_rejected_does_not_come_back(repo: Path, gone: bool) -> None:
+    id_ = by_word(repo, "alpha")
+    done(repo, "reject", id_, "--reason", "never", now=LATER)
+    if gone:
+        prune(repo, id_)
+    before = standing(repo)
+    answer = memrepo(repo, "restore", id_, now=THIRD)
+    assert answer.exit == 3
+    assert "unreject" in answer.error["fix"]
+    assert standing(repo) == before
+
+
+# -- supersessions are whole ---------------------------------------------------------------------
+
+
+def test_what_was_replaced_by_something_in_effect_asks_for_a_choice(repo: Path) -> None:
+    before = standing(repo)
+    answer = memrepo(repo, "restore", by_word(repo, "vim"), now=THIRD)
+    assert answer.exit == 3
+    assert by_word(repo, "helix") in answer.error["message"]
+    assert standing(repo) == before
+
+
+def test_instead_turns_the_supersession_round(repo: Path) -> None:
+    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
+    done(repo, "restore", vim, "--instead", now=THIRD)
+    found = memories(repo)
+    assert (found[vim].status, found[helix].status) == ("active", "superseded")
+    assert found[vim].texts("supersedes") == (helix,)
+    assert found[helix].texts("superseded_by") == (vim,)
+    assert "supersedes" not in found[helix].fields
+    assert not {"superseded_by", "superseded_at"} & found[vim].fields.keys()
+    assert_sound(repo)
+
+
+def test_beside_lets_both_stand_and_contest_each_other(repo: Path) -> None:
+    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
+    done(repo, "restore", vim, "--beside", now=THIRD)
+    found = memories(repo)
+    assert {found[i].status for i in (vim, helix)} == {"active"}
+    assert {found[i].standing for i in (vim, helix)} == {"contested"}
+    assert "supersedes" not in found[helix].fields
+    assert "superseded_by" not in found[vim].fields
+
+
+def test_over_two_replacements_the_last_one_counts(repo: Path) -> None:
+    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
+    kakoune = done(repo, "supersede", helix, "The editor is kakoune.", now=LATER)["id"]
+    answer = memrepo(repo, "restore", vim, now=THIRD)
+    assert kakoune in answer.error["message"]
+    done(repo, "restore", vim, "--instead", now=THIRD)
+    found = memories(repo)
+    assert [found[i].status for i in (vim, helix, kakoune)] == [
+        "active", "superseded", "superseded"]  # fmt: skip
+    assert found[kakoune].texts("superseded_by") == (vim,)
+
+
+def test_of_a_replacement_that_is_forgotten_nothing_stands_in_the_way(repo: Path) -> None:
+    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
+    done(repo, "forget", helix)
+    done(repo, "restore", vim, now=THIRD)
+    assert memories(repo)[vim].status == "active"
+    assert "supersedes" not in memories(repo)[helix].fields
+
+
+def test_forgotten_over_superseded_is_superseded_again_first(repo: Path) -> None:
+    vim = by_word(repo, "vim")
+    done(repo, "forget", vim)
+    done(repo, "restore", vim, now=THIRD)
+    assert memories(repo)[vim].status == "superseded"
+    assert memrepo(repo, "restore", vim, now=FOURTH).exit == 3
+
+
+def test_the_search_for_a_lost_file_takes_one_walk_over_a_long_history(repo: Path) -> None:
+    id_ = by_word(repo, "alpha")
+    prune(repo, id_)
+    base = git(repo, "rev-parse", "HEAD").strip()
+    lines = ["feature done\n"]
+    for n in range(1500):
+        parent = f"from {base}\n" if n == 0 else ""
+        path = f"memories/knowledge/2026-03/filler-{n % 90:02}-{n:06x}.md"
+        lines.append(
+            f"commit refs/heads/main\ncommitter P <p@x.org> {1772500000 + n} +0000\n"
+            f"data 1\nx\n{parent}M 100644 inline {path}\ndata 6\nfiller\n\n"
+        )
+    stream = repo.parent / "stream"
+    stream.write_text("".join(lines) + "done\n")
+    with stream.open("rb") as handle:
+        import subprocess
+
+        subprocess.run(["git", "-C", str(repo), "fast-import", "--quiet", "--done", "--force"],
+                       stdin=handle, check=True)  # fmt: skip
+    git(repo, "reset", "-q", "--hard")
+    start = time.perf_counter()
+    done(repo, "restore", id_, "--dry-run", now=THIRD)
+    assert time.perf_counter() - start < 20  # one git process; a process a commit takes longer
+
+
+# -- undo ----------------------------------------------------------------------------------------
+
+
+def test_undo_takes_the_last_write_back_and_again_brings_it_back(repo: Path) -> None:
+    before = tree(repo)
+    added = done(repo, "add", "The choir sings on Friday.")
+    after = tree(repo)
+    answer = done(repo, "undo", now=THIRD)
+    assert answer["undone"]["commit"] == added["commit"]
+    assert answer["undone"]["op"] == "create"
+    assert tree(repo) == before
+    assert done(repo, "undo", now=FOURTH)["undone"]["op"] == "revert"
+    assert tree(repo) == after
+    assert_sound(repo)
+
+
+def test_undo_takes_a_run_back_and_says_so(repo: Path) -> None:
+    before = tree(repo, "HEAD^1")
+    answer = memrepo(repo, "undo", as_json=False, now=THIRD)
+    assert answer.exit == 0
+    assert answer.out.startswith("undid run: ")
+    assert tree(repo) == before
+    assert_sound(repo)
+
+
+def test_commits_of_a_person_are_no_operations(repo: Path) -> None:
+    id_ = done(repo, "add", "The choir sings on Friday.")["id"]
+    (repo / "README.md").write_text("mine\n")
+    git(repo, "add", "README.md")
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+    done(repo, "undo", now=THIRD)
+    assert id_ not in memories(repo)
+    assert (repo / "README.md").read_text() == "mine\n"
+
+
+def test_undo_does_not_take_a_persons_edit_with_it(repo: Path) -> None:
+    id_ = done(repo, "add", "The choir sings on Friday.")["id"]
+    path = repo / memories(repo)[id_].path
+    path.write_text(path.read_text().replace("Friday", "Monday"))
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+    before = standing(repo)
+    answer = memrepo(repo, "undo", now=THIRD)
+    assert answer.exit == 3
+    assert answer.data["conflicts"][0]["kind"] == "edited-later"
+    assert standing(repo) == before
+
+
+def test_an_ingest_is_an_operation_too(repo: Path) -> None:
+    before = tree(repo)
+    write(repo.parent, ALPHA, VIM, HELIX, "- More.")
+    done(repo, "ingest", now=LATER)
+    assert done(repo, "undo", now=THIRD)["undone"]["op"] == "ingest"
+    assert tree(repo) == before
+
+
+def test_with_nothing_to_undo_it_says_so(tmp_path: Path) -> None:
+    done(tmp_path, "init", "fresh")
+    assert memrepo(tmp_path / "fresh", "undo").exit == 2
+    assert memrepo(tmp_path / "fresh", "revert", "HEAD").exit == 2
+
+
+def test_undoing_a_rejection_lifts_it_and_again_sets_it(repo: Path) -> None:
+    id_ = by_word(repo, "alpha")
+    done(repo, "reject", id_, "--reason", "never", now=LATER)
+    done(repo, "undo", now=THIRD)
+    assert memories(repo)[id_].status == "active"
+    done(repo, "undo", now=FOURTH)
+    assert memories(repo)[id_].status == "forgotten"
+    assert [r["state"] for r in done(repo, "rejected")["rejected"]] == ["active"]
+
+
+def test_a_dry_undo_writes_nothing(repo: Path) -> None:
+    before = standing(repo)
+    assert "would undo" in memrepo(repo, "undo", "--dry-run", as_json=False).out
+    assert standing(repo) == before

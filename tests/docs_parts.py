@@ -17,6 +17,7 @@ from memrepo.config import KEYS
 from memrepo.core.codec import RULES
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
+from memrepo.core.tombstones import TOMBSTONE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)
@@ -50,6 +51,12 @@ def field_table() -> str:
     """Render the frontmatter fields, in the order of a file."""
     rows = [(f"`{f.name}`", _value(f.kind, f.default), f.writer, f.doc) for f in FIELDS]
     return table(("field", "value", "written by", "meaning"), rows)
+
+
+def tombstone_table() -> str:
+    """Render the fields of a tombstone, in the order of a file."""
+    rows = [(f"`{f.name}`", _value(f.kind, f.default), f.doc) for f in TOMBSTONE_FIELDS]
+    return table(("field", "value", "meaning"), rows)
 
 
 def _value(kind: Kind, default: object) -> str:
@@ -178,6 +185,8 @@ def part(name: str) -> str:
     match word, rest:
         case "fields", "":
             return field_table()
+        case "tombstone", "":
+            return tombstone_table()
         case "keys", "":
             return key_table()
         case "patterns", _:

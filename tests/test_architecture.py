@@ -141,6 +141,19 @@ def test_a_relative_import_in_a_package_file_is_resolved() -> None:
     assert violations("from ..judges import offline", "memrepo.store", is_package=True) != []
 
 
+def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
+    """What a person rejected is refused where chains are made; `init` makes the first one."""
+    makers = {
+        path.name
+        for path in (ROOT / "memrepo").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Chain"
+    }
+    assert makers == {"landing.py", "init.py"}
+
+
 MACHINE = re.compile(
     r"(?<![\w.~*])/(?:work|root|opt|home/\w+|Users/\w+|tmp/dev|tmp/brief)[/.]|"
     r"pypi\.org|python[h]osted|npm[j]s\."

@@ -23,6 +23,7 @@ from memrepo.commands.waiting import (
     Waiting,
     left_behind,
     put_away,
+    put_decided_away,
     refuse_on_waiting,
     the_waiting,
 )
@@ -87,6 +88,12 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         desk.require_writable()
         desk.store.refuse_unfit()
         refuse_on_waiting(desk)
+        decided = [] if options.dry_run else put_decided_away(desk, ACCEPTED)
+        if len(decided) == 1 and (not options.run or decided[0].startswith(options.run)):
+            return Answer(
+                data={"run": decided[0], "commits": [], "conflicts": []},
+                text=f"{decided[0]} was decided already",
+            )
         try:
             waits = the_waiting(desk, options.run)
         except NothingWaits:

@@ -61,6 +61,28 @@ class _Past:
             self.spans[commit] = list(found)
         return self.spans[commit]
 
+    def cancelled(self, commit: str) -> dict[str, frozenset[str | None]]:
+        """Return the later commits that another one took back, both with the memories that means.
+
+        Together they wrote nothing. None among the memories stands for the other files.
+        """
+        repo = self.desk.store.repo
+        span = {wrote.commit for wrote in self.after(commit)}
+        found: dict[str, frozenset[str | None]] = {}
+        for entry in history.reverts(repo, self.desk.tree.commit) if span else ():
+            if entry.commit in found or entry.commit not in span:
+                continue
+            ids: frozenset[str | None] = frozenset(entry.trailers.get("Memory", ()))
+            for target in entry.trailers.get("Reverts", ()):
+                chain = history.chain_of(repo, target)
+                if not span.issuperset(e.commit for e in chain):
+                    continue
+                told = {i for e in chain for i in e.trailers.get("Memory", ())}
+                both = ids | {None} if ids >= told else ids
+                for other in (entry, *chain):
+                    found[other.commit] = found.get(other.commit, frozenset()) | both
+        return found
+
     def memory(self, path: str, blob: str) -> Memory | None:
         if not blob:
             return None
@@ -153,12 +175,15 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
                       if i in ids) | {i[4:10] for i in ids}  # fmt: skip
     later: dict[str, Later] = {}
     paths: set[str] = set()
+    without = past.cancelled(taken.after)
     for wrote in past.after(taken.after):
         if wrote.commit in gone:
             continue
-        paths |= wrote.blobs.keys()
+        nothing = without.get(wrote.commit, frozenset())
+        if None not in nothing:
+            paths |= wrote.blobs.keys()
         for id_, old, new in past.pairs(wrote, tails):
-            if id_ in ids:
+            if id_ in ids and id_ not in nothing:
                 later[id_] = later.get(id_, Later()).then(written(old, new))
     return Operation(
         before=before, after=after, only=taken.only, kept=taken.kept, later=later,

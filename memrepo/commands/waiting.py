@@ -75,6 +75,23 @@ class SeveralWait(MemrepoError):
 
 def all_waiting(desk: Desk) -> list[Waiting]:
     """Return the runs that wait, oldest first."""
+    return [w for w in _branches(desk) if not _is_decided(desk, w)]
+
+
+def put_decided_away(desk: Desk, where: str) -> list[str]:
+    """Take away the branches of runs that were decided by a command that a crash cut short."""
+    decided = [w for w in _branches(desk) if _is_decided(desk, w)]
+    for waiting in decided:
+        put_away(desk, waiting, where)
+    return [waiting.run for waiting in decided]
+
+
+def _is_decided(desk: Desk, waiting: Waiting) -> bool:
+    """Tell whether the run's manifest stands at HEAD: accepting and discarding both leave it."""
+    return desk.tree.layout.manifest(waiting.run) in desk.tree.blobs
+
+
+def _branches(desk: Desk) -> list[Waiting]:
     repo = desk.store.repo
     # Not refname:short: that of a branch beside a tag of its name is another.
     form = "--format=%(refname:lstrip=2)"

@@ -24,11 +24,13 @@ STATUS = frozenset({"status", "status_epoch"})
 class Later:
     """What later commits wrote of one memory.
 
-    `elements` holds, for fields that are merged as sets, the keys that came, went or changed;
-    `bodies` each change of the text in order; `any` tells that anything at all was written.
+    `whole` tells that it left or came, so that all of it is later work; `any` that anything at all
+    was written. `elements` holds, for fields that are merged as sets, the keys that came, went or
+    changed; `bodies` each change of the text in order.
     """
 
     any: bool = False
+    whole: bool = False
     fields: frozenset[str] = frozenset()
     elements: Mapping[str, frozenset[Hashable]] = field(default_factory=dict)
     bodies: tuple[tuple[str, str], ...] = ()
@@ -38,7 +40,8 @@ class Later:
         names = {*self.elements, *other.elements}
         none: frozenset[Hashable] = frozenset()
         return Later(
-            any=self.any or other.any, fields=self.fields | other.fields,
+            any=self.any or other.any, whole=self.whole or other.whole,
+            fields=self.fields | other.fields,
             elements={n: self.elements.get(n, none) | other.elements.get(n, none) for n in names},
             bodies=(*self.bodies, *other.bodies),
         )  # fmt: skip
@@ -47,7 +50,7 @@ class Later:
 def written(before: Memory | None, after: Memory | None) -> Later:
     """Return what one commit wrote of a memory; None where it was not there."""
     if before is None or after is None:
-        return Later(any=before is not after)
+        return Later(any=before is not after, whole=before is not after)
     fields: set[str] = set()
     elements: dict[str, frozenset[Hashable]] = {}
     for column in FIELDS:

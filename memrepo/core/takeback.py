@@ -161,9 +161,11 @@ class _Work:
     def _changed(self, id_: str, pre: Memory, post: Memory) -> None:
         """The operation changed it: each field on its own."""
         head, later = self.held[id_], self.op.later.get(id_, _UNTOUCHED)
+        if later.whole:
+            return
         data = self._data(head.path)
         text = text_back(pre.body, post.body, head.body, later)
-        body = text.text
+        body = codec.normal_body(text.text)
         if text.overlap:
             self._clash("text-overlaps", id_)
             body = pre.body if self.side == "theirs" else head.body

@@ -157,12 +157,11 @@ def test_extracted_again_from_its_source_it_is_left_out_and_told(repo: Path) -> 
     for branch in ("HEAD", *waiting):
         shown = git(repo, "grep", "-l", "alpha", branch, "--", "memories", check=False)
         assert shown == "", branch
-    warnings = [
-        w for path in (repo / "runs").rglob("*.json") for w in json.loads(path.read_text())["warnings"]
-    ]  # fmt: skip
+    manifests = [path.read_text() for path in (repo / "runs").rglob("*.json")]
     for branch in waiting:
-        for path in git(repo, "ls-tree", "-r", "--name-only", branch, "runs/").split():
-            warnings += json.loads(git(repo, "show", f"{branch}:{path}"))["warnings"]
+        paths = git(repo, "ls-tree", "-r", "--name-only", branch, "runs/").split()
+        manifests += [git(repo, "show", f"{branch}:{path}") for path in paths]
+    warnings = [w for text in manifests for w in json.loads(text)["warnings"]]
     assert any(w["rule"] == "rejected-left-out" and key in w["message"] for w in warnings)
 
 

@@ -202,3 +202,121 @@ def test_what_a_revert_of_a_revert_brought_back_counts_as_taken_back_no_more(rep
 def known_back(repo: Path) -> frozenset[str]:
     with open_repository(repo) as store:
         return taken_back(desk(store))
+
+
+# -- what depends on it, a memory as a target, accepting what was taken back ----------------------
+
+
+def test_with_dependents_the_later_steps_that_refer_to_it_go_too(repo: Path) -> None:
+    second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
+    linked = done(repo, "link", alpha, "supports", beta)["commit"]
+    done(repo, "edit", alpha, "--set", "tags=mine")
+    answer = memrepo(repo, "revert", second)
+    assert answer.exit == 3
+    assert answer.data["conflicts"][0]["on"] == beta
+    answer = memrepo(repo, "revert", second, "--with-dependents", now=MUCH_LATER)
+    assert answer.data["also"] == [linked]
+    found = memories(repo)
+    assert beta not in found
+    assert "links" not in found[alpha].fields
+    assert found[alpha].texts("tags") == ("mine",), "no more of later work than what depends on it"
+    assert git(repo, "log", "-1", "--format=%B").count("Memrepo-Reverts:") == 2
+    assert_sound(repo)
+
+
+def test_what_depends_on_a_dependent_goes_too(repo: Path) -> None:
+    first, alpha = runs(repo)[1], by_word(repo, "alpha")
+    heir = done(repo, "supersede", alpha, "The server gamma keeps the archive.")["id"]
+    last = done(repo, "supersede", heir, "The server delta keeps the archive.")["id"]
+    assert memrepo(repo, "revert", first, "--memory", alpha).exit == 3
+    done(repo, "revert", first, "--memory", alpha, "--theirs", now=MUCH_LATER)
+    found = memories(repo)
+    assert alpha not in found
+    assert found[last].status == "active"
+    assert "supersedes" not in found[heir].fields
+    assert_sound(repo)
+
+
+def test_theirs_drops_a_reference_and_keeps_the_rest_of_its_holder(repo: Path) -> None:
+    second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
+    done(repo, "edit", alpha, "--set", "tags=mine")
+    done(repo, "link", alpha, "supports", beta)
+    done(repo, "revert", second, "--theirs", now=MUCH_LATER)
+    assert memories(repo)[alpha].texts("tags") == ("mine",)
+    assert "links" not in memories(repo)[alpha].fields
+
+
+def test_ours_keeps_what_others_refer_to(repo: Path) -> None:
+    second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
+    done(repo, "link", alpha, "supports", beta)
+    done(repo, "revert", second, "--ours", now=MUCH_LATER)
+    found = memories(repo)
+    assert beta in found
+    assert found[alpha].fields["links"][0].target == beta
+    assert found[by_word(repo, "vim")].status == "active"
+
+
+def test_an_edited_successor_stays_with_ours_and_both_are_contested(repo: Path) -> None:
+    second, vim, helix = runs(repo)[0], by_word(repo, "vim"), by_word(repo, "helix")
+    done(repo, "pin", helix)
+    assert memrepo(repo, "revert", second).exit == 3
+    done(repo, "revert", second, "--ours", now=MUCH_LATER)
+    found = memories(repo)
+    assert {found[i].status for i in (vim, helix)} == {"active"}
+    assert {found[i].standing for i in (vim, helix)} == {"contested"}
+    assert "supersedes" not in found[helix].fields
+    assert "superseded_by" not in found[vim].fields
+    assert_sound(repo)
+
+
+def test_of_a_memory_what_was_last_decided_is_taken_back(repo: Path) -> None:
+    alpha, beta, vim = (by_word(repo, w) for w in ("alpha", "beta", "vim"))
+    done(repo, "pin", alpha)
+    done(repo, "add", "A person added this afterwards.")
+    done(repo, "revert", alpha[:12], now=MUCH_LATER)
+    assert not memories(repo)[alpha].flag("pinned")
+    done(repo, "revert", vim, now=MUCH_LATER)
+    assert memories(repo)[vim].status == "active", "a supersession goes as a whole"
+    done(repo, "revert", beta, now=MUCH_LATER)
+    assert beta not in memories(repo), "of a bulk commit only this memory"
+    assert alpha in memories(repo)
+    done(repo, "revert", beta, now=MUCH_LATER)
+    assert beta in memories(repo), "the last decision was the revert"
+    assert_sound(repo)
+
+
+def test_accepting_a_reverted_run_reverts_its_revert(repo: Path) -> None:
+    second, shown = runs(repo)[0], git(repo, "rev-parse", "HEAD:memories")
+    reverted = done(repo, "revert", second, now=MUCH_LATER)["commits"][0]
+    answer = done(repo, "accept", second, now=MUCH_LATER)
+    assert answer["reverts"] == reverted
+    assert git(repo, "rev-parse", "HEAD:memories") == shown
+    assert second in runs(repo)
+    assert memrepo(repo, "accept", second).exit == 2, "it is in effect"
+    done(repo, "revert", second, now="2026-03-04T09:00:00Z")
+    done(repo, "accept", second, now="2026-03-05T09:00:00Z")
+    assert git(repo, "rev-parse", "HEAD:memories") == shown
+    assert_sound(repo)
+
+
+def test_of_a_reverted_run_a_part_is_accepted(repo: Path) -> None:
+    second, beta = runs(repo)[0], by_word(repo, "beta")
+    done(repo, "revert", second, now=MUCH_LATER)
+    answer = done(repo, "accept", second, "--only", beta, now=MUCH_LATER)
+    assert answer["commits"]
+    found = memories(repo)
+    assert beta in found
+    assert found[by_word(repo, "vim")].status == "active"
+
+
+def test_a_memory_moved_since_is_found_where_it_stands(repo: Path) -> None:
+    alpha = by_word(repo, "alpha")
+    pinned = done(repo, "pin", alpha)["commit"]
+    path = memories(repo)[alpha].path
+    moved = path.replace("/knowledge/", "/decisions/")
+    (repo / moved).parent.mkdir(parents=True, exist_ok=True)
+    git(repo, "mv", path, moved)
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+    done(repo, "revert", pinned, now=MUCH_LATER)
+    assert memories(repo)[alpha].path == moved
+    assert not memories(repo)[alpha].flag("pinned")

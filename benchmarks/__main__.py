@@ -12,7 +12,17 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import decoding, ledger, priors, running, starting, writing
+from benchmarks import (
+    decoding,
+    growing,
+    ledger,
+    merging,
+    priors,
+    reverting,
+    running,
+    starting,
+    writing,
+)
 from benchmarks.measure import Ratio, Sizes
 from memrepo import __version__
 
@@ -25,6 +35,9 @@ ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "running": running.measure,
     "priors": priors.measure,
     "ledger": ledger.measure,
+    "merging": merging.measure,
+    "reverting": reverting.measure,
+    "growing": growing.measure,
 }
 
 

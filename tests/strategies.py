@@ -26,7 +26,7 @@ from memrepo.core.fields import (
 )
 from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
-from memrepo.core.merge import Facts
+from memrepo.core.merge import Facts, merge_states
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import State, read_state
 
@@ -349,6 +349,20 @@ def triples(draw: st.DrawFn) -> Triple:
         our_facts=draw(_facts()),
         their_facts=draw(_facts()),
     )
+
+
+@st.composite
+def crossings(draw: st.DrawFn) -> tuple[Triple, State, State]:
+    """Draw two branches that merged each other once and were both edited since.
+
+    The first merges are those of `merge_states` without facts, so their bases are the triple's
+    sides and its base is theirs.
+    """
+    first = draw(triples())
+    met = merge_states(first.base, first.ours, first.theirs).state
+    sides = [edited_files(dict(met.files), draw(st.lists(_edits, max_size=4))) for _ in range(2)]
+    ours, theirs = (read_state(files, Layout()) for files in sides)
+    return first, ours, theirs
 
 
 def cases(number: int) -> settings:

@@ -43,9 +43,13 @@ class Comment(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinedBytes:
-    """A merged file, and the raw lines of foreign entries that had to give way, by key."""
+    """A merged file, the memory that a reader finds in it, and what had to give way.
+
+    `lost` are the raw lines of foreign entries, by key.
+    """
 
     data: bytes
+    memory: Memory
     lost: Mapping[str, bytes]
 
 
@@ -66,7 +70,7 @@ def join_bytes(
     above = [c for c in guest.comments if c.text not in known]
     left = {c.text for c in o.comments} - {c.text for c in guest.comments}
     try:
-        data = codec.edit(file.data, memory)
+        data, read = codec.rewritten(file.data, memory)
     except codec.CodecError:
         return None
     if entries != host.entries or above or left:
@@ -74,7 +78,7 @@ def join_bytes(
         data = _Skeleton.of(edited, whole=True).with_header(entries, above, left)
         if not _holds(data, edited, entries):
             return None
-    return JoinedBytes(data=data, lost=lost)
+    return JoinedBytes(data=data, memory=read, lost=lost)
 
 
 def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> bool:

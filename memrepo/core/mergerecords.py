@@ -153,10 +153,9 @@ def join_versions(
     joined = join_bytes(base, older, newer, memory)
     if joined is None:
         return _one_whole(path, older, newer, "unwritable")
-    read, _ = codec.decode(path, joined.data)
     foreign = (_kept(older.memory, key, data) for key, data in joined.lost.items())
     return MergedFile(
-        version=FileVersion(path, joined.data, read), kept=(*merged.kept, *foreign)
+        version=FileVersion(path, joined.data, joined.memory), kept=(*merged.kept, *foreign)
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store import journal, recovery
+from memrepo.store.audit import write_graph
 from memrepo.store.fitness import CannotWork, branch_of, refuse_unfit
 from memrepo.store.gitenv import GitFailed, NotARepository, call, find_layout, opened, said
 from memrepo.store.journal import Journal
@@ -36,6 +37,8 @@ __all__ = (
 )  # fmt: skip
 
 WRITE_WAIT_S = 10.0
+LOOSE = 256
+"""Loose objects above which a run packs them: each takes a block of the disk."""
 
 
 class BranchMoved(MemrepoError):
@@ -336,8 +339,16 @@ class Repository:
         return tip
 
     def maintain(self) -> None:
-        """Let git pack what many small runs left loose, when it thinks it is due."""
+        """Pack what many small writes left loose, and let git do what it thinks is due.
+
+        Git itself waits for 6,700 loose objects, which take many times what they would packed.
+        """
         with self.writing():
+            loose = call(self.repo, "count-objects").split(" ", 1)[0]
+            if int(loose) >= LOOSE:
+                words = ("repack", "-d", "-l", "-q", "--geometric=2")
+                call(self.repo, *words, held=self._held, forgive=True)
+                write_graph(self.repo)
             settings = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
             self.repo.git.execute(
                 ["git", *settings, "maintenance", "run", "--auto", "--quiet"],

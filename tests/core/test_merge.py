@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from memrepo.core import closure, codec, header
 from memrepo.core.layout import Layout
@@ -17,7 +18,7 @@ from memrepo.core.mergefields import Origin, Stamps
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.core.tombstones import tombstone_keys
-from tests.strategies import FOREIGN, IDS, Triple, cases, place, triples
+from tests.strategies import FOREIGN, IDS, Triple, cases, crossings, place, triples
 
 A, B, C = IDS[:3]
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -213,6 +214,38 @@ def test_a_criss_cross_merge_is_symmetric(one: Triple, two: Triple) -> None:
     )  # fmt: skip
     assert merged(sides).state == merged(swapped(sides)).state
     assert merge_states(virtual, virtual, two.ours).state == two.ours
+
+
+@cases(80)
+@given(crossings())
+def test_what_was_decided_before_a_criss_cross_is_not_decided_again(
+    drawn: tuple[Triple, State, State],
+) -> None:
+    first, ours, theirs = drawn
+    base = virtual_base([first.ours, first.theirs], first.base)
+    result = merge_states(base, ours, theirs)
+    assert result.state == merge_states(base, theirs, ours).state
+    read = read_state(dict(result.state.files), Layout())
+    assert read.memories == result.state.memories
+    odd = {c.id for c in result.conflicts} | {p.message.split(":")[0] for p in result.problems}
+    for id_ in {*base.memories, *ours.memories, *theirs.memories} - odd:
+        before, *sides = (state.memories.get(id_) for state in (base, ours, theirs))
+        # What neither side touched since is as they both have it, gone or there.
+        if before == sides[0] == sides[1]:
+            assert result.state.memories.get(id_) == before
+        # What only one of them touched is as that one has it.
+        elif before == sides[0] and sides[1] is not None:
+            assert result.state.memories[id_] == sides[1]
+
+
+@cases(60)
+@given(triples(), st.frozensets(st.sampled_from(IDS), min_size=1, max_size=3))
+def test_no_side_brings_back_what_a_tombstone_names(t: Triple, dead: frozenset[str]) -> None:
+    result = merged(t, tombstones=dead).state
+    for id_ in dead & result.memories.keys():
+        assert result.memories[id_].status == "forgotten"
+    again = merge_states(t.base, result, t.theirs, tombstones=dead).state
+    assert not [i for i in dead & again.memories.keys() if again.memories[i].status != "forgotten"]
 
 
 def test_no_base_is_no_virtual_base() -> None:

@@ -1,0 +1,204 @@
+"""Incidents that other memory systems had, played here and contained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
+
+from memrepo.commands import run as run_command
+from memrepo.core.judging import (
+    CanonicalClaim,
+    CanonicalRequest,
+    Judge,
+    PromotionRequest,
+    Usage,
+    Verdict,
+)
+
+COUNT, LEFT = 62, 3
+
+
+# A run that took 59 of 62 memories away, and reported success
+
+
+def bullets(count: int) -> dict[str, bytes]:
+    lines = [f"- Depot {n} of the harbour line opens at {n % 24:02}:15." for n in range(count)]
+    return {"MEMORY.md": ("# Memory\n\n## Depots (2026-01-10)\n\n" + "\n".join(lines)).encode()}
+
+
+def recalled(repo: Path) -> set[str]:
+    hidden = ("stale", "retire_candidate")
+    return {
+        i
+        for i, m in memories(repo).items()
+        if m.status == "active" and m.standing not in hidden and not m.is_note
+    }
+
+
+@pytest.fixture
+def depots(tmp_path: Path) -> Path:
+    """Return a repository with 62 memories, from whose source 59 lines are gone."""
+    repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", bullets(COUNT)))
+    assert len(recalled(repo)) == COUNT
+    workspaces.write(tmp_path / "workspace", bullets(LEFT))
+    return repo
+
+
+def test_a_run_that_takes_59_of_62_memories_away_waits(depots: Path) -> None:
+    before = recalled(depots)
+    answer = memrepo(depots, "run", now=LATER)
+    assert answer.exit == 3
+    assert answer.data["status"] == "held"
+    assert recalled(depots) == before
+    again = memrepo(depots, "run", now=LATER)
+    assert (again.exit, again.data["branch"]) == (3, answer.data["branch"])
+    done(depots, "discard", now=LATER)
+    assert recalled(depots) == before
+    assert_sound(depots)
+
+
+def test_accepted_all_the_same_it_is_taken_back_whole(depots: Path) -> None:
+    before = memories(depots)
+    assert memrepo(depots, "run", now=LATER).exit == 3
+    done(depots, "accept", now=LATER)
+    assert len(recalled(depots)) == LEFT
+    assert set(memories(depots)) == set(before)  # out of recall, and still on disk
+    done(depots, "pin", min(recalled(depots)), now=LATER)
+    done(depots, "revert", git(depots, "rev-list", "--merges", "-1", "HEAD").strip(), now=LATER)
+    after = memories(depots)
+    pinned = {i for i, m in after.items() if m.fields.get("pinned")}
+    assert len(pinned) == 1
+    assert {i: m for i, m in after.items() if i not in pinned} == {
+        i: m for i, m in before.items() if i not in pinned
+    }
+    assert len(recalled(depots)) == COUNT
+    assert_sound(depots)
+
+
+def test_a_workspace_of_which_most_files_vanished_is_not_mirrored(tmp_path: Path) -> None:
+    files = {f"memory/2026-01-{n:02}.md": b"# A day\n\n## 09:00\n\nIt rained.\n"
+             for n in range(1, 29)}  # fmt: skip
+    repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", files))
+    workspaces.write(tmp_path / "workspace", dict(list(files.items())[:2]))
+    before = standing(repo)
+    assert memrepo(repo, "run", now=LATER).exit == 3
+    assert standing(repo) == before
+
+
+# A model took two minutes, and a person went on working meanwhile
+
+
+class Slow:
+    """A judge during whose first call something happens; it answers what the judge answers."""
+
+    def __init__(self, judge: Judge, meanwhile: Callable[[], object]) -> None:
+        self.judge, self.meanwhile, self.calls = judge, meanwhile, 0
+
+    @property
+    def name(self) -> str:
+        return self.judge.name
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        return self.judge.batch
+
+    @property
+    def usage(self) -> Usage:
+        return self.judge.usage
+
+    @property
+    def prompt_hash(self) -> str:
+        return self.judge.prompt_hash
+
+    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+        self.calls += 1
+        if self.calls == 1:
+            self.meanwhile()
+        return self.judge.promote(request)
+
+    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
+        return self.judge.canonicalise(request)
+
+
+@pytest.fixture
+def during(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Return how to make something happen during the first call of the next run's judge."""
+    judge_of = run_command.judge_of
+
+    def plan(meanwhile: Callable[[], object]) -> None:
+        monkeypatch.setattr(
+            run_command, "judge_of", lambda *given: Slow(judge_of(*given), meanwhile)
+        )
+
+    return plan
+
+
+During = Callable[[Callable[[], object]], None]
+
+
+def superseded(repo: Path) -> tuple[str, Path]:
+    """Return the memory that the next run replaces, and its file."""
+    workspaces.growing(repo.parent / "workspace", 3)
+    id_, memory = next(
+        (i, m) for i, m in memories(repo).items() if "every 3 days" in m.body
+    )  # fmt: skip
+    return id_, repo / memory.path
+
+
+def edited(path: Path) -> None:
+    path.write_text(path.read_text().replace("every 3 days", "every 3 days, in May every 2"))
+
+
+def test_an_edit_committed_during_the_call_stays_and_the_run_lands(
+    small_repo: Path, during: During
+) -> None:
+    id_, path = superseded(small_repo)
+
+    def meanwhile() -> None:
+        edited(path)
+        git(small_repo, "commit", "-qam", "my own words")
+
+    during(meanwhile)
+    answer = memrepo(small_repo, "run", now=LATER)
+    assert answer.exit in (0, 3)
+    assert "in May every 2" in memories(small_repo)[id_].body
+    assert "my own words" in git(small_repo, "log", "--format=%s")
+    assert_sound(small_repo)
+
+
+def test_an_edit_not_committed_yet_stops_the_run_and_stays(
+    small_repo: Path, during: During
+) -> None:
+    _, path = superseded(small_repo)
+    during(lambda: edited(path))
+    head = git(small_repo, "rev-parse", "HEAD")
+    answer = memrepo(small_repo, "run", now=LATER)
+    assert answer.exit == 5
+    assert path.name in answer.error["message"]
+    assert "in May every 2" in path.read_text()
+    # Only the snapshot of the sources came in, before the call.
+    assert git(small_repo, "rev-parse", "HEAD^") == head
+    git(small_repo, "commit", "-qam", "my own words")
+    during(lambda: None)
+    assert memrepo(small_repo, "run", now=LATER).exit in (0, 3)
+    assert "in May every 2" in git(small_repo, "log", "-p", "--format=")
+    assert_sound(small_repo)
+
+
+def test_a_memory_that_a_person_removed_during_the_call_is_not_written_again(
+    small_repo: Path, during: During
+) -> None:
+    id_, path = superseded(small_repo)
+
+    def meanwhile() -> None:
+        git(small_repo, "rm", "-q", str(path.relative_to(small_repo)))
+        git(small_repo, "commit", "-qm", "gone")
+
+    during(meanwhile)
+    assert memrepo(small_repo, "run", now=LATER).exit in (0, 3)
+    assert id_ not in memories(small_repo)
+    assert_sound(small_repo)

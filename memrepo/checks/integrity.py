@@ -15,9 +15,9 @@ from memrepo.core.ids import ID_PATTERN
 from memrepo.core.problems import Problem
 
 RULES: Mapping[str, str] = {
-    "commit-trailers": "A commit of memrepo's has one known operation, as in its subject, and an"
+    "history-trailers": "A commit of memrepo's has one known operation, as in its subject, and an"
     " actor; it names memories, runs and commits by their ids.",
-    "commit-reverts-unknown": "What a commit takes back or settles is in the history before it.",
+    "history-target": "What a commit takes back or settles is in the history before it.",
     "run-without-manifest": "The chain of a run adds the manifest of that run.",
     "manifest-without-run": "A manifest is added by the run that it tells of.",
     "manifest-changed": "A manifest is never changed.",
@@ -78,17 +78,29 @@ def _trailers(facts: CommitFacts) -> Iterator[Problem]:
         return
     ops = facts.trailers.get("Op", ())
     if len(ops) != 1 or ops[0] not in OPS:
-        yield _problem(facts, "commit-trailers", f"found the operations {list(ops)}, expected one",
-                       key="Op")  # fmt: skip
+        yield _problem(
+            facts,
+            rule="history-trailers",
+            message=f"found the operations {list(ops)}, expected one",
+            key="Op",
+        )
     elif not facts.subject.startswith(f"{ops[0]}: "):
-        yield _problem(facts, "commit-trailers", f"found {ops[0]!r}, which its subject is not",
-                       key="Op")  # fmt: skip
+        yield _problem(
+            facts,
+            rule="history-trailers",
+            message=f"found {ops[0]!r}, which its subject is not",
+            key="Op",
+        )
     if not facts.trailers.get("Actor"):
-        yield _problem(facts, "commit-trailers", "found no actor, expected one", key="Actor")
+        yield _problem(
+            facts, rule="history-trailers", message="found no actor, expected one", key="Actor"
+        )
     for key, pattern in (("Memory", ID_PATTERN), ("Run", _RUN), ("Reverts", _COMMIT)):
         for value in facts.trailers.get(key, ()):
             if not pattern.fullmatch(value):
-                yield _problem(facts, "commit-trailers", "found something that is no id", key=key)
+                yield _problem(
+                    facts, rule="history-trailers", message="found something that is no id", key=key
+                )
 
 
 def _targets(facts: CommitFacts, seen: set[str]) -> Iterator[Problem]:
@@ -96,9 +108,11 @@ def _targets(facts: CommitFacts, seen: set[str]) -> Iterator[Problem]:
         for target in facts.trailers.get(key, ()):
             if _COMMIT.fullmatch(target) and target not in seen:
                 yield _problem(
-                    facts, "commit-reverts-unknown",
-                    f"found {target[:10]}, which is not in the history before it", key=key,
-                )  # fmt: skip
+                    facts,
+                    rule="history-target",
+                    message=f"found {target[:10]}, which is not in the history before it",
+                    key=key,
+                )
 
 
 def _manifests(facts: CommitFacts) -> Iterator[Problem]:
@@ -107,11 +121,14 @@ def _manifests(facts: CommitFacts) -> Iterator[Problem]:
     for run in facts.added:
         if facts.run != run:
             yield _problem(
-                facts, "manifest-without-run",
-                f"found the manifest of {run} added by {facts.run or 'a commit of no run'}",
-            )  # fmt: skip
+                facts,
+                rule="manifest-without-run",
+                message=f"found the manifest of {run} added by {facts.run or 'a commit of no run'}",
+            )
     for run in facts.changed:
-        yield _problem(facts, "manifest-changed", f"found the manifest of {run} changed")
+        yield _problem(
+            facts, rule="manifest-changed", message=f"found the manifest of {run} changed"
+        )
 
 
 def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Problem]:
@@ -119,20 +136,26 @@ def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Pro
     chain: list[CommitFacts] = []
     at = by_id.get(tip)
     if at is not None and at.tree != facts.tree:
-        yield _problem(facts, "run-tree", f"found another tree than that of {tip[:10]}")
+        yield _problem(
+            facts, rule="run-tree", message=f"found another tree than that of {tip[:10]}"
+        )
     while at is not None and at.commit != first and at.run == facts.run and len(at.parents) == 1:
         chain.append(at)
         at = by_id.get(at.parents[0])
     if at is None or at.commit != first or not chain:
         yield _problem(
-            facts, "run-chain",
-            f"found a chain that does not lead from {tip[:10]} to {first[:10]} within {facts.run}",
-        )  # fmt: skip
+            facts,
+            rule="run-chain",
+            message=f"found a chain that does not lead from {tip[:10]} to {first[:10]}"
+            f" within {facts.run}",
+        )
     elif not any(facts.run in one.added for one in chain):
-        yield _problem(facts, "run-without-manifest", f"found no manifest of {facts.run}")
+        yield _problem(
+            facts, rule="run-without-manifest", message=f"found no manifest of {facts.run}"
+        )
 
 
-def _problem(facts: CommitFacts, rule: str, message: str, key: str = "") -> Problem:
+def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> Problem:
     return Problem(
         path=facts.commit, rule=rule, key=key, message=message,
         fix=f"look at it (`git show {facts.commit[:10]}`) and take it back if it is wrong",

@@ -142,6 +142,8 @@ def _size(desk: Desk, fix: bool) -> Finding:
     ratio = before.taken / packed
     grown = ratio > GROWN and before.taken - packed > ROOM
     said = f"{_mib(before.taken)} in objects, {ratio:.1f} times what one pack would take"
+    if before.taken - packed <= ROOM:
+        said = f"one pack would take less by at most {_mib(ROOM)}"
     if fix and (grown or before.loose or before.packs > 1):
         with desk.store.writing():
             audit.repack(repo)

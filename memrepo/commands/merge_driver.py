@@ -33,17 +33,15 @@ class Joined:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what git passes: three files, the length of its markers, the path."""
+    parser.add_argument("base", metavar="BASE", help="file with the common ancestor's version")
     parser.add_argument(
-        "base", metavar="BASE", help="file with the common ancestor's version (%%O)"
+        "ours", metavar="OURS", help="file with our version, which takes the result"
     )
+    parser.add_argument("theirs", metavar="THEIRS", help="file with the other version")
     parser.add_argument(
-        "ours", metavar="OURS", help="file with our version, which takes the result (%%A)"
+        "markers", metavar="LENGTH", help="length of conflict markers; none are written"
     )
-    parser.add_argument("theirs", metavar="THEIRS", help="file with the other version (%%B)")
-    parser.add_argument(
-        "markers", metavar="LENGTH", help="length of conflict markers (%%L); none are written"
-    )
-    parser.add_argument("path", metavar="PATH", help="where the file lies in the repository (%%P)")
+    parser.add_argument("path", metavar="PATH", help="where the file lies in the repository")
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -93,6 +91,6 @@ def _version(path: str, data: bytes | None) -> FileVersion | None:
 
 def _open(path: str, what: str) -> Problem:
     return Problem(
-        path=path, rule="merge-by-hand", message=f"found a conflict: {what}",
+        path=path, rule="git-merge-conflict", message=f"found a conflict: {what}",
         fix="`git diff` and `git show MERGE_HEAD:<path>` show both; edit the file, then `git add`",
     )  # fmt: skip

@@ -232,7 +232,7 @@ def announced(plan: Settling) -> tuple[Problem, ...]:
     """Return what `status` says of merges that wait to be settled."""
     told = (
         Problem(
-            path=one.merge.commit[:10], rule="merge-unsettled", severity="warning",
+            path=one.merge.commit[:10], rule="git-merge-unsettled", severity="warning",
             message=f"git made this merge without memrepo: {', '.join(one.settled.told)} to settle",
             fix="nothing: the next command that writes does it in a commit of its own",
         )
@@ -243,7 +243,7 @@ def announced(plan: Settling) -> tuple[Problem, ...]:
 
 def _told(one: Unsettled, commit: str) -> Problem:
     return Problem(
-        path=one.merge.commit[:10], rule="merge-settled", severity="warning",
+        path=one.merge.commit[:10], rule="git-merge-settled", severity="warning",
         message=f"git made this merge without memrepo; settled in {commit[:10]}: "
         + ", ".join(one.settled.told),
         fix=f"nothing; `memrepo revert {commit[:10]}` takes it back",
@@ -252,7 +252,7 @@ def _told(one: Unsettled, commit: str) -> Problem:
 
 def _gave_way(merge: history.Entry, kept: Kept) -> Problem:
     return Problem(
-        path=kept.path, rule="merge-gave-way", severity="warning", key=kept.key,
+        path=kept.path, rule="git-merge-gave-way", severity="warning", key=kept.key,
         message="found two wordings in one merge, and one of them stands",
         fix="`git show <commit>:<path>` has the other, the commit being one of "
         + ", ".join(parent[:10] for parent in merge.parents),
@@ -261,7 +261,7 @@ def _gave_way(merge: history.Entry, kept: Kept) -> Problem:
 
 def _octopus(merge: history.Entry) -> Problem:
     return Problem(
-        path=merge.commit[:10], rule="merge-of-many", severity="warning",
+        path=merge.commit[:10], rule="git-merge-of-many", severity="warning",
         message=f"found a merge of {len(merge.parents)} branches at once, expected two",
         fix="look at what it left (`git show`), or merge the branches one by one",
     )  # fmt: skip
@@ -269,7 +269,7 @@ def _octopus(merge: history.Entry) -> Problem:
 
 def _in_the_way(error: FilesInTheWay, plan: Settling) -> Problem:
     return Problem(
-        path=error.paths[0], rule="merge-unsettled", severity="warning",
+        path=error.paths[0], rule="git-merge-unsettled", severity="warning",
         message=f"a merge made by git ({plan.found[0].merge.commit[:10]}) is not settled yet: "
         "found uncommitted changes on a file that it concerns",
         fix="commit or undo them: the next command that writes settles the merge",

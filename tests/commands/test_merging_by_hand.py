@@ -95,13 +95,13 @@ def test_a_line_merge_in_a_clone_without_the_driver_is_contained(repo: Path) -> 
     assert "pinned" not in memories(other)[id_].fields
     status = done(other, "status")
     assert [u["memories"] for u in status["unsettled"]] == [[id_]]
-    assert "merge-unsettled" in {p["rule"] for p in status["problems"]}
+    assert "git-merge-unsettled" in {p["rule"] for p in status["problems"]}
     before = standing(other)
     memrepo(other, "add", "dry", "--dry-run")
     assert standing(other) == before
     answer = memrepo(other, "confirm", id_, now=LATER, as_json=False)
     assert answer.exit == 0
-    assert "merge-settled" in answer.err
+    assert "git-merge-settled" in answer.err
     memory = memories(other)[id_]
     assert (memory.body, memory.fields["pinned"]) == ("Coffee is served at eight", True)
     settling = subjects(other)[1]
@@ -201,7 +201,7 @@ def test_uncommitted_work_on_a_file_to_settle_postpones_it(repo: Path) -> None:
     path.write_text(mine)
     answer = memrepo(other, "add", "Something else", now=LATER, as_json=False)
     assert answer.exit == 0
-    assert "merge-unsettled" in answer.err
+    assert "git-merge-unsettled" in answer.err
     assert path.read_text() == mine
     git(other, "commit", "-qam", "noon")
     done(other, "add", "More", now=LATER)
@@ -230,7 +230,7 @@ def test_a_merge_of_three_branches_is_named_and_left(repo: Path) -> None:
     git(repo, "merge", "-q", "--no-edit", "one", "two")
     answer = memrepo(repo, "add", "next", now=LATER, as_json=False)
     assert answer.exit == 0
-    assert "merge-of-many" in answer.err
+    assert "git-merge-of-many" in answer.err
 
 
 def test_init_in_a_plain_clone_sets_the_driver_up_and_doctor_mends_it(repo: Path) -> None:

@@ -91,14 +91,6 @@ def test_no_setting_changes_what_a_run_comes_to(
     assert standing.left_behind(repo) == []
 
 
-def test_signing_that_fails_does_not_stop_a_run(repo: Path, tmp_path: Path) -> None:
-    git(repo, "config", "commit.gpgSign", "true")
-    git(repo, "config", "tag.gpgSign", "true")
-    git(repo, "config", "gpg.program", str(program(tmp_path / "gpg", "exit 1")))
-    driving.done(repo, "run", now=NOW)
-    assert git(repo, "status", "--porcelain") == ""
-
-
 HOOKS = (
     "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
     "post-merge", "post-checkout", "post-rewrite", "reference-transaction", "post-index-change",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memrepo.commands.session import Desk
 from memrepo.config import OUTSIDE, git_name, parse_outside
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judging import Judge
+from memrepo.core.judging import Judge, Usage
 from memrepo.store import settings
 from memrepo.store.gitenv import user_config
 
@@ -30,7 +30,8 @@ class CannotJudge(MemrepoError):
 class Choice:
     """What the command line says of the judge; empty or None leaves it to the configuration.
 
-    `now` says which month's limits count; without it none does.
+    `now` says which month's limits count; without it none does. `carried` is what a run spent that
+    broke off and left no manifest.
     """
 
     judge: str = ""
@@ -39,6 +40,7 @@ class Choice:
     replay: Path | None = None
     max_usd: float | None = None
     max_tokens: int | None = None
+    carried: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ def judge_of(desk: Desk, choice: Choice) -> Judge:
 
     Modules of judges are imported as they are chosen: the offline judge never loads another.
     """
-    name = choice.judge or ("replay" if choice.replay else desk.config.get("run.judge"))
+    name = kind_of(desk, choice)
     if choice.replay and name != "replay":
         raise CannotJudge(f"--replay is for the replay judge, not for {name}")
     if choice.record and name in ("offline", "replay"):
@@ -90,6 +92,11 @@ def judge_of(desk: Desk, choice: Choice) -> Judge:
             return _replay(desk, choice)
         case _:
             return _live(desk, name, choice)
+
+
+def kind_of(desk: Desk, choice: Choice) -> str:
+    """Return which kind of judge is asked for."""
+    return choice.judge or ("replay" if choice.replay else str(desk.config.get("run.judge")))
 
 
 def _replay(desk: Desk, choice: Choice) -> Judge:
@@ -174,7 +181,7 @@ def _limits(desk: Desk, choice: Choice) -> tuple[Limit, ...]:
         limits.append(
             Limit(
                 what="a month", usd=monthly[0], tokens=monthly[1],
-                spent=spent_in_month(choice.now, recorded),
+                spent=spent_in_month(choice.now, recorded) + choice.carried,
             )
         )  # fmt: skip
     return tuple(limits)

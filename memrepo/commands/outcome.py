@@ -36,6 +36,10 @@ class Outcome:
     """Why it waits, for a run that is held."""
     commits: tuple[history.Entry, ...] = ()
     used: Usage = field(default_factory=Usage)
+    resume: str = ""
+    """What to name to go on with it, where it broke off."""
+    reused: int = 0
+    """Answers taken from a run that broke off."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -75,7 +79,7 @@ def _json(outcome: Outcome) -> Mapping[str, Any]:
         ],
         "counts": dict(proposal.counts) if proposal else {},
         "tokens": outcome.used.tokens(), "cost_usd": outcome.used.cost_usd,
-        "partial": outcome.proposed.partial,
+        "partial": outcome.proposed.partial, "resume": outcome.resume, "reused": outcome.reused,
         "warnings": [p.as_json() for p in outcome.problems],
         "quarantined": [dict(q) for q in outcome.proposed.quarantined],
     }  # fmt: skip
@@ -156,6 +160,8 @@ def _details(outcome: Outcome) -> list[str]:
         lines += [f"  {proposal.counts[k]:>6}  {w}" for k, w in _FULL if proposal.counts.get(k)]
     if outcome.proposed.quarantined:
         lines.append(f"  {len(outcome.proposed.quarantined):>6}  quarantined (see the manifest)")
+    if outcome.reused:
+        lines.append(f"  {outcome.reused:>6}  answers of a run that broke off, not asked again")
     if outcome.used.calls:
         lines.append(f"  judge: {Receipt(usage=outcome.used).trailer}")
     return lines

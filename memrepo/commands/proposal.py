@@ -20,6 +20,7 @@ from memrepo.purify.asking import Failure
 from memrepo.purify.barring import barred
 from memrepo.purify.holding import Parted, fingerprints, part
 from memrepo.purify.intake import SourceText
+from memrepo.purify.kept import Kept
 from memrepo.purify.manifest import Consumed, Recorded, read_manifests
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.purify.scope import Cursor, cursors
@@ -37,11 +38,13 @@ class Wish:
     """What a run is asked to do.
 
     `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
+    `kept` holds the answers that a judge was paid for before.
     """
 
     mode: Mode = "incremental"
     max_change_pct: float = 20.0
     manifest: bool = False
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +156,7 @@ def _purify(
     cursor = cursors(manifests)
     setting = Setting(
         now=now, judge=judge, profile=desk.config.profile, mode=wish.mode, near=_near(desk),
-        afresh=wish.manifest,
+        afresh=wish.manifest, kept=wish.kept,
         read=watched(lambda blob: read_blob(desk.store.repo, blob), tick),
     )  # fmt: skip
     return purify(state, texts_at(desk, cursor), cursor, setting)

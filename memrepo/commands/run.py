@@ -17,6 +17,7 @@ from memrepo.commands.ownership import refuse_other, take_over
 from memrepo.commands.progress import WatchedJudge
 from memrepo.commands.proposal import Proposed, Wish, propose
 from memrepo.commands.reporting import reported
+from memrepo.commands.resuming import kept_for, resumed
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
 from memrepo.commands.timetable import superseded
 from memrepo.commands.upgrade import upgrade_due
@@ -24,6 +25,7 @@ from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away, ref
 from memrepo.config import JUDGES
 from memrepo.core.messages import Context
 from memrepo.store import history
+from memrepo.store.kept import KeptAnswers
 from memrepo.store.repo import BranchMoved
 
 HELP = "take in what is new, distil it into memories, commit the result"
@@ -32,8 +34,12 @@ HELP = "take in what is new, distil it into memories, commit the result"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--mode", choices=("incremental", "reconciliation"), default="incremental",
-        help="what is new (incremental), or everything again, for review",
+        "--mode", choices=("incremental", "reconciliation"),
+        help="what is new (incremental, the default), or everything again, for review",
+    )  # fmt: skip
+    parser.add_argument(
+        "--resume", nargs="?", const="", metavar="RUN",
+        help="go on with a run that broke off (the newest, or RUN), in its mode with its judge",
     )  # fmt: skip
     parser.add_argument(
         "--acknowledge-upgrade", action="store_true",
@@ -71,6 +77,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as first:
         first.require_writable()
         refuse_other(first, take_over=options.take_over)
+        options = resumed(first, options)
         return reported(first, session, options, lambda: _once(first, session, options))
 
 
@@ -122,7 +129,11 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
     at = desk(first.store)
     refuse_no_room(at)
     base = at.tree.commit
-    judge = WatchedJudge(judge_of(first, _choice(session, options)), session.tick)
+    choice = _choice(session, options)
+    kept = kept_for(at, wish.mode, options.resume, choice)
+    if kept is not None:
+        choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
+    judge = WatchedJudge(judge_of(first, choice), session.tick)
     ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
     at = desk(first.store)
     waits = [
@@ -148,6 +159,8 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
             if turn == TRIES:
                 raise
             continue
+        if kept is not None and landed is not None:
+            kept.settle()
         if landed is not None and proposed.waiting is not None:
             # What waits is drafted on the commit that it would be joined to.
             again = propose(desk(first.store), judge, session.now, wish, session.tick)
@@ -155,11 +168,24 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
         _keep_raw(at, proposed)
         for same in waits if landed is not None else ():
             put_away(at, same)  # what it held landed under another limit
-        return _settled(
+        settled = _settled(
             first, session,
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
         )  # fmt: skip
+        return _with_kept(settled, kept)
     raise AssertionError("unreachable")
+
+
+def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:
+    """Forget the answers that all landed, or wait; say which run a partial one goes on as."""
+    if kept is None:
+        return outcome
+    if not outcome.proposed.partial:
+        kept.remove()
+    elif outcome.branch:
+        kept.settle()  # the receipt waits with the rest
+    resume = kept.of.run if outcome.proposed.partial and kept.path.exists() else ""
+    return replace(outcome, resume=resume, reused=kept.used)
 
 
 def _still_waiting(at: Desk, base: str, ingested: Ingested, wish: Wish, waits: Waiting) -> Outcome:

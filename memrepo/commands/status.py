@@ -23,6 +23,7 @@ from memrepo.purify.intake import Reader, take_in
 from memrepo.purify.manifest import read_manifests
 from memrepo.purify.scope import cursors
 from memrepo.store import history, settings
+from memrepo.store.kept import broken_runs
 from memrepo.store.tree import read_blob
 from memrepo.views.pages import render_views
 
@@ -113,6 +114,7 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
         "tiers": dict(sorted(tiers.items())), "unread": open_,
         "sources": sum(bool(t.blob) for t in texts),
         "waiting": [w.branch for w in all_waiting(desk)],
+        "broken_off": [b.run for b in broken_runs(desk.store.folder)],
         "uncommitted": sorted(uncommitted), "runs": len(manifests),
         "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,
     }  # fmt: skip
@@ -139,6 +141,10 @@ def _text(data: dict[str, Any], last: str, schedule: list[str]) -> str:
     lines += [
         f"waiting    {branch} (`memrepo diff`, then `accept` or `discard`)"
         for branch in data["waiting"]
+    ]
+    lines += [
+        f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"
+        for run in data["broken_off"]
     ]
     if data["uncommitted"]:
         lines.append(f"uncommitted {', '.join(visible(p) for p in data['uncommitted'][:5])}")

@@ -23,7 +23,17 @@ from memrepo.core.judging import (
     PriorClaim,
     Profile,
     PromotionRequest,
+    Usage,
     Verdict,
+)
+from memrepo.purify.kept import (
+    Kept,
+    claim_key,
+    claims_record,
+    known_claims,
+    known_verdicts,
+    verdict_key,
+    verdict_record,
 )
 from memrepo.purify.pass1 import check_verdicts
 from memrepo.purify.pass2 import check_claims
@@ -51,6 +61,10 @@ class Asking(Protocol):
     @property
     def run(self) -> str:
         """Return the run's id, as far as it is known."""
+
+    @property
+    def kept(self) -> Kept | None:
+        """Return the answers of a run that broke off, and where those of this one are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +119,8 @@ class _Pass(Generic[_Request, _Answer]):
     ids: Callable[[_Request], list[str]]
     again: Callable[[_Request, Mapping[str, str]], _Request]
     id_of: Callable[[_Answer], str]
+    keep: Callable[[Sequence[_Answer], Usage], None]
+    usage: Callable[[], Usage]
 
 
 def ask_promotions(
@@ -114,15 +130,25 @@ def ask_promotions(
 
     A candidate that `beside` names stands next to the one that it is to be judged with.
     """
-    judge = setting.judge
-    ordered = _side_by_side(candidates, beside, judge.batch[0])
-    return _ask(
+    judge, kept = setting.judge, setting.kept
+    keys: dict[str, str] = {}
+    known: dict[str, Verdict] = {}
+    if kept is not None:
+        keys = {c.candidate_id: verdict_key(c, judge, setting.profile) for c in candidates}
+        known = known_verdicts(candidates, kept, keys)
+    rest = [c for c in candidates if c.candidate_id not in known]
+
+    def keep(verdicts: Sequence[Verdict], usage: Usage) -> None:
+        if kept is not None:
+            kept.keep({keys[v.candidate_id]: verdict_record(v) for v in verdicts}, usage)
+
+    asked = _ask(
         "promotion",
         [
             PromotionRequest(
                 run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
             )
-            for batch in ordered
+            for batch in _side_by_side(rest, beside, judge.batch[0])
         ],
         _Pass(
             ask=judge.promote, check=_checked_verdicts,
@@ -131,9 +157,11 @@ def ask_promotions(
                 r, faults=faults,
                 candidates=tuple(c for c in r.candidates if c.candidate_id in faults),
             ),
-            id_of=lambda v: v.candidate_id,
+            id_of=lambda v: v.candidate_id, keep=keep, usage=lambda: judge.usage,
         ),
     )  # fmt: skip
+    asked.answers = sorted((*known.values(), *asked.answers), key=lambda v: v.candidate_id)
+    return asked
 
 
 Choose = Callable[[Sequence[Cluster]], tuple[PriorClaim, ...]]
@@ -142,15 +170,30 @@ Choose = Callable[[Sequence[Cluster]], tuple[PriorClaim, ...]]
 
 def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
     """Ask Pass 2 over all clusters, in their order."""
-    judge = setting.judge
-    return _ask(
+    judge, kept = setting.judge, setting.kept
+    keys: dict[str, str] = {}
+    known: dict[str, tuple[CanonicalClaim, ...]] = {}
+    if kept is not None:
+        near = {g.cluster_id: choose([g]) for g in groups}
+        keys = {g.cluster_id: claim_key(g, near[g.cluster_id], judge, setting.profile)
+                for g in groups}  # fmt: skip
+        known = known_claims(groups, kept, keys)
+
+    def keep(claims: Sequence[CanonicalClaim], usage: Usage) -> None:
+        if kept is not None:
+            of: dict[str, list[CanonicalClaim]] = {}
+            for claim in claims:
+                of.setdefault(claim.cluster_id, []).append(claim)
+            kept.keep({keys[id_]: claims_record(own) for id_, own in of.items()}, usage)
+
+    asked = _ask(
         "purifier",
         [
             CanonicalRequest(
                 run=setting.run, profile=setting.profile, now=setting.now,
                 clusters=tuple(batch), priors=choose(batch),
             )
-            for batch in _batches(groups, judge.batch[1])
+            for batch in _batches([g for g in groups if g.cluster_id not in known], judge.batch[1])
         ],
         _Pass(
             ask=judge.canonicalise, check=_checked_claims,
@@ -158,9 +201,13 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
             again=lambda r, faults: replace(
                 r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
             ),
-            id_of=lambda c: c.cluster_id,
+            id_of=lambda c: c.cluster_id, keep=keep, usage=lambda: judge.usage,
         ),
     )  # fmt: skip
+    every = (*(c for own in known.values() for c in own), *asked.answers)
+    order = {g.cluster_id: n for n, g in enumerate(groups)}
+    asked.answers = sorted(every, key=lambda c: order[c.cluster_id])
+    return asked
 
 
 def _side_by_side(
@@ -207,8 +254,10 @@ def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer])
         if asked.stopped:
             asked.left |= set(how.ids(request))
             asked.batches_left += 1
-        else:
-            _one_batch(asked, number, request, how)
+            continue
+        before, done = how.usage(), len(asked.answers)
+        _one_batch(asked, number, request, how)
+        how.keep(asked.answers[done:], how.usage().since(before))
     return asked
 
 

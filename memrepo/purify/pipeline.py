@@ -25,6 +25,7 @@ from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Intake, Reader, SourceText, take_in
 from memrepo.purify.judgeable import in_scope
+from memrepo.purify.kept import Kept
 from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.retire import retire
@@ -48,6 +49,8 @@ class Setting:
     mode: Mode = "incremental"
     near: Near | None = None
     """A search index over the memories, where there is one."""
+    kept: Kept | None = None
+    """Answers of a run that broke off, where the judge's cost money."""
     afresh: bool = False
     """Judge what was rejected before as well: the rules have changed since."""
 
@@ -86,14 +89,14 @@ def purify(
         return Purified(problems=tuple(intake.problems))
     scope = in_scope(state, intake, texts, reader, afresh=setting.afresh)
     gathered = scope.gathered
-    before = setting.judge.usage
+    before, carried = setting.judge.usage, setting.kept.unbilled if setting.kept else Usage()
     judged = ask_promotions(gathered.candidates, setting, scope.beside)
     verdicts = tuple(judged.answers)
     groups, verdicts = defer_dreams(cluster(gathered.candidates, verdicts), verdicts)
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
     claims = tuple(worded.answers)
     left_open = _left_open(gathered, groups, judged.open, worded.open)
-    receipt = _receipt(judged, worded, setting.judge, before)
+    receipt = _receipt(judged, worded, setting.judge, before, carried)
     if receipt.partial:
         _withhold(intake, left_open)
     made = assemble(state, groups, claims, Former(gathered.former, reader.standing), setting.now)
@@ -136,10 +139,15 @@ def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choo
 
 
 def _receipt(
-    judged: Asked[Verdict], worded: Asked[CanonicalClaim], judge: Judge, before: Usage
+    judged: Asked[Verdict],
+    worded: Asked[CanonicalClaim],
+    judge: Judge,
+    before: Usage,
+    carried: Usage,
 ) -> Receipt:
+    """Return what was spent: in this run, and by one that broke off and left no manifest."""
     return Receipt(
-        usage=judge.usage.since(before), prompt_hash=judge.prompt_hash,
+        usage=carried + judge.usage.since(before), prompt_hash=judge.prompt_hash,
         batches_done=judged.batches_done + worded.batches_done,
         batches_left=judged.batches_left + worded.batches_left,
         partial=judged.partial or worded.partial,

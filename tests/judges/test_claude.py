@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import assert_sound, done, git, memories, memrepo
-from serving import PROMOTION, USED, Act, Service, claim, evidence, good, serving, verdict
+from serving import PROMOTION, USED, Act, Service, claim, evidence, good, verdict
 from workspaces import growing
 
 LATER = "2026-03-02T09:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def _running() -> Iterator[Service]:
-    with serving() as service:
-        yield service
-
-
-@pytest.fixture
-def service(_running: Service, monkeypatch: pytest.MonkeyPatch) -> Service:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", _running.url)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
-    _running.script = []
-    _running.default = Act()
-    _running.asked = []
-    _running.headers = []
-    return _running
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    done(tmp_path, "init", "repo", "--from", growing(tmp_path / "workspace", 0))
-    configure(tmp_path / "repo", "timeout_s = 10", "max_retries = 1", "max_tokens = 1000")
-    return tmp_path / "repo"
 
 
 def configure(repo: Path, *lines: str, run: tuple[str, ...] = ()) -> None:

@@ -171,7 +171,8 @@ class Verdict:
 class Cluster:
     """Candidates that survive together; `strength` is its strongest member's.
 
-    `tags` are homes of what else tells of it (`purify.zones`).
+    `tags` are homes of what else tells of it (`purify.zones`). `part` counts from 1 the claims of a
+    cluster that states several facts; 0 is the whole.
     """
 
     cluster_id: str
@@ -181,6 +182,7 @@ class Cluster:
     home_hint: str
     entities: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +222,10 @@ class Wording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanonicalClaim:
-    """Pass 2's answer for one cluster; `fault` as in a verdict."""
+    """Pass 2's answer for one cluster, or for one of several facts that it states.
+
+    `quote` holds the words of the evidence that one of several rests on. `fault` as in a verdict.
+    """
 
     cluster_id: str
     type: str
@@ -235,6 +240,7 @@ class CanonicalClaim:
     confidence_posture: str = ""
     rationale: str = ""
     route_rationale: str = ""
+    quote: str = ""
     fault: str = ""
 
 
@@ -291,4 +297,4 @@ class Judge(Protocol):
         """Answer Pass 1: one verdict a candidate; raises JudgeFailed, BadReply, BudgetReached."""
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2: one claim a cluster; raises as Pass 1 does."""
+        """Answer Pass 2: claims for each cluster, one a fact; raises as Pass 1 does."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memrepo.core.judging import (
     Candidate,
@@ -26,6 +26,7 @@ from memrepo.core.judging import (
 from memrepo.judges import folding
 from memrepo.judges.kinds import kind_of
 from memrepo.judges.measures import measure
+from memrepo.judges.parting import parts_of, steps_of
 from memrepo.judges.signals import is_hedged, score
 from memrepo.judges.successions import Said, Succession, succession, values_by_key
 from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
@@ -90,8 +91,8 @@ class OfflineJudge:
         )
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2: one claim a cluster, in the request's order."""
-        drafts = [_draft(cluster, request.profile) for cluster in request.clusters]
+        """Answer Pass 2: a claim for each statement of a cluster, in the request's order."""
+        drafts = [d for cluster in request.clusters for d in _drafts(cluster, request.profile)]
         values = values_by_key((d.said for d in drafts), PriorIndex(request.priors))
         return tuple(_claim(d, succession(d.said, values), request) for d in drafts)
 
@@ -152,10 +153,36 @@ class _Draft:
     code: str
     wording: Wording
     tags: tuple[str, ...]
+    quote: str = ""
 
 
-def _draft(cluster: Cluster, profile: Profile) -> _Draft:
+def _drafts(cluster: Cluster, profile: Profile) -> list[_Draft]:
+    """Return what a cluster says, one draft a statement."""
     spokesman = spokesman_of(cluster)
+    if cluster.type_hint == "episode":
+        return [_draft(cluster, spokesman, profile)]
+    parts = (steps_of if cluster.type_hint in DOCUMENTS else parts_of)(spokesman)
+    whole = _draft(cluster, spokesman, profile)
+    if len(parts) == 1:  # it said one thing several times
+        return [_draft(cluster, parts[0].candidate, profile)]
+    made = [replace(_draft(cluster, p.candidate, profile), quote=p.quote) for p in parts]
+    return [_under(one, whole, cluster) for one in made] or [whole]
+
+
+def _under(part: _Draft, whole: _Draft, cluster: Cluster) -> _Draft:
+    """Give a part what only the whole says: the type of a document, and who a sentence is about."""
+    if cluster.type_hint in DOCUMENTS:
+        return replace(part, type=whole.type, code=whole.code)
+    if part.said.triple.shape == 3 and whole.said.triple.shape == 2:
+        subject = whole.said.triple.subject
+        return replace(
+            part, wording=replace(part.wording, subject=subject),
+            said=replace(part.said, triple=replace(part.said.triple, subject=subject)),
+        )  # fmt: skip
+    return part
+
+
+def _draft(cluster: Cluster, spokesman: Candidate, profile: Profile) -> _Draft:
     kind, code = kind_of(
         tidy(spokesman.text),
         hint=cluster.type_hint,
@@ -178,7 +205,7 @@ def _word(spokesman: Candidate, hint: str) -> tuple[Wording, Triple]:
     if hint in DOCUMENTS:
         title, body = split_title(tidy(spokesman.text))
         triple = read_document(spokesman)
-        text = extract(body) if hint == "episode" else body
+        text = extract(body)
         return Wording(text=text, subject=triple.subject, title=cap(title, TITLE_LENGTH)), triple
     triple = read_triple(spokesman)
     text = extract(tidy(spokesman.text))
@@ -202,6 +229,7 @@ def _claim(draft: _Draft, found: Succession, request: CanonicalRequest) -> Canon
         supersedes=found.supersedes,
         rationale=",".join(filter(None, (draft.code, f"shape_{said.triple.shape}", found.code))),
         route_rationale=affinity(draft.type, said.home),
+        quote=draft.quote,
     )
     return with_postures(claim)
 

@@ -28,7 +28,7 @@ SUPERSEDING_CONFIDENCE = 0.95
 CONTESTED_CONFIDENCE = 0.5
 MOST_CONTRADICTED = 5  # the newest priors are named; the rest differ in the same key
 _EXPLICIT = ("unit", "heading", "file")
-_SINGLE = frozenset(normal_predicate(word) for word in wordlists.SINGLE_VALUED)
+SINGLE = frozenset(normal_predicate(word) for word in wordlists.SINGLE_VALUED)
 _COPULA = frozenset(normal_predicate(word) for word in ("is", "am", "ist", "bin"))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
@@ -123,7 +123,7 @@ def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
     if _is_overtaken(said, values):
         return Succession(overtaken=True, code="older_value")
     listed = len(others) < len(peers) or len(others) > 1 or len(given) > 1
-    if not others or (listed and triple.shape == 1 and key[1] not in _SINGLE):
+    if not others or (listed and triple.shape == 1 and key[1] not in SINGLE):
         return Succession()
     date = explicit_date(said.cluster)
     before = max(max(newest_capture(p)[:10], values.given.get(v, "")) for p, v in others)
@@ -143,7 +143,7 @@ def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
 
 def _older(said: Said, values: Values) -> frozenset[str]:
     """Return the other values of a single key that an earlier explicit day in this request has."""
-    if said.triple.shape != 1 or said.key is None or said.key[1] not in _SINGLE:
+    if said.triple.shape != 1 or said.key is None or said.key[1] not in SINGLE:
         return frozenset()
     day = values.dated.get(normal_subject(said.triple.object), "")
     return frozenset(v for v, other in values.dated.items() if other and other < day)
@@ -151,7 +151,7 @@ def _older(said: Said, values: Values) -> frozenset[str]:
 
 def _is_overtaken(said: Said, values: Values) -> bool:
     """Tell whether this request gives a single key a newer value that no prior has."""
-    if said.triple.shape != 1 or said.key is None or said.key[1] not in _SINGLE:
+    if said.triple.shape != 1 or said.key is None or said.key[1] not in SINGLE:
         return False
     day = values.dated.get(normal_subject(said.triple.object), "")
     known = {v for _, v in values.priors}
@@ -171,7 +171,7 @@ def explicit_date(cluster: Cluster) -> str:
 
 def _comparable(triple: Triple, value: str, predicate: str) -> bool:
     """A bold key or a single-valued predicate; `is` between two short values with a number."""
-    if triple.shape == 1 or predicate in _SINGLE:
+    if triple.shape == 1 or predicate in SINGLE:
         return True
     if predicate not in _COPULA:
         return False

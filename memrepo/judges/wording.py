@@ -69,11 +69,16 @@ def extract(text: str, limit: int = EXTRACT_LENGTH) -> str:
     text = text.strip()
     if len(text) <= limit:
         return text
-    ends = [m.end() for m in _SENTENCE_END.finditer(text[: limit + 1]) if m.end() <= limit]
-    ends = [end for end in ends if not _ABBREVIATION.search(text[max(end - 8, 0) : end])]
+    ends = [end for end in sentence_ends(text[: limit + 1]) if end <= limit]
     if ends and text[: ends[-1]].strip():
         return text[: ends[-1]].strip()
     return cap(text[: limit * 2], limit)
+
+
+def sentence_ends(text: str) -> list[int]:
+    """Return where the sentences of a text end; the stop of an abbreviation ends none."""
+    ends = (m.end() for m in _SENTENCE_END.finditer(text))
+    return [end for end in ends if not _ABBREVIATION.search(text[max(end - 8, 0) : end])]
 
 
 def split_title(text: str) -> tuple[str, str]:

@@ -65,6 +65,9 @@ def assemble(
     decisions: list[Decision] = []
     quarantined: list[Decision] = []
     for claim in claims:
+        if members[claim.cluster_id].part:
+            known.stated |= {_known_as(known, members[claim.cluster_id], claim)[1]}
+    for claim in claims:
         decision = _settle(known, members[claim.cluster_id], claim)
         (decisions if decision.memory_id else quarantined).append(decision)
     became = {d.cluster_id: d.memory_id for d in decisions}
@@ -84,14 +87,8 @@ def assemble(
 def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     beside = (tag for tag in cluster.tags if tag != claim.home)
     claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *beside))))
-    said = claim.wording
-    id_ = claim_id(
-        scope="", subject=said.subject, predicate=said.predicate, object_=said.object,
-        text=said.text,
-    )  # fmt: skip
-    sources = _sources(cluster)
-    texts = [s.text_hash for s in sources] if not said.object else []
-    same, how = known.recognise(claim, texts, id_)
+    said, sources = claim.wording, _sources(cluster)
+    id_, same, how = _known_as(known, cluster, claim)
     if not same:
         same, how = known.imported(sources)
     if same:
@@ -99,7 +96,7 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         return Decision(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
-    old = known.before_edit(cluster)
+    old = known.before_edit(cluster, said.text)
     if old is not None and _worded_by_person(old):
         # A machine does not overwrite what a person wrote: both stand, and say so.
         known.disputed[cluster.cluster_id] = old.id
@@ -107,7 +104,9 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         reword = _reword(known, old, claim, sources)
         if not _other_value(old, claim) and not storable(old.with_fields(reword.fields, said.text)):
             known.reworded[old.id] = reword
-            known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
+            known.stated.add(old.id)
+            if not cluster.part:
+                known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
             return Decision(
                 cluster_id=cluster.cluster_id, memory_id=old.id, disposition="reworded",
                 reason="edited_in_place",
@@ -127,6 +126,22 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     return Decision(
         cluster_id=cluster.cluster_id, memory_id=id_, disposition=disposition, reason=reason
     )
+
+
+def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[str, str, str]:
+    """Return the id that a claim would have, the memory that says the same, and how it is known.
+
+    A part is known by its own text: that of its unit is shared by all parts.
+    """
+    said = claim.wording
+    id_ = claim_id(
+        scope="", subject=said.subject, predicate=said.predicate, object_=said.object,
+        text=said.text,
+    )  # fmt: skip
+    texts = [s.text_hash for s in _sources(cluster)] if not said.object else []
+    if cluster.part and texts:
+        texts = [text_hash(said.text)]
+    return id_, *known.recognise(claim, texts, id_)
 
 
 def _worded_by_person(memory: Memory) -> bool:

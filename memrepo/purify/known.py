@@ -19,6 +19,8 @@ from memrepo.purify.gather import SHORT
 from memrepo.purify.zones import two_roles
 
 ACTOR = f"memrepo/{__version__}"
+ALIKE = 0.3
+"""A part of a unit rewords a memory that shares this much of its words."""
 
 
 def prior_of(memory: Memory) -> PriorClaim:
@@ -58,7 +60,9 @@ class Known:
     reworded: dict[str, Update] = field(default_factory=dict)
     replaced: dict[str, str] = field(default_factory=dict)
     disputed: dict[str, str] = field(default_factory=dict)
-    by_evidence: dict[tuple[str, str], str] = field(default_factory=dict)
+    by_evidence: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    stated: set[str] = field(default_factory=set)
+    """Memories that a part of an edited unit still states: no other part rewords them."""
 
     def __post_init__(self) -> None:
         for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
@@ -69,11 +73,15 @@ class Known:
         """Remember how a memory may be recognised: by text, by evidence, by its keys."""
         texts = {text_hash(memory.body), *memory.texts("aliases")}
         texts |= {s.text_hash for s in memory.sources if s.text_hash}
+        for source in memory.sources:
+            resting = self.by_evidence.setdefault((source.resource, source.text_hash), [])
+            resting.append(memory.id)
+            if len(resting) > 1:  # parts of one unit, each of which is known by its own text
+                texts.discard(source.text_hash)
+                self.by_text.pop(source.text_hash, None)
         if len(memory.body) >= SHORT and not memory.text("object"):
             for text in texts:
                 self.by_text.setdefault(text, memory.id)
-        for source in memory.sources:
-            self.by_evidence.setdefault((source.resource, source.text_hash), memory.id)
         if memory.status == "active":
             self.index.add(prior_of(memory))
 
@@ -111,21 +119,35 @@ class Known:
     def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
         """Return the imported memory that rests on this very evidence: judged before, elsewhere."""
         for source in sources:
-            memory = self.memory(self.by_evidence.get((source.resource, source.text_hash), ""))
-            if memory is not None and memory.text("origin") == "import":
-                return memory.id, "same_evidence"
+            for id_ in self.by_evidence.get((source.resource, source.text_hash), ()):
+                memory = self.memory(id_)
+                if memory is not None and memory.text("origin") == "import":
+                    return memory.id, "same_evidence"
         return "", ""
 
-    def before_edit(self, cluster: Cluster) -> Memory | None:
-        """Return the active memory whose only evidence was edited into this cluster, if any."""
+    def before_edit(self, cluster: Cluster, text: str) -> Memory | None:
+        """Return the active memory whose only evidence was edited into this cluster, if any.
+
+        Of several that rested on one unit it is the one most like the new text.
+        """
+        found: dict[str, Memory] = {}
         for candidate in cluster.candidates:
             for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
-                memory = self.state.memories.get(self.by_evidence.get(pair, ""))
-                if memory is None or memory.status != "active" or memory.id in self.reworded:
-                    continue
-                if not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources):
-                    return memory
-        return None
+                for id_ in self.by_evidence.get(pair, ()):
+                    memory = self.state.memories.get(id_)
+                    if memory is not None and self._lost_its_line(memory):
+                        found.setdefault(id_, memory)
+        if len(found) < 2 and not cluster.part:
+            return next(iter(found.values()), None)
+        words = matching.tokens(text)
+        alike = [(matching.jaccard(words, matching.tokens(m.body)), m) for m in found.values()]
+        alike = [(share, m) for share, m in alike if share >= ALIKE]
+        return min(alike, key=lambda one: (-one[0], one[1].path))[1] if alike else None
+
+    def _lost_its_line(self, memory: Memory) -> bool:
+        if memory.status != "active" or memory.id in self.reworded or memory.id in self.stated:
+            return False
+        return not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources)
 
     def revived(self, id_: str) -> dict[str, Any]:
         """Return what changes when a memory about to be retired is stated again."""

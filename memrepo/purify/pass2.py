@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from memrepo.core.judging import CanonicalClaim, CanonicalRequest, Profile, Wording
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
 from memrepo.core.schema import Scores
+from memrepo.purify.parts import part_fault
 from memrepo.purify.pass1 import in_unit_range
 from memrepo.purify.routing import Affinity, affinity, permitted
 
@@ -20,6 +21,8 @@ RELATIONS = ("contested", "stale", "superseded")
 FRESHNESS_POSTURES = ("fresh", "recent", "aging", "stale")
 CONFIDENCE_POSTURES = ("high", "medium", "low", "tentative")
 _CUTS = (0.8, 0.5, 0.3)
+BODY_LIMIT = 400
+"""Characters of a claim's text: what is longer states several facts, or is an extract."""
 _FIELD_LIMIT = 2000  # what the schema of a memory file takes in one field
 
 
@@ -54,8 +57,9 @@ class Pass2:
 def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) -> Pass2:
     """Accept each valid claim and name every other, unanswered clusters included.
 
-    A cluster that is answered twice has no claim. Postures are derived again from the scores, as
-    the documented cuts have it, whatever the judge wrote.
+    A cluster may have several claims where each quotes the evidence it rests on; one bad answer
+    refuses them all. Postures are derived again from the scores, as the documented cuts have it,
+    whatever the judge wrote.
     """
     answers: dict[str, list[CanonicalClaim]] = {c.cluster_id: [] for c in request.clusters}
     bad: list[ClaimRejection] = []
@@ -66,14 +70,16 @@ def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) ->
             bad.append(ClaimRejection(cluster_id=claim.cluster_id, reason="unknown cluster"))
     priors = frozenset(p.memory_id for p in request.priors)
     good: list[CanonicalClaim] = []
+    clusters = {c.cluster_id: c for c in request.clusters}
     for cluster_id, given in answers.items():
-        reason = "no claim" if not given else f"answered {len(given)} times"
-        if len(given) == 1:
-            reason = _fault(given[0], request.profile, priors)
+        faults = (_fault(claim, request.profile, priors) for claim in given)
+        reason = next(filter(None, faults), "") if given else "no claim"
+        if len(given) > 1 and not reason:
+            reason = part_fault(given, clusters[cluster_id])
         if reason:
             bad.append(ClaimRejection(cluster_id=cluster_id, reason=reason))
         else:
-            good.append(with_postures(given[0]))
+            good += map(with_postures, given)
     warned = tuple(w for claim in good if (w := _warning(claim)) is not None)
     return Pass2(claims=tuple(good), rejected=tuple(bad), warnings=warned)
 
@@ -128,6 +134,8 @@ def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
 def _wording_fault(wording: Wording) -> str:
     if not wording.text.strip():
         return "text is empty"
+    if len(wording.text) > BODY_LIMIT:
+        return f"text has {len(wording.text)} characters, at most {BODY_LIMIT} are allowed"
     for name in ("subject", "predicate", "object", "title"):
         value = getattr(wording, name)
         if len(value) > _FIELD_LIMIT or len(value.splitlines()) > 1:

@@ -28,6 +28,7 @@ from memrepo.purify.judgeable import in_scope
 from memrepo.purify.kept import Kept
 from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
+from memrepo.purify.parts import divide
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
 from memrepo.purify.zones import defer_dreams
@@ -99,6 +100,7 @@ def purify(
     receipt = _receipt(judged, worded, setting.judge, before, carried)
     if receipt.partial:
         _withhold(intake, left_open)
+    groups, claims = divide(groups, claims)
     made = assemble(state, groups, claims, Former(gathered.former, reader.standing), setting.now)
     noted = capture(state, intake.notes, intake.standing, setting.now)
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.

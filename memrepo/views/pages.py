@@ -38,6 +38,13 @@ def _by_subject(memory: Memory) -> tuple[Any, ...]:
     return (normalise(memory.text("subject")), _newest(memory), memory.path)
 
 
+def _by_place(memory: Memory) -> tuple[Any, ...]:
+    """Order by subject, and the parts of one text as they stand in it."""
+    subject, newest, path = _by_subject(memory)
+    first = next(((s.resource, s.lines[0]) for s in memory.sources), ("", 0))
+    return (subject, newest, first, path)
+
+
 def _newest(memory: Memory) -> int:
     return -int(memory.captured[:10].replace("-", "") or 0)
 
@@ -210,7 +217,7 @@ def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, list[Memo
 
 def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     groups: dict[str, list[Memory]] = {}
-    for memory in sorted(claims, key=_by_subject):
+    for memory in sorted(claims, key=_by_place):
         groups.setdefault(_one_line(_first_tag(memory)), []).append(memory)
     named = sorted((tag for tag in groups if tag), key=lambda tag: (tag.casefold(), tag))
     return [(tag, groups[tag]) for tag in named] + [("Uncategorized", groups.get("", []))]

@@ -17,6 +17,7 @@ from memrepo.core.judging import (
 )
 from memrepo.core.memory import Source
 from memrepo.judges.offline import OfflineJudge, spokesman_of, word_of
+from memrepo.judges.parting import packed
 from memrepo.purify.clusters import clusters
 from memrepo.purify.pass1 import check_verdicts
 from memrepo.purify.pass2 import check_claims
@@ -350,19 +351,66 @@ def test_an_episode_is_an_extract_that_ends_with_a_sentence():
     assert claim.wording.text.endswith("watched.")
 
 
+SENTENCES = " ".join(f"Anna moved mirror {n} to the new rack and Ben watched." for n in range(20))
+
+
 @pytest.mark.parametrize("hint", ["fact", "lesson", "milestone", "aspiration"])
-def test_a_long_claim_is_an_extract_too(hint):
-    sentence = "Anna moved the mirror to the new rack and Ben watched. "
-    made = candidate(sentence * 20, type_hint=hint, heading="Atlas")
-    [claim] = claimed(made)
-    assert 300 < len(claim.wording.text) <= 400
-    assert claim.wording.text.endswith("watched.")
+def test_a_long_claim_is_parted_at_the_ends_of_sentences(hint):
+    found = claimed(candidate(SENTENCES, type_hint=hint, heading="Atlas"))
+    assert " ".join(c.wording.text for c in found) == SENTENCES
+    assert [c.quote for c in found] == [c.wording.text for c in found]
+    assert all(300 < len(c.wording.text) <= 400 for c in found[:-1])
+    assert all(c.wording.text.endswith("watched.") for c in found)
+    assert {c.wording.subject for c in found} == {"Atlas"}
 
 
-def test_steps_stay_whole():
+@pytest.mark.parametrize(
+    ("text", "parts"), [("x" * 401, 2), ("x" * 400, 1), ("word " * 81, 2), ("\n" * 500 + "x", 1)]
+)
+def test_a_text_without_sentences_is_cut_at_a_blank_or_where_it_must(text, parts):
+    found = packed(text, [])
+    assert len(found) == parts
+    assert max(map(len, found)) <= 400
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_a_long_procedure_is_parted_after_steps_and_keeps_all_of_them():
     steps = "\n".join(f"{n}. Turn the valve by a quarter and wait." for n in range(1, 30))
-    [claim] = claimed(candidate(f"## Boiler\n\n{steps}", type_hint="method"))
-    assert claim.wording.text == steps
+    found = claimed(candidate(f"## Boiler\n\n{steps}", type_hint="method"))
+    assert "\n".join(c.wording.text for c in found) == steps
+    assert {(c.type, c.wording.title, c.wording.subject) for c in found} == {
+        ("procedure", "Boiler", "Boiler")
+    }
+    assert all(len(c.wording.text) <= 400 for c in found)
+    short = f"## Boiler\n\n{steps[:300]}"
+    assert [c.quote for c in claimed(candidate(short, type_hint="method"))] == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "triples"),
+    [
+        ("**Stack:** Python 3.11; Postgres; deployed on Fly", [
+            ("Atlas", "Stack", "Python 3.11"), ("Atlas", "Stack", "Postgres"),
+            ("Atlas", "Stack", "deployed on Fly"),
+        ]),
+        ("**Timezone:** Asia/Manila; UTC+8", [("Atlas", "Timezone", "Asia/Manila; UTC+8")]),
+        ("**Run:** `cd a; make`", [("Atlas", "Run", "`cd a; make`")]),
+        ("**Languages:** English, German", [("Atlas", "Languages", "English, German")]),
+        ("Anna likes tea. Ben hates coffee.",
+         [("Anna", "likes", "tea"), ("Ben", "hates", "coffee")]),
+        ("Anna likes tea. She hates coffee.", [("Anna", "likes", "tea. She hates coffee")]),
+        ("Anna likes tea. Anna hates coffee.", [("Anna", "likes", "tea. Anna hates coffee")]),
+    ],
+)  # fmt: skip
+def test_a_text_of_several_facts_is_a_claim_for_each(text, triples):
+    found = claimed(candidate(text, heading="Atlas"))
+    assert [triple(c) for c in found] == triples
+    assert all(bool(c.quote) is (len(found) > 1) for c in found)
+
+
+def test_a_value_that_is_a_list_keeps_its_key_in_every_part():
+    found = claimed(candidate("**Stack:** Python; Postgres", heading="Atlas"))
+    assert [c.wording.text for c in found] == ["Stack: Python", "Stack: Postgres"]
 
 
 def test_an_episode_without_a_title_is_named_by_its_date():
@@ -412,7 +460,7 @@ def test_the_longest_then_newest_member_words_a_cluster():
 
 
 def test_long_parts_of_a_triple_are_cut_at_a_word():
-    value = "word " * 100
+    value = "word " * 70
     [claim] = claimed(candidate(f"**Key:** {value}", heading="Heading " * 30))
     assert len(claim.wording.subject) <= 120
     assert len(claim.wording.object) <= 300

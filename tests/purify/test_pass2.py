@@ -61,7 +61,7 @@ def test_unknown_missing_and_repeated_answers_are_named():
     assert [c.cluster_id for c in result.claims] == ["a"]
     assert [(r.cluster_id, r.reason) for r in result.rejected] == [
         ("x", "unknown cluster"),
-        ("b", "answered 2 times"),
+        ("b", "answered 2 times, and not every answer has a quote"),
         ("c", "no claim"),
     ]
 

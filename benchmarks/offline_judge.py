@@ -42,8 +42,6 @@ from memrepo.purify.units import Unit, scan
 
 DEPTH = 10
 LONGEST = 400
-WHOLE_TYPES = ("method", "procedure")
-"""Steps are of no use in extracts: these bodies stay whole, and are counted apart."""
 FIRST, SECOND = "2026-03-01T09:00:00Z", "2026-03-02T09:00:00Z"
 
 
@@ -69,7 +67,6 @@ class Measured:
     injected: Mapping[str, int] = field(default_factory=dict)
     alive: Mapping[str, int] = field(default_factory=dict)
     too_long: int = 0
-    whole_long: int = 0
     mixed: int = 0
     merged: int = 0
     bullets: int = 0
@@ -127,8 +124,7 @@ def _figures(
         raw=recall_at(DEPTH, raw_memories(units, headings=True), asked, bullets),
         raw_clean=raw_clean, injected=Counter(added.lines.values()),
         alive=Counter(added.lines[p] for p in alive),
-        too_long=sum(m.type not in WHOLE_TYPES for m in long),
-        whole_long=sum(m.type in WHOLE_TYPES for m in long),
+        too_long=len(long),
         mixed=sum(len(b) > 1 for b in behind),
         merged=sum(len({texts[p] for p in places(m) if p in texts}) > 1 for m in active),
         bullets=len(set(bullets.values())), kept=len(kept),
@@ -200,7 +196,6 @@ def report(found: Sequence[Measured]) -> str:
         f" {m.mixed:6}"
         for m in found
     ]
-    whole = sum(m.whole_long for m in found)
     last = f"{'mean':57} {mean(m.ratio for m in found):6.3f} {mean(m.gone for m in found):11.3f}"
     injected, alive = Counter[str](), Counter[str]()
     for m in found:
@@ -208,8 +203,6 @@ def report(found: Sequence[Measured]) -> str:
         alive.update(m.alive)
     kinds = [f"  {kind}: {injected[kind] - alive[kind]} of {injected[kind]} not active"
              for kind in noise.KINDS if injected[kind]]  # fmt: skip
-    if whole:
-        kinds.append(f"  methods and procedures over {LONGEST} characters, kept whole: {whole}")
     return "\n".join([f"noise {found[0].share:g}", head, *rows, last, *kinds])
 
 

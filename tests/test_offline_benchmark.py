@@ -80,7 +80,7 @@ def test_a_workspace_with_noise_is_measured(data: Path):
     assert found.gone >= 0.9
     assert found.ratio >= 0.97
     assert (found.kept, found.bullets) == (12, 12)
-    assert (found.too_long, found.whole_long, found.mixed) == (0, 0, 0)
+    assert (found.too_long, found.mixed) == (0, 0)
     assert found.memories < found.units
     assert {p: p.read_bytes() for p in workspace.rglob("*.md")} == before
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 from contextlib import redirect_stderr, redirect_stdout
@@ -17,6 +18,8 @@ from memrepo.core.memory import Memory
 
 NOW = "2026-03-01T09:00:00Z"
 LATER = "2026-03-02T09:00:00Z"
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+"""Whether `make test-long` runs: tests that are no properties read their sizes from it."""
 MEMORY_ID = re.compile(r"mem-[0-9a-f]{16}")
 
 

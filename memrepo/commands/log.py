@@ -87,10 +87,8 @@ def _entries(desk: Desk, options: argparse.Namespace) -> list[history.Entry]:
 
 def run_merge(desk: Desk, run: str) -> history.Entry:
     """Return the merge by which a run landed, found by its id or a unique prefix of it."""
-    entries = history.entries(
-        desk.store.repo, "--first-parent", f"--grep=^{PREFIX}Run: ", desk.tree.commit
-    )
-    merges = [e for e in entries if e.is_run and e.run.startswith(run)]
+    found = history.runs(desk.store.repo, desk.tree.commit)
+    merges = [e for e in found if e.run.startswith(run)]
     if len(merges) != 1:
         raise NoSuchRun(run)
     return merges[0]

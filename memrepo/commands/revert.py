@@ -159,7 +159,7 @@ def _target(desk: Desk, word: str) -> tuple[history.Entry, frozenset[str]]:
     if word:
         found, only = _named(desk, word)
     else:
-        runs = [e for e in history.entries(desk.store.repo, "--first-parent", head) if e.is_run]
+        runs = list(history.runs(desk.store.repo, head))
         if not runs:
             raise NothingToRevert("no run has landed on this branch")
         found = runs[0]

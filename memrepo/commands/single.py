@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -73,33 +74,37 @@ def write(
     if not options.dry_run:
         first.store.settle()
     for turn in range(1, TRIES + 1):
-        at = desk(first.store)
-        state = lay(at, at.tree.state())
-        step = draft(state)
-        if isinstance(step, Answer):
-            return step
-        _refuse_secrets(step, options.reason)
-        if options.reason:
-            step = Step(
-                op=step.op, what=step.what, reason=options.reason, changes=step.changes,
-                memories=step.memories,
-            )  # fmt: skip
-        plan = Plan(base=at.tree.commit, steps=(step,))
-        landing = prepare(
-            at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)
-        )
-        close = close_calls(state, landing.state, at.actor(session))
-        if options.dry_run:
-            return replace(_answer(step, landing.state, ""), problems=close)
-        try:
-            commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
-        except BranchMoved:
-            if turn == TRIES:
-                raise
-            continue
-        done = _answer(step, landing.state, commit)
-        return replace(done, problems=(*close, *at.store.notices))
+        # Other writers are kept out from the second try on: else the slowest might never land.
+        with first.store.writing() if turn > 1 else nullcontext():
+            try:
+                return _write(first, session, options, draft, lay)
+            except BranchMoved:
+                if turn == TRIES:
+                    raise
     raise AssertionError("unreachable")
+
+
+def _write(
+    first: Desk, session: Session, options: argparse.Namespace, draft: Draft, lay: Lay
+) -> Answer:
+    at = desk(first.store)
+    state = lay(at, at.tree.state())
+    step = draft(state)
+    if isinstance(step, Answer):
+        return step
+    _refuse_secrets(step, options.reason)
+    if options.reason:
+        step = replace(step, reason=options.reason)
+    plan = Plan(base=at.tree.commit, steps=(step,))
+    landing = prepare(
+        at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)
+    )
+    close = close_calls(state, landing.state, at.actor(session))
+    if options.dry_run:
+        return replace(_answer(step, landing.state, ""), problems=close)
+    commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
+    done = _answer(step, landing.state, commit)
+    return replace(done, problems=(*close, *at.store.notices))
 
 
 def _refuse_secrets(step: Step, reason: str) -> None:

@@ -56,7 +56,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             "problems": [*data["problems"], *(p.as_json() for p in told)],
         }
         problems += told
-        runs = [e for e in _first_parents(desk) if e.is_run]
+        runs = list(history.runs(desk.store.repo, desk.tree.commit))
     last = (
         f"{runs[0].when.astimezone(zone):%Y-%m-%d %H:%M}, {visible(runs[0].subject)}"
         if runs
@@ -87,10 +87,6 @@ def _stale_views(desk: Desk, state: State) -> list[str]:
     return sorted(c.path for c in changes if isinstance(c, Write | Delete))
 
 
-def _first_parents(desk: Desk) -> list[history.Entry]:
-    return list(history.entries(desk.store.repo, "--first-parent", desk.tree.commit))
-
-
 def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
     manifests, damaged = read_manifests(state.files, desk.tree.layout)
     cursor = cursors(manifests)
@@ -103,8 +99,7 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
     tiers = Counter(m.text("tier") or "hot" for m in state.active if m.is_note)
     workspace = settings.workspace(desk.store.repo)
     uncommitted = [p for p in desk.store.work.dirty() if desk.tree.layout.owns(p)]
-    entries = _first_parents(desk)
-    last = next((e for e in entries if e.is_run), None)
+    last = next(history.runs(desk.store.repo, desk.tree.commit), None)
     data = {
         "path": str(desk.store.root),
         "branch": desk.store.branch_or_none.removeprefix("refs/heads/"),

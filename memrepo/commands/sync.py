@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,9 +55,14 @@ class RemoteRewritten(MemrepoError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a sync came to: commits that came and went, the merge if one was needed."""
+    """What a sync came to: commits that came and went, the merge if one was needed.
+
+    `commit` is where both are to be, empty where nothing is to be written; `head` where this clone
+    was.
+    """
 
     commit: str
+    head: str = ""
     pulled: int = 0
     pushed: int = 0
     joined: Joined | None = None
@@ -107,30 +113,32 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _converge(first: Desk, session: Session, hub: Hub, options: argparse.Namespace) -> Outcome:
-    store, sent = first.store, 0
+    """Bring both to one commit; starts over where the hub or the branch moved."""
+    sent = 0
     for turn in range(1, TRIES + 1):
-        at = desk(store)
-        head = at.tree.commit
-        tip = _fetched(hub, at, options)
-        outcome = _joined(at, session, hub, tip, options)
-        new = outcome.commit
-        outcome = replace(outcome, pushed=outcome.pushed + sent)
-        if options.dry_run or not new:
-            return outcome
-        if new != tip and not hub.push(new, hub.head):
-            pause(head, turn)
-            continue
-        hub.remember(new)
-        if new == head:
-            return outcome
+        # Whoever writes here all the time has to wait in the end, a network's time at most.
+        patient = first.store.writing() if turn > TRIES // 2 else nullcontext()
+        tip = _fetched(hub, first, options)
         try:
-            store.advance(head, new, f"sync-{hub.name}")
+            with patient:
+                outcome = _joined(desk(first.store), session, hub, tip, options)
+                if options.dry_run or not outcome.commit:
+                    return outcome
+                if outcome.commit == tip or hub.push(outcome.commit, hub.head):
+                    hub.remember(outcome.commit)
+                    sent += outcome.pushed
+                    _land(first, hub, outcome)
+                    return replace(outcome, pushed=sent)
         except BranchMoved:
-            # The hub has this merge: what was committed here meanwhile is joined to it next.
-            sent = outcome.pushed
+            # If the hub has this merge, what was committed here meanwhile is joined to it next.
             continue
-        return outcome
+        pause(first.store.head(), turn)
     raise HubMoves(hub.name)
+
+
+def _land(first: Desk, hub: Hub, outcome: Outcome) -> None:
+    if outcome.commit != outcome.head:
+        first.store.advance(outcome.head, outcome.commit, f"sync-{hub.name}")
 
 
 def _fetched(hub: Hub, at: Desk, options: argparse.Namespace) -> str:
@@ -151,10 +159,10 @@ def _joined(at: Desk, session: Session, hub: Hub, tip: str, options: argparse.Na
     """Return the commit that both are to be at; empty where a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):
-        return Outcome(commit=head, pushed=count(repo, head, tip))
+        return Outcome(commit=head, head=head, pushed=count(repo, head, tip))
     pulled = count(repo, tip, head)
     if at.store.is_ancestor(head, tip):
-        return Outcome(commit=tip, pulled=pulled)
+        return Outcome(commit=tip, head=head, pulled=pulled)
     side: Side = "ours" if options.ours else "theirs" if options.theirs else ""
     joined = join(at, session, tip, hub.name, taken=side, reason=options.reason)
     if joined.chain is None:
@@ -162,7 +170,9 @@ def _joined(at: Desk, session: Session, hub: Hub, tip: str, options: argparse.Na
     if options.dry_run:
         return Outcome(commit="", pulled=pulled, pushed=count(repo, head, tip) + 1, joined=joined)
     new = at.store.draft(joined.chain, f"sync-{hub.name}")
-    return Outcome(commit=new, pulled=pulled, pushed=count(repo, new, tip), joined=joined)
+    return Outcome(
+        commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip), joined=joined
+    )
 
 
 def _carried(

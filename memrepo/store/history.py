@@ -97,6 +97,12 @@ def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
         )
 
 
+def runs(repo: Repo, head: str) -> Iterator[Entry]:
+    """Yield the merges by which runs landed, newest first; a sync puts some off the first line."""
+    found = entries(repo, "--merges", f"--grep=^{PREFIX}Op: run$", head)
+    return (entry for entry in found if entry.is_run)
+
+
 def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
     """Return when each path last changed, along first parents, in one walk."""
     wanted = set(paths)
@@ -174,15 +180,15 @@ def _common_folder(paths: Iterable[str]) -> str:
 
 
 def reverts(repo: Repo, head: str) -> list[Entry]:
-    """Return the reverts along first parents, newest first."""
-    return list(entries(repo, "--first-parent", "--grep", f"^{PREFIX}Reverts: ", head))
+    """Return the reverts in a head's history, newest first; a sync puts some off the first line."""
+    return list(entries(repo, "--topo-order", "--grep", f"^{PREFIX}Reverts: ", head))
 
 
 def taken_back(repo: Repo, head: str) -> dict[str, frozenset[str]]:
     """Return the commits whose effect is taken back at a head, with the memories that means.
 
-    Along first parents: a revert names the memories it took back, of a whole chain or of a part; a
-    revert of a revert brings them back.
+    A revert names the memories it took back, of a whole chain or of a part; a revert of a revert
+    brings them back. Other clones' reverts are off the first-parent line and count as well.
     """
     taken = {e.commit: e for e in reversed(reverts(repo, head))}
     found: dict[str, frozenset[str]] = {}

@@ -21,7 +21,7 @@ from memrepo import cli
 KILLED = 137
 WRITING_GIT = {
     "fast-import", "update-index", "merge", "update-ref", "checkout-index", "config", "init",
-    "maintenance",
+    "maintenance", "fetch", "push",
 }  # fmt: skip
 WRITING_CALLS = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod")
 

@@ -135,14 +135,15 @@ def test_a_revert_of_a_revert_brings_back_and_a_third_takes_again(bare: Path) ->
     assert taken_back(bare) == {run, other}
 
 
-def test_reverts_on_a_side_branch_do_not_count(bare: Path) -> None:
+def test_reverts_on_another_branch_count_when_it_is_joined(bare: Path) -> None:
     run = commit(bare, "a run")
     git(bare, "switch", "-qc", "side")
     revert(bare, run)
     git(bare, "switch", "-q", "main")
     commit(bare, "on main")
-    git(bare, "merge", "-q", "--no-ff", "-m", "join", "side")
     assert taken_back(bare) == frozenset()
+    git(bare, "merge", "-q", "--no-ff", "-m", "join", "side")
+    assert taken_back(bare) == {run}
 
 
 def test_a_long_row_of_reverts_is_followed(bare: Path) -> None:

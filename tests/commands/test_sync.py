@@ -1,0 +1,670 @@
+"""Two machines and a hub: what each holds after a sync, and what a sync never does."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from pathlib import Path
+
+import hubs
+import pytest
+from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+from hubs import clone, commit_all, settle, tip, write
+
+
+@pytest.fixture(scope="module")
+def _machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("machines")
+    hubs.begin(base, "laptop", "desk")
+    return base
+
+
+@pytest.fixture
+def machines(_machines: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Return two clones of one hub, in sync; yours to change."""
+    shutil.copytree(_machines, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return tmp_path / "laptop", tmp_path / "desk"
+
+
+def only(repo: Path) -> str:
+    """Return the path of the one memory that the first clone wrote."""
+    (memory,) = memories(repo).values()
+    return memory.path
+
+
+# -- what is brought together ------------------------------------------------------------------
+
+
+def test_the_first_sync_fills_an_empty_hub_and_a_clone_takes_it(tmp_path: Path) -> None:
+    laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
+    assert tip(tmp_path / "hub.git", "refs/heads/main") == tip(laptop) == tip(desk)
+    assert memories(desk) == memories(laptop)
+
+
+def test_a_clone_of_the_empty_hub_may_be_where_init_runs(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "hub.git")
+    git(tmp_path, "clone", "-q", "hub.git", "first")
+    done(tmp_path / "first", "init")
+    assert done(tmp_path / "first", "sync")["pushed"] == 1
+    assert clone(tmp_path, "second").joinpath("memrepo.toml").exists()
+
+
+def test_init_in_a_clone_makes_no_commit_and_sync_works_with_and_without_it(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    before = tip(desk)
+    done(desk, "init")
+    assert tip(desk) == before
+    done(desk, "add", "The desk is made of oak.")
+    assert done(desk, "sync")["pushed"] == 1
+    assert done(laptop, "sync")["pulled"] == 1
+    assert tip(laptop) == tip(desk)
+
+
+def test_with_nothing_to_do_nothing_is_written(machines: tuple[Path, Path]) -> None:
+    laptop, _ = machines
+    done(laptop, "sync")
+    before = standing(laptop)
+    answer = done(laptop, "sync", now=LATER)
+    assert (answer["pulled"], answer["pushed"], answer["merged"]) == (0, 0, [])
+    assert standing(laptop) == before
+
+
+def test_what_only_the_hub_has_is_taken_without_a_merge(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    answer = done(laptop, "sync")
+    assert (answer["pulled"], answer["pushed"], answer["commit"]) == (1, 0, tip(desk))
+    assert_sound(laptop)
+    assert git(laptop, "status", "-sb").strip() == "## main"
+
+
+def test_two_sides_are_joined_on_the_hubs_line(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    mine = tip(laptop)
+    answer = done(laptop, "sync", now=LATER)
+    assert (answer["pulled"], answer["pushed"]) == (1, 2)
+    assert git(laptop, "log", "-1", "--format=%P %s").strip() == (
+        f"{tip(desk)} {mine} sync: 1 commit from here, 1 from the hub"
+    )
+    trailers = git(laptop, "log", "-1", "--format=%(trailers:only)")
+    assert "Memrepo-Op: sync" in trailers
+    assert "Memrepo-Actor: human:person@example.org" in trailers
+    settle(laptop, desk, now=LATER)
+    assert len(memories(desk)) == 3
+    assert "called Miso" in (desk / "views" / "LTMEMORY.md").read_text()
+    assert "made of oak" in (desk / "views" / "LTMEMORY.md").read_text()
+    assert_sound(laptop)
+    assert_sound(desk)
+
+
+def test_a_memory_that_both_changed_is_merged_field_by_field(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(laptop, "pin", id_)
+    done(laptop, "edit", id_, "--set", "tags=home,keys", now=LATER)
+    done(desk, "edit", id_, "--text", "Vera keeps the spare key under the fourth pot.", now=LATER)
+    done(laptop, "sync", now=LATER)
+    answer = done(desk, "sync", now=LATER)
+    assert [m["id"] for m in answer["merged"]] == [id_]
+    assert f"Memrepo-Memory: {id_}" in git(desk, "log", "-1", "--format=%B")
+    settle(laptop, desk, now=LATER)
+    memory = memories(laptop)[id_]
+    assert memory.body == "Vera keeps the spare key under the fourth pot."
+    assert memory.fields["pinned"] is True
+    assert memory.texts("tags") == ("home", "keys")
+
+
+def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
+    done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
+    done(desk, "sync", now=LATER)
+    answer = done(laptop, "sync", now=LATER)
+    assert memories(laptop)[id_].body == "The spare key hangs by the door."
+    (kept,) = answer["kept"]
+    text = (laptop / kept).read_text()
+    assert "The spare key lies on the shelf." in text
+    assert f"memory: {id_}" in text
+    assert "field: body" in text
+    settle(laptop, desk, now=LATER)
+
+
+def test_the_same_memory_added_on_both_sides_is_one(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    for repo in machines:
+        done(repo, "add", "Water boils at 100 degrees at sea level.", now=LATER)
+        done(repo, "sync", now=LATER)
+    settle(laptop, desk)
+    assert len(memories(desk)) == 2
+
+
+def test_equal_merges_of_equal_clones_have_equal_ids(
+    machines: tuple[Path, Path], tmp_path: Path
+) -> None:
+    laptop, desk = machines
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    found = set()
+    for name in ("one", "two"):
+        for part in ("hub.git", "laptop"):
+            shutil.copytree(tmp_path / part, tmp_path / name / part, symlinks=True)
+        done(tmp_path / name / "laptop", "sync", now=LATER)
+        found.add(tip(tmp_path / name / "laptop"))
+    assert len(found) == 1
+
+
+def test_the_merge_is_never_older_than_what_it_joins(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    done(desk, "add", "The desk is made of oak.", now="2026-05-01T00:00:00Z")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    done(laptop, "sync", now=NOW)
+    assert git(laptop, "log", "-1", "--format=%cI").startswith("2026-05-01T00:00:00")
+
+
+def test_other_files_of_the_repository_are_joined_with_their_modes(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    write(desk, "script.sh", "#!/bin/sh\n")
+    (desk / "script.sh").chmod(0o755)
+    (desk / "link").symlink_to("script.sh")
+    write(desk, "notes.txt", "one\ntwo\nthree\n")
+    commit_all(desk, "files of mine")
+    settle(desk, laptop)
+    write(desk, "notes.txt", "ONE\ntwo\nthree\n")
+    commit_all(desk, "the first line")
+    write(laptop, "notes.txt", "one\ntwo\nTHREE\n")
+    write(laptop, "link", None)
+    (laptop / "script.sh").chmod(0o644)
+    commit_all(laptop, "the last line")
+    settle(desk, laptop)
+    assert (laptop / "notes.txt").read_text() == "ONE\ntwo\nTHREE\n"
+    assert not (desk / "link").is_symlink()
+    assert not (desk / "script.sh").stat().st_mode & stat.S_IXUSR
+    assert_sound(desk)
+
+
+def test_a_link_among_the_memories_travels_and_is_never_followed(
+    machines: tuple[Path, Path], tmp_path: Path
+) -> None:
+    laptop, desk = machines
+    (tmp_path / "secret.md").write_text("secret")
+    (desk / "memories" / "link.md").symlink_to(tmp_path / "secret.md")
+    commit_all(desk, "a link")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    settle(laptop, desk)
+    assert (laptop / "memories" / "link.md").is_symlink()
+    assert memrepo(laptop, "check").exit in (0, 1)
+    assert "secret" not in git(laptop, "log", "-p", "--format=", "--", "views")
+
+
+def test_several_merge_bases_are_joined_to_one(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    path = only(laptop)
+    done(laptop, "edit", id_, "--set", "tags=a")
+    done(desk, "edit", id_, "--set", "entities=Vera")
+    left, right = tip(laptop), tip(desk)
+    git(laptop, "fetch", "-q", "../desk", "main")
+    git(desk, "fetch", "-q", "../laptop", "main")
+    # A criss-cross: each merges the other's tip by hand, and goes on.
+    for repo, other, tags in ((laptop, right, "a, b"), (desk, left, "a, c")):
+        git(repo, "merge", "-q", "--no-ff", "-s", "ours", "-m", "by hand", other)
+        text = (repo / path).read_text()
+        head = "".join(
+            line for line in text.splitlines(keepends=True)
+            if not line.startswith(("tags:", "entities:"))
+        )  # fmt: skip
+        at = head.index("created:")
+        write(repo, path, f"{head[:at]}tags: [{tags}]\nentities: [Vera]\n{head[at:]}")
+        commit_all(repo, "both, and one more")
+    assert len(git(laptop, "merge-base", "--all", tip(laptop), left).split()) == 1
+    done(desk, "sync")
+    bases = git(laptop, "fetch", "-q", "origin", "main") or git(
+        laptop, "merge-base", "--all", "HEAD", "FETCH_HEAD"
+    )
+    assert len(bases.split()) == 2
+    settle(laptop, desk)
+    memory = memories(desk)[id_]
+    assert set(memory.texts("tags")) == {"a", "b", "c"}
+    assert memory.texts("entities") == ("Vera",)
+
+
+def test_a_revert_made_elsewhere_is_remembered_here(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    write(laptop, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
+    run = done(laptop, "run")["run"]
+    done(laptop, "sync")
+    done(desk, "sync")
+    done(desk, "revert", run, now=LATER)
+    done(laptop, "add", "The cat is called Miso.", now=LATER)
+    done(laptop, "sync", now=LATER)
+    done(desk, "sync", now=LATER)
+    assert git(desk, "log", "-1", "--format=%s").startswith("sync:")
+    # Off the first-parent line by now, and still known: what it took back waits for a person.
+    answer = memrepo(desk, "run", now="2026-03-03T09:00:00Z")
+    assert answer.exit == 3, answer
+    assert answer.data["status"] == "held"
+
+
+def test_a_run_stays_known_when_a_sync_puts_it_off_the_first_line(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    write(laptop, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
+    run = done(laptop, "run")["run"]
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(laptop, "sync", now=LATER)
+    assert done(laptop, "status")["last_run"]["run"] == run
+    assert done(laptop, "log", "--run", run)["entries"]
+    before = len(memories(laptop))
+    done(laptop, "revert", run, now=LATER)
+    assert len(memories(laptop)) < before
+    assert any("oak" in m.body for m in memories(laptop).values())
+
+
+# -- what a person must decide -----------------------------------------------------------------
+
+
+def removed_and_edited(remover: Path, editor: Path) -> str:
+    """Let a person remove the one memory in one clone, and reword it in another."""
+    (id_,) = memories(remover)
+    write(remover, only(remover), None)
+    commit_all(remover, "take it out")
+    done(editor, "edit", id_, "--text", "The spare key hangs by the door.")
+    return id_
+
+
+@pytest.mark.parametrize("hub_removes", [True, False], ids=["hub", "here"])
+@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+def test_a_persons_removal_against_an_edit_is_a_persons_to_decide(
+    machines: tuple[Path, Path], hub_removes: bool, side: str
+) -> None:
+    laptop, desk = machines
+    remover, editor = (desk, laptop) if hub_removes else (laptop, desk)
+    id_ = removed_and_edited(remover, editor)
+    done(desk, "sync")
+    before, hub = standing(laptop), tip(desk)
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 3
+    (clash,) = answer.data["conflicts"]
+    assert (clash["kind"], clash["memory"]) == ("removed-and-edited", id_)
+    assert (clash["ours"], clash["theirs"]) == (tip(laptop), hub)
+    assert "--ours" in answer.data["fix"]
+    said = memrepo(laptop, "sync", as_json=False).out
+    assert clash["ours"][:10] in said
+    assert clash["theirs"][:10] in said
+    assert standing(laptop)[1:] == before[1:]
+    assert tip(laptop.parent / "hub.git", "main") == hub
+    done(laptop, "sync", side)
+    settle(laptop, desk)
+    assert (id_ in memories(desk)) is (hub_removes == (side == "--ours"))
+    assert_sound(laptop)
+
+
+def test_other_files_that_clash_are_a_persons_to_decide(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    for repo in machines:
+        write(repo, "README.txt", f"{repo.name}\n")
+        commit_all(repo, "readme")
+    done(desk, "sync")
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 3
+    assert [c["path"] for c in answer.data["conflicts"]] == ["README.txt"]
+    done(laptop, "sync", "--ours")
+    settle(laptop, desk)
+    assert (desk / "README.txt").read_text() == "laptop\n"
+
+
+def test_a_file_here_and_a_folder_there_are_refused(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    write(desk, "docs/readme.txt", "a folder\n")
+    commit_all(desk, "a folder")
+    write(laptop, "docs", "a file\n")
+    commit_all(laptop, "a file")
+    done(desk, "sync")
+    before = tip(laptop)
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 5
+    assert "docs" in answer.error["message"]
+    assert tip(laptop) == before
+
+
+def test_configuration_is_merged_by_line_and_a_clash_is_a_persons(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    config = (desk / "memrepo.toml").read_text()
+    write(desk, "memrepo.toml", config.replace("max_change_pct = 20", "max_change_pct = 30"))
+    commit_all(desk, "thirty")
+    write(laptop, "memrepo.toml", config.replace("timeout_s = 1200", "timeout_s = 600"))
+    commit_all(laptop, "ten minutes")
+    settle(desk, laptop)
+    assert "max_change_pct = 30" in (laptop / "memrepo.toml").read_text()
+    assert "timeout_s = 600" in (desk / "memrepo.toml").read_text()
+    for repo, share in ((desk, 40), (laptop, 50)):
+        text = (repo / "memrepo.toml").read_text()
+        write(repo, "memrepo.toml", text.replace("= 30", f"= {share}"))
+        commit_all(repo, f"{share}")
+    done(desk, "sync")
+    assert memrepo(laptop, "sync").exit == 3
+    done(laptop, "sync", "--theirs")
+    assert "max_change_pct = 40" in (laptop / "memrepo.toml").read_text()
+
+
+def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(desk, "edit", id_, "--text", "The spare key hangs by the door.")
+    done(desk, "sync")
+    write(laptop, only(laptop), "---\ntype: [\n---\nbroken by hand\n")
+    commit_all(laptop, "broken")
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 0
+    assert memories(laptop)[id_].body == "The spare key hangs by the door."
+    (kept,) = answer.data["kept"]
+    assert "broken by hand" in (laptop / kept).read_text()
+    settle(laptop, desk)
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+def test_an_unrelated_history_is_refused(tmp_path: Path) -> None:
+    hubs.begin(tmp_path, "laptop")
+    other = tmp_path / "other"
+    done(tmp_path, "init", other, now=LATER)
+    git(other, "remote", "add", "origin", "../hub.git")
+    done(other, "add", "Something else.", now=LATER)
+    before = tip(other)
+    answer = memrepo(other, "sync")
+    assert answer.exit == 3
+    assert "no history in common" in answer.error["message"]
+    assert "git clone" in answer.error["fix"]
+    assert tip(other) == before
+
+
+def test_a_hub_that_lost_history_is_refused_until_a_person_says_so(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    old = tip(laptop)
+    for text in ("The desk is made of oak.", "The lamp is made of brass."):
+        done(desk, "add", text)
+    done(desk, "sync")
+    done(laptop, "sync")
+    new = tip(laptop)
+    git(laptop.parent / "hub.git", "update-ref", "refs/heads/main", old)
+    before = standing(laptop)[1:]
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 3
+    assert new[:10] in answer.error["message"]
+    assert "2 commits" in answer.error["message"]
+    assert "--accept-rewritten" in answer.error["fix"]
+    assert standing(laptop)[1:] == before
+    assert memrepo(laptop, "sync", "--dry-run").exit == 3
+    done(laptop, "sync", "--accept-rewritten")
+    assert tip(laptop.parent / "hub.git", "main") == new
+    assert done(laptop, "sync")["pushed"] == 0
+
+
+def test_a_branch_that_vanished_from_the_hub_counts_as_lost(machines: tuple[Path, Path]) -> None:
+    laptop, _ = machines
+    git(laptop.parent / "hub.git", "update-ref", "-d", "refs/heads/main")
+    assert memrepo(laptop, "sync").exit == 3
+    done(laptop, "sync", "--accept-rewritten")
+    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
+
+
+def test_a_fresh_clone_knows_what_it_was_cloned_from(machines: tuple[Path, Path]) -> None:
+    laptop, _ = machines
+    fresh = clone(laptop.parent, "fresh")
+    git(laptop.parent / "hub.git", "update-ref", "refs/heads/main", f"{tip(laptop)}^")
+    assert memrepo(fresh, "sync").exit == 3
+
+
+def test_a_hub_that_was_rewritten_is_refused_and_joining_it_loses_nothing(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(laptop, "sync")
+    rewritten = clone(laptop.parent, "rewritten")
+    git(rewritten, "reset", "-q", "--hard", "HEAD^")
+    done(rewritten, "add", "Another history.")
+    git(rewritten, "push", "-q", "--force", "origin", "main")
+    assert memrepo(laptop, "sync").exit == 3
+    done(laptop, "sync", "--accept-rewritten")
+    settle(laptop, desk)
+    bodies = {m.body for m in memories(laptop).values()}
+    assert {"The desk is made of oak.", "Another history."} < bodies
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("https://example.org/x.git", "is an address or a path"),
+        ("../hub.git", "is an address or a path"),
+        ("nowhere", "is not the name of a remote"),
+        ("--upload-pack=touch x", ""),
+    ],
+)
+def test_only_a_configured_name_is_synced_with(
+    machines: tuple[Path, Path], word: str, said: str
+) -> None:
+    answer = memrepo(machines[0], "sync", word)
+    assert answer.exit == 2
+    assert said in answer.error["message"]
+
+
+def test_without_a_remote_it_says_how_to_add_one(tmp_path: Path) -> None:
+    done(tmp_path, "init", tmp_path / "repo")
+    answer = memrepo(tmp_path / "repo", "sync")
+    assert answer.exit == 2
+    assert "git remote add" in answer.error["fix"]
+
+
+def test_an_address_that_starts_a_program_is_refused(
+    machines: tuple[Path, Path], tmp_path: Path
+) -> None:
+    laptop, _ = machines
+    git(laptop, "config", "protocol.ext.allow", "always")
+    git(laptop, "remote", "set-url", "origin", f"ext::touch {tmp_path}/owned")
+    assert memrepo(laptop, "sync").exit == 2
+    git(laptop, "remote", "set-url", "origin", "../hub.git")
+    git(laptop, "remote", "set-url", "--push", "origin", f"ext::touch {tmp_path}/owned")
+    assert memrepo(laptop, "sync").exit == 2
+    assert not (tmp_path / "owned").exists()
+
+
+def test_a_hub_that_is_not_there_is_told_without_a_password(machines: tuple[Path, Path]) -> None:
+    laptop, _ = machines
+    git(laptop, "remote", "set-url", "origin", "https://me:hunter2@127.0.0.1:9/x.git")
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 5
+    assert "could not be reached" in answer.error["message"]
+    assert "hunter2" not in answer.err
+
+
+def test_uncommitted_work_in_the_way_is_left_alone_and_nothing_is_pushed(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(desk, "edit", id_, "--text", "The spare key hangs by the door.")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    write(laptop, only_of(laptop, id_), "my own work\n")
+    hub, before = tip(desk), tip(laptop)
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 5
+    assert (laptop / only_of(desk, id_)).read_text() == "my own work\n"
+    assert (tip(laptop), tip(laptop.parent / "hub.git", "main")) == (before, hub)
+    git(laptop, "checkout", "-q", "--", ".")
+    write(laptop, "unrelated.txt", "work elsewhere\n")
+    done(laptop, "sync")
+    assert (laptop / "unrelated.txt").read_text() == "work elsewhere\n"
+
+
+def only_of(repo: Path, id_: str) -> str:
+    return git(repo, "ls-files", f"memories/*{id_[4:10]}.md").strip()
+
+
+def test_a_push_that_the_hub_refuses_is_told_and_changes_nothing(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, _ = machines
+    hook = laptop.parent / "hub.git" / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho closed on sundays >&2\nexit 1\n")
+    hook.chmod(0o755)
+    done(laptop, "add", "The cat is called Miso.")
+    before = tip(laptop)
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 5
+    assert "pre-receive hook declined" in answer.error["message"]
+    assert tip(laptop) == before
+    hook.unlink()
+    assert done(laptop, "sync")["pushed"] == 1
+
+
+def test_no_hook_of_this_machine_runs(machines: tuple[Path, Path], tmp_path: Path) -> None:
+    laptop, desk = machines
+    for name in ("pre-push", "post-merge", "reference-transaction", "pre-merge-commit"):
+        hook = laptop / ".git" / "hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran-{name}\nexit 1\n")
+        hook.chmod(0o755)
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    done(laptop, "sync")
+    assert [p for p in tmp_path.iterdir() if p.name.startswith("ran-")] == []
+
+
+def test_a_dry_run_says_what_would_come_and_go_and_writes_nothing(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    before, hub = standing(laptop), tip(desk)
+    answer = done(laptop, "sync", "--dry-run")
+    assert (answer["pulled"], answer["pushed"]) == (1, 2)
+    assert standing(laptop) == before
+    assert tip(laptop.parent / "hub.git", "main") == hub
+    said = memrepo(laptop, "sync", "--dry-run", as_json=False).out
+    assert "1 commit would be pulled, 2 commits would be pushed" in said
+
+
+def test_settings_of_a_remote_cannot_force_mirror_or_prune(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    git(desk, "branch", "keep")
+    git(desk, "push", "-q", "origin", "keep")
+    for key, value in (
+        ("remote.origin.mirror", "true"), ("remote.origin.push", "+refs/heads/*:refs/heads/*"),
+        ("remote.origin.prune", "true"), ("push.followTags", "true"), ("push.gpgSign", "true"),
+        ("push.pushOption", "x"), ("fetch.prune", "true"),
+    ):  # fmt: skip
+        git(laptop, "config", key, value)
+    done(laptop, "add", "The cat is called Miso.")
+    done(laptop, "sync")
+    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
+    assert tip(laptop.parent / "hub.git", "keep")
+
+
+def test_the_upstream_branch_of_another_name_is_what_is_synced(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, _ = machines
+    git(laptop, "branch", "-m", "work")
+    git(laptop, "config", "branch.work.remote", "origin")
+    git(laptop, "config", "branch.work.merge", "refs/heads/main")
+    done(laptop, "add", "The cat is called Miso.")
+    assert done(laptop, "sync")["branch"] == "main"
+    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
+    assert tip(laptop.parent / "hub.git", "work") == ""
+
+
+def test_a_remote_of_another_name_is_named(machines: tuple[Path, Path]) -> None:
+    laptop, _ = machines
+    git(laptop, "remote", "rename", "origin", "nas.home")
+    done(laptop, "add", "The cat is called Miso.")
+    assert memrepo(laptop, "sync").exit == 2
+    assert done(laptop, "sync", "nas.home")["pushed"] == 1
+
+
+def test_over_the_network_it_is_the_same(tmp_path: Path) -> None:
+    with hubs.daemon(tmp_path) as address:
+        laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
+        for repo in (laptop, desk):
+            git(repo, "remote", "set-url", "origin", f"{address}/hub.git")
+        done(desk, "add", "The desk is made of oak.")
+        done(laptop, "add", "The cat is called Miso.")
+        hubs.ledger(desk, {"c1/1-aa.jsonl": "{}\n"})
+        settle(desk, laptop)
+        assert len(memories(laptop)) == 3
+        assert hubs.segments(laptop) == {"c1/1-aa.jsonl": "{}\n"}
+
+
+# -- a plain line merge ------------------------------------------------------------------------
+
+
+def test_a_plain_pull_puts_no_markers_into_a_memory_and_the_next_sync_goes_on(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.")
+    done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
+    done(desk, "sync")
+    git(laptop, "pull", "-q", "--no-rebase", "origin", "main", check=False)
+    path = only(laptop)
+    assert "<<<<<<<" not in (laptop / path).read_text()
+    assert memrepo(laptop, "sync").exit == 5
+    git(laptop, "merge", "--abort")
+    done(laptop, "sync")
+    assert memories(laptop)[id_].body == "The spare key hangs by the door."
+    settle(laptop, desk)
+
+
+def test_markers_that_somebody_committed_stay_their_own_file_and_stop_nothing(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    path = only(laptop)
+    text = (laptop / path).read_text()
+    write(laptop, path, text.replace("---\n", "<<<<<<< ours\n---\n", 1) + "=======\n>>>>>>> x\n")
+    commit_all(laptop, "markers")
+    (id_,) = memories(desk)
+    done(desk, "edit", id_, "--set", "tags=home", now=LATER)
+    done(desk, "sync", now=LATER)
+    done(laptop, "sync", now=LATER)
+    assert memories(laptop)[id_].texts("tags") == ("home",)
+    settle(laptop, desk, now=LATER)
+
+
+def test_subjects_hold_no_text_of_a_memory(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    done(laptop, "sync", "--reason", "before\nMemrepo-Op: run")
+    assert subjects(laptop, "-1") == ["sync: 1 commit from here, 1 from the hub"]
+    assert git(laptop, "log", "-1", "--format=%(trailers:key=Memrepo-Op,valueonly)").split() == [
+        "sync"
+    ]
+    assert tree(laptop) == tree(laptop.parent / "hub.git", "main")

@@ -1,0 +1,356 @@
+"""Many clones, many writers, and syncs that meet or die: nothing is lost, nothing stands twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import crashing
+import driving
+import hubs
+import pytest
+import standing
+from driving import LATER, LONG, NOW, assert_sound, done, git, memories, memrepo, tree
+from hubs import ledger, segments, tip
+
+from memrepo.commands import sync
+from memrepo.store import remote, travel
+from memrepo.store.remote import Hub
+from memrepo.store.repo import open_repository
+
+CLONES, ACTIONS, SEEDS = (20, 300, range(3)) if LONG else (6, 30, range(1))
+WRITERS, WRITES = (8, 500) if LONG else (8, 12)
+ROUNDS = 10 if LONG else 2
+
+
+@pytest.fixture(scope="module")
+def _machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("many")
+    hubs.begin(base, "repo", "desk")
+    for name in ("repo", "desk"):
+        git(base / name, "config", "core.fsync", "none")
+    return base
+
+
+@pytest.fixture
+def machines(_machines: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Return two clones of one hub, in sync."""
+    shutil.copytree(_machines, tmp_path / "place", symlinks=True)
+    return tmp_path / "place" / "repo", tmp_path / "place" / "desk"
+
+
+def bodies(repo: Path) -> list[str]:
+    return sorted(memory.body for memory in memories(repo).values())
+
+
+def together(*acts: Callable[[], int]) -> list[int]:
+    """Run things at the same time, each in a process of its own; return their exit codes."""
+    children = []
+    for act in acts:
+        child = os.fork()
+        if child == 0:
+            code = 99
+            try:
+                sink = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(sink, 1)
+                os.dup2(sink, 2)
+                code = act()
+            finally:
+                os._exit(code)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def insistent(repo: Path, text: str) -> int:
+    """Add a text, again for as long as others hold the lock: that is told, and is no loss."""
+    code = memrepo(repo, "add", text).exit
+    while code == 6:
+        code = memrepo(repo, "add", text).exit
+    return code
+
+
+# -- many clones -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_clones_that_capture_and_sync_in_any_order_end_alike(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    clones = hubs.begin(tmp_path, *(f"m{n}" for n in range(CLONES)))
+    (first,) = memories(clones[0])
+    added, tags, kept = set(bodies(clones[0])), set[str](), set[str]()
+    for turn in range(ACTIONS):
+        repo, now = dice.choice(clones), f"2026-03-01T10:{turn // 60:02}:{turn % 60:02}Z"
+        match dice.choices(("add", "tag", "ledger", "sync"), (6, 1, 1, 4))[0]:
+            case "add":
+                text = f"Machine {repo.name} noted fact number {turn}."
+                done(repo, "add", text, now=now)
+                added.add(text)
+            case "tag":
+                mine = ",".join([*memories(repo)[first].texts("tags"), f"t{turn}"])
+                done(repo, "edit", first, "--set", f"tags={mine}", now=now)
+                tags.add(f"t{turn}")
+            case "ledger":
+                ledger(repo, {f"{repo.name}/{turn}-{turn:04x}.jsonl": f'{{"n": {turn}}}\n'})
+                kept.add(f"{repo.name}/{turn}-{turn:04x}.jsonl")
+            case "sync":
+                done(repo, "sync", now=now)
+    for repo in (*clones, *clones):
+        done(repo, "sync", now=LATER)
+    hub = tmp_path / "hub.git"
+    assert {tip(repo) for repo in clones} == {tip(hub, "main")}
+    assert {tree(repo) for repo in clones} == {tree(hub, "main")}
+    assert bodies(clones[-1]) == sorted(added)
+    assert set(memories(clones[0])[first].texts("tags")) == tags
+    assert set(segments(clones[-1])) == kept
+    assert {tip(repo, travel.ACCESS) for repo in clones} == {tip(hub, travel.ACCESS)}
+    for repo in (clones[0], clones[-1]):
+        assert_sound(repo)
+    before = tip(hub, "main")
+    done(clones[0], "sync", now="2026-03-09T09:00:00Z")
+    assert tip(hub, "main") == before
+
+
+# -- many writers ------------------------------------------------------------------------------
+
+
+def test_writers_at_the_same_time_lose_and_double_nothing(machines: tuple[Path, Path]) -> None:
+    repo, _ = machines
+    before = len(git(repo, "rev-list", "HEAD").split())
+
+    def writer(name: int) -> Callable[[], int]:
+        def act() -> int:
+            texts = [f"Writer {name} noted fact number {n}." for n in range(WRITES)]
+            return min(98, sum(insistent(repo, text) for text in texts))
+
+        return act
+
+    assert together(*(writer(n) for n in range(WRITERS))) == [0] * WRITERS
+    wanted = [f"Writer {w} noted fact number {n}." for w in range(WRITERS) for n in range(WRITES)]
+    assert sorted(b for b in bodies(repo) if b.startswith("Writer")) == sorted(wanted)
+    assert len(git(repo, "rev-list", "HEAD").split()) == before + WRITERS * WRITES
+    assert_sound(repo)
+    assert standing.left_behind(repo) == []
+
+
+def test_writers_and_syncs_at_the_same_time_lose_nothing(machines: tuple[Path, Path]) -> None:
+    repo, desk = machines
+
+    def writer(where: Path) -> int:
+        return sum(insistent(where, f"{where.name} noted fact {n}.") for n in range(6 * ROUNDS))
+
+    def syncer(where: Path) -> int:
+        return sum(memrepo(where, "sync", now=LATER).exit for _ in range(2 * ROUNDS))
+
+    codes = together(
+        lambda: writer(repo), lambda: syncer(repo), lambda: writer(desk), lambda: syncer(desk)
+    )
+    assert codes == [0, 0, 0, 0]
+    hubs.settle(repo, desk, now=LATER)
+    wanted = {f"{where.name} noted fact {n}." for where in machines for n in range(6 * ROUNDS)}
+    assert wanted < set(bodies(repo))
+    assert len(bodies(desk)) == len(wanted) + 1
+    for where in machines:
+        assert_sound(where)
+
+
+# -- races -------------------------------------------------------------------------------------
+
+
+def test_two_clones_that_push_at_once_both_arrive(machines: tuple[Path, Path]) -> None:
+    repo, desk = machines
+    for turn in range(ROUNDS):
+        for where in machines:
+            done(where, "add", f"{where.name} in round {turn}.")
+        codes = together(
+            lambda: memrepo(repo, "sync", now=LATER).exit,
+            lambda: memrepo(desk, "sync", now=LATER).exit,
+        )
+        assert codes == [0, 0]
+    hubs.settle(repo, desk, now=LATER)
+    assert len(bodies(repo)) == 2 * ROUNDS + 1
+    assert_sound(repo)
+
+
+def meddling(
+    monkeypatch: pytest.MonkeyPatch, before: Callable[[], object], times: int
+) -> list[str]:
+    """Let something happen just before a push, so many times; return the commits pushed."""
+    pushed: list[str] = []
+    real = Hub.push
+
+    def push(self: Hub, commit: str, ref: str) -> bool:
+        nonlocal times
+        if times and ref == self.head:
+            times -= 1
+            before()
+        pushed.append(commit)
+        return real(self, commit, ref)
+
+    monkeypatch.setattr(Hub, "push", push)
+    monkeypatch.setattr(remote.time, "sleep", lambda _: None)
+    return pushed
+
+
+def test_a_lost_race_leaves_no_merge_behind(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, desk = machines
+    done(repo, "add", "The cat is called Miso.")
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(desk, "add", "The lamp is made of brass.")
+    pushed = meddling(monkeypatch, lambda: git(desk, "push", "-q", "origin", "main"), times=1)
+    mine = tip(repo)
+    done(repo, "sync", now=LATER)
+    assert len(pushed) == 2
+    assert git(repo, "log", "-1", "--format=%P").split() == [tip(desk), mine]
+    assert git(repo, "branch", "--contains", pushed[0], check=False) == ""
+    assert len(bodies(repo)) == 4
+
+
+def test_a_hub_that_never_stands_still_is_given_up_with_nothing_changed(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, desk = machines
+    turns = iter(range(100))
+
+    def move() -> None:
+        hubs.write(desk, "other.txt", f"{next(turns)}\n")
+        hubs.commit_all(desk, "move")
+        git(desk, "push", "-q", "origin", "main")
+
+    done(repo, "add", "The cat is called Miso.")
+    before = tip(repo)
+    pushed = meddling(monkeypatch, move, times=99)
+    answer = memrepo(repo, "sync")
+    assert answer.exit == 3
+    assert "nothing was lost" in answer.error["message"]
+    assert len(pushed) == sync.TRIES
+    assert tip(repo) == before
+    assert tip(repo.parent / "hub.git", "main") == tip(desk)
+
+
+def test_what_is_committed_here_during_a_push_is_joined_next(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, desk = machines
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    done(repo, "add", "The cat is called Miso.")
+    meddling(monkeypatch, lambda: done(repo, "add", "The lamp is made of brass."), times=1)
+    answer = done(repo, "sync", now=LATER)
+    assert len(bodies(repo)) == 4
+    assert answer["commit"] == tip(repo) == tip(repo.parent / "hub.git", "main")
+    assert_sound(repo)
+
+
+def test_a_ledger_that_moves_during_a_push_is_united_again(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, desk = machines
+    ledger(repo, {"r/1-aa.jsonl": "r\n"})
+    real, turns = Hub.push, [lambda: ledger(repo, {"r/2-bb.jsonl": "rr\n"})]
+
+    def push(self: Hub, commit: str, ref: str) -> bool:
+        if turns:
+            turns.pop()()
+            ledger(desk, {"d/1-cc.jsonl": "d\n"})
+            git(desk, "push", "-q", "origin", travel.ACCESS)
+        return real(self, commit, ref)
+
+    monkeypatch.setattr(Hub, "push", push)
+    done(repo, "sync")
+    assert set(segments(repo)) == {"r/1-aa.jsonl", "r/2-bb.jsonl", "d/1-cc.jsonl"}
+    assert tip(repo, travel.ACCESS) == tip(repo.parent / "hub.git", travel.ACCESS)
+
+
+def test_clones_wait_different_times_and_never_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(remote.time, "sleep", waited.append)
+    for commit in ("00" * 20, "ff" * 20):
+        for turn in range(1, 11):
+            remote.pause(commit, turn)
+    assert waited[:10] == sorted(waited[:10])
+    assert waited[0] < waited[10]
+    assert max(waited) <= 2
+    assert sum(waited[10:]) < 20
+
+
+# -- death -------------------------------------------------------------------------------------
+
+
+def recover(repo: Path) -> None:
+    with open_repository(repo) as store, store.writing():
+        pass
+
+
+def parted(repo: Path, desk: Path) -> None:
+    """Let both clones and both ledgers go on, the hub's side in sync."""
+    done(desk, "add", "The desk is made of oak.")
+    ledger(desk, {"d/1-dd.jsonl": "d\n"})
+    done(desk, "sync")
+    done(repo, "add", "The cat is called Miso.")
+    ledger(repo, {"r/1-rr.jsonl": "r\n"})
+
+
+@pytest.mark.parametrize("case", ["join", "pull", "push"])
+def test_dying_at_any_step_of_a_sync_leaves_the_old_state_or_the_new(
+    machines: tuple[Path, Path], tmp_path: Path, case: str
+) -> None:
+    repo, desk = machines
+    parted(repo, desk)
+    if case == "pull":
+        git(repo, "reset", "-q", "--hard", "HEAD^")
+    if case == "push":
+        done(repo, "sync", now=NOW)
+        done(repo, "add", "The lamp is made of brass.")
+    hubs.write(repo, "mine.txt", "uncommitted\n")
+    place = repo.parent
+    old, hub = tip(repo), tip(place / "hub.git", "main")
+    shutil.copytree(place, tmp_path / "whole", symlinks=True)
+    done(tmp_path / "whole" / "repo", "sync", now=LATER)
+    new = tip(tmp_path / "whole" / "repo")
+    both = set(segments(tmp_path / "whole" / "repo"))
+    seen, moments = set(), 0
+    step = 1 if LONG else 5
+    for turn, copy in crashing.deaths(place, tmp_path / "dead", "sync", now=LATER, step=step):
+        moments += 1
+        there = copy.parent / "hub.git"
+        recover(copy)
+        assert tip(copy) in (old, new), turn
+        assert tip(there, "main") in (hub, new), turn
+        seen.add((tip(copy) == new, tip(there, "main") == new))
+        assert standing.left_behind(copy) == []
+        git(copy, "fsck", "--strict", "--no-dangling", "--no-progress")
+        git(there, "fsck", "--strict", "--no-dangling", "--no-progress")
+        assert git(copy, "status", "--porcelain") == "?? mine.txt\n"
+        done(copy, "sync", now=LATER)
+        assert tip(copy) == tip(there, "main") == new, turn
+        assert set(segments(copy)) == both == set(segments(there)), turn
+    assert moments > 4
+    assert old == new or (True, False) not in seen
+    if LONG and case == "join":
+        assert seen == {(False, False), (False, True), (True, True)}
+
+
+def test_dying_right_after_the_push_is_mended_by_the_next_sync(
+    machines: tuple[Path, Path],
+) -> None:
+    repo, desk = machines
+    parted(repo, desk)
+    old = tip(repo)
+
+    def act() -> None:
+        crashing.die_before("merge")
+        crashing.command(repo, "sync", now=LATER)()
+
+    assert crashing.fork(act) == crashing.KILLED
+    new = tip(repo.parent / "hub.git", "main")
+    assert git(repo, "log", "-1", "--format=%P", new).split() == [tip(desk), old]
+    done(repo, "sync", now=LATER)
+    assert tip(repo) == new
+    assert driving.files(repo)
+    assert_sound(repo)

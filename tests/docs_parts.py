@@ -70,7 +70,7 @@ def key_table() -> str:
         "whole": "whole number", "percent": "number from 0 to 100", "text": "text",
         "texts": "list of texts", "zone": "zone of the tz database", "flag": "`true` or `false`",
         "count": "whole number from 0", "money": "US dollars", "crons": "list of cron expressions",
-        "prices": "table of four prices a model",
+        "prices": "table of four prices a model", "ref": "name of a branch or ref",
     }  # fmt: skip
     rows = [
         (f"`{key.name}`",

@@ -53,14 +53,14 @@ def refuse_other(desk: Desk, *, take_over: bool) -> None:
         raise NotTheOwner(owner, clone_name(desk.store.repo))
 
 
-def take_over(desk: Desk, session: Session) -> None:
-    """Make this clone the one that runs; does nothing where it is that already.
+def take_over(desk: Desk, session: Session) -> str:
+    """Make this clone the one that runs, and say so; empty where it is that already.
 
     A commit of its own before the run: taking back the run does not give ownership back.
     """
     owner, here = desk.config.get(OWNER), clone_name(desk.store.repo)
     if owner and is_called(desk.store.repo, owner):
-        return
+        return ""
     path = desk.tree.layout.config
     data = desk.store.work.read(path)
     text = (desk.tree.files[path] if data is None else data).decode("utf-8")
@@ -73,7 +73,8 @@ def take_over(desk: Desk, session: Session) -> None:
         desk.store, desk.tree.state(), plan, desk.context(session), session.now,
         author=author(desk.store.repo),
     )  # fmt: skip
-    desk.store.land(landing.chain, "take-over")
+    commit = desk.store.land(landing.chain, "take-over")
+    return f"runs are {here}'s from now on ({commit[:10]})"
 
 
 def with_owner(path: str, text: str, owner: str) -> str:

@@ -89,12 +89,12 @@ def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
     with first.store.running():
         with first.store.writing():
             first.store.refuse_unfit()
-        if options.take_over and not options.dry_run:
-            take_over(first, session)
+        taken = take_over(first, session) if options.take_over and not options.dry_run else ""
         outcome = _run(first, session, options, wish)
         if outcome.landed:
             first.store.maintain()
-    return answer_of(outcome, report, tuple(first.store.notices))
+    answer = answer_of(outcome, report, tuple(first.store.notices))
+    return replace(answer, text=f"{taken}\n{answer.text}") if taken and answer.text else answer
 
 
 def _report(first: Desk) -> str:

@@ -108,6 +108,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             if outcome.joined is not None and outcome.joined.clashes:
                 return _clashing(hub, outcome.joined.clashes)
             carried, problem = _carried(first, session, hub, dry_run=options.dry_run)
+            if outcome.pulled and not options.dry_run:
+                first.store.maintain()
         notices = tuple(first.store.notices)
     return _answer(hub, outcome, carried, problem, notices, dry_run=options.dry_run)
 

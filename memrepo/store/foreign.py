@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from memrepo.core.text3 import merge_text
 from memrepo.store.gitenv import call
 from memrepo.store.stream import Pick
-from memrepo.store.tree import read_blob
+from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
     from git import Repo
@@ -48,7 +48,8 @@ def merge_foreign(
 ) -> Foreign:
     """Merge the foreign files of two commits; `taken` settles clashes: theirs is `first`'s.
 
-    A path of ours at which a link or a submodule stands on a side counts as foreign.
+    A path of ours at which a link or a submodule stands on a side counts as foreign, and so does
+    one whose name is not UTF-8: memrepo reads neither.
     """
     firsts = [_changes(repo, base, first) for base in bases]
     seconds = [_changes(repo, base, second) for base in bases]
@@ -58,7 +59,8 @@ def merge_foreign(
     paths = set[str]()
     for path in sorted({path for side in (*firsts, *seconds) for path in side}):
         versions = _versions(path, firsts, seconds)
-        if owns(path) and all(v is None or v.mode in _FILES for v in versions):
+        files = all(v is None or v.mode in _FILES for v in versions)
+        if files and owns(path) and is_text(path):
             continue
         paths.add(path)
         a, b, *before = versions

@@ -112,7 +112,7 @@ def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
         # With a slash: an area that is itself a link would hide all it holds without a word.
         if not (layout.owns(path) or (mode not in _FILE_MODES and layout.owns(path + "/"))):
             continue
-        if not _is_text(path):
+        if not is_text(path):
             problems.append(_bad_name(path))
         elif mode in _FILE_MODES:
             blobs[path] = blob
@@ -123,7 +123,7 @@ def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
     )
 
 
-def _is_text(path: str) -> bool:
+def is_text(path: str) -> bool:
     """Tell whether a name is UTF-8: git's names are bytes, and others come as surrogates."""
     return not any("\ud800" <= ch <= "\udfff" for ch in path)
 

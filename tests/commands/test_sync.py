@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 
 import hubs
 import pytest
 from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects, tree
 from hubs import clone, commit_all, settle, tip, write
+
+from memrepo.core.keeping import keep
+from memrepo.core.layout import Layout
+from memrepo.core.merge import Kept
+from memrepo.store import repo as writer
 
 
 @pytest.fixture(scope="module")
@@ -668,3 +675,120 @@ def test_subjects_hold_no_text_of_a_memory(machines: tuple[Path, Path]) -> None:
         "sync"
     ]
     assert tree(laptop) == tree(laptop.parent / "hub.git", "main")
+
+
+# -- who did what ------------------------------------------------------------------------------
+
+
+def test_a_programs_removal_gives_way_to_an_edit(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    write(desk, only(desk), None)
+    git(desk, "add", "-A")
+    git(desk, "-c", "user.email=bot@example.org", "commit", "-qm", "pruned", "--no-verify")
+    done(desk, "sync")
+    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.")
+    answer = done(laptop, "sync")
+    assert answer["conflicts"] == []
+    settle(laptop, desk)
+    assert memories(desk)[id_].body == "The spare key hangs by the door."
+
+
+def test_a_removal_that_nobody_contests_travels(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    write(desk, only(desk), None)
+    commit_all(desk, "take it out")
+    done(desk, "sync")
+    done(laptop, "add", "The cat is called Miso.")
+    settle(laptop, desk)
+    assert [m.body for m in memories(laptop).values()] == ["The cat is called Miso."]
+
+
+def test_a_persons_word_stands_before_a_programs_newer_one(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
+    done(laptop, "sync")
+    with monkeypatch.context() as patch:
+        patch.setenv("MEMREPO_ACTOR", "jeeves")
+        done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
+    done(desk, "sync", now=LATER)
+    assert memories(desk)[id_].body == "The spare key lies on the shelf."
+    settle(laptop, desk, now=LATER)
+
+
+def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    write(desk, f"tombstones/{id_}.md", "---\nreason: wrong\n---\n")
+    commit_all(desk, "rejected")
+    done(desk, "sync")
+    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.")
+    settle(laptop, desk)
+    assert memories(laptop)[id_].status == "forgotten"
+
+
+def test_a_newer_format_on_the_hub_is_not_written(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    text = (desk / "memrepo.toml").read_text()
+    write(desk, "memrepo.toml", text.replace("format = 1", "format = 2"))
+    commit_all(desk, "of a newer program")
+    git(desk, "push", "-q", "origin", "main")
+    done(laptop, "add", "The cat is called Miso.")
+    before = tip(laptop)
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 3
+    assert "format 2" in answer.error["message"]
+    assert (tip(laptop), tip(laptop.parent / "hub.git", "main")) == (before, tip(desk))
+
+
+def test_a_hub_without_a_configuration_is_refused(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    write(desk, "memrepo.toml", None)
+    commit_all(desk, "no configuration")
+    git(desk, "push", "-q", "origin", "main")
+    done(laptop, "add", "The cat is called Miso.")
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 5
+    assert "memrepo.toml" in answer.error["message"]
+
+
+def test_another_sync_of_the_clone_is_waited_for(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, _ = machines
+    monkeypatch.setattr(writer, "WRITE_WAIT_S", 0.1)
+    with writer.open_repository(laptop) as store, store.syncing():
+        assert memrepo(laptop, "sync").exit == 6
+    done(laptop, "sync")
+
+
+def test_what_gave_way_is_kept_under_a_name_of_its_content() -> None:
+    kept = [
+        Kept(path="memories/a.md", key="body", data=b"one\n", id="mem-1"),
+        Kept(path="memories/a.md", key="", data=b"\xff two"),
+    ]
+    now = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    files = keep(Layout(), kept, now)
+    assert files == keep(Layout(), reversed(kept), now)
+    assert len({write.path for write in files}) == 2
+    assert all(write.path.startswith("corrections/2026-03-01-") for write in files)
+    texts = {write.data for write in files}
+    assert (
+        b"---\nkind: gave-way\nmemory: mem-1\npath: memories/a.md\nfield: body\n"
+        b'merged: "2026-03-01T09:00:00Z"\n---\none\n'
+    ) in texts
+    assert any(b"\\xff two" in data for data in texts)
+
+
+def test_a_name_that_is_not_utf8_travels_as_it_is(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    name = os.fsencode(laptop) + b"/memories/caf\xe9.md"
+    Path(os.fsdecode(name)).write_text("odd\n")
+    commit_all(laptop, "an odd name")
+    done(desk, "add", "The desk is made of oak.")
+    done(desk, "sync")
+    settle(laptop, desk)
+    assert Path(os.fsdecode(name.replace(b"laptop", b"desk"))).read_text() == "odd\n"

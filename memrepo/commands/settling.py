@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from memrepo.commands.landing import TRIES
 from memrepo.commands.session import MACHINE, Desk, Session, desk, opened
-from memrepo.commands.uniting import Known, merge_bases, unite
+from memrepo.commands.uniting import Known, unite
 from memrepo.core import closure
 from memrepo.core.changes import Delete, Step, Write
 from memrepo.core.merge import Facts, Kept, merge_states
@@ -138,7 +138,7 @@ def merges_by_hand(at: Desk) -> list[history.Entry]:
 
 def _concerns(at: Desk, merge: history.Entry) -> bool:
     """Tell whether both sides of a merge brought something of memrepo's."""
-    bases = merge_bases(at.store, *merge.parents[:2])
+    bases = at.store.common_ancestors(merge.parents[:2])
     return not bases or all(
         any(at.tree.layout.owns(path) for path in at.store.work.changed(bases[0], parent))
         for parent in merge.parents

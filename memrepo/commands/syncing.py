@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from memrepo.commands.session import Desk, NewerFormat, Session
@@ -24,7 +23,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, play
 from memrepo.store.fitness import CannotWork
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
-from memrepo.store.sides import base_state, count, last_commit, merge_bases, side_facts
+from memrepo.store.sides import common, count, last_commit, side_facts
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.tree import Snapshot
 from memrepo.views.pages import render_views
@@ -94,16 +93,6 @@ class _Sides:
         object.__setattr__(self, "states", (self.first.state(), self.second.state()))
 
 
-def rejected(*states: State) -> frozenset[str]:
-    """Return the keys of what a person rejected on any side: the merge leaves none in recall."""
-    return frozenset(
-        PurePosixPath(path).stem
-        for state in states
-        for path in state.files
-        if path.startswith(state.layout.area("tombstones"))
-    )
-
-
 def join(
     desk: Desk, session: Session, hub: str, name: str, *, taken: Side = "", reason: str = ""
 ) -> Joined:
@@ -141,8 +130,8 @@ def join(
 
 
 def _sides(desk: Desk, hub: str, name: str) -> _Sides:
-    bases = merge_bases(desk.store.repo, desk.tree.commit, hub)
-    if not bases:
+    shared = common(desk.store, desk.tree.commit, hub)
+    if not shared.bases:
         raise Unrelated(name)
     first = desk.store.snapshot(hub)
     if desk.tree.layout.config not in first.files:
@@ -150,9 +139,12 @@ def _sides(desk: Desk, hub: str, name: str) -> _Sides:
             f"{name} holds no {desk.tree.layout.config}",
             fix=f"bring it back there, or sync with the branch that has {CONFIG_NAME}",
         )
-    base, humans = base_state(desk.store, bases), desk.config.human_authors
-    facts = [side_facts(desk.store, t, bases, base, humans) for t in (hub, desk.tree.commit)]
-    return _Sides(bases=bases, base=base, first=first, second=desk.tree, facts=(facts[0], facts[1]))
+    humans = desk.config.human_authors
+    facts = [side_facts(desk.store, tip, shared, humans) for tip in (hub, desk.tree.commit)]
+    return _Sides(
+        bases=shared.bases, base=shared.state, first=first, second=desk.tree,
+        facts=(facts[0], facts[1]),
+    )  # fmt: skip
 
 
 def _merged(sides: _Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
@@ -174,7 +166,6 @@ def _merge(sides: _Sides, states: tuple[State, State]) -> MergeResult:
     first, second = states
     return merge_states(
         sides.base, first, second, our_facts=sides.facts[0], their_facts=sides.facts[1],
-        tombstones=rejected(*sides.states),
     )  # fmt: skip
 
 

@@ -146,8 +146,8 @@ def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
     """Yield each commit of a span but merges, with the paths it changed, newest first."""
     lines = (f"{word}\n" for word in span)
     raw = call(
-        repo, *PLAIN, "log", "--stdin", "-z", "--no-merges", "--name-only", "--no-renames",
-        f"--format={_WRITTEN}", lines=lines,
+        repo, *PLAIN, "log", "--stdin", "-z", "--topo-order", "--no-merges", "--name-only",
+        "--no-renames", f"--format={_WRITTEN}", lines=lines,
     )  # fmt: skip
     for commit, words in records(raw):
         when, email, op, actor, *paths = words

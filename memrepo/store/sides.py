@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memrepo.core.merge import Facts, virtual_base
-from memrepo.core.messages import PREFIX
-from memrepo.core.state import State
+from memrepo.core.state import Files, State
+from memrepo.store import history
 from memrepo.store.gitenv import call
 
 if TYPE_CHECKING:
@@ -17,36 +18,41 @@ if TYPE_CHECKING:
 
     from memrepo.store.repo import Repository
 
-_PLAIN = ("-c", "log.showSignature=false", "-c", "trailer.separators=:")
-_FORMAT = "%x00%ct%x1f%(trailers:key={0}Op,valueonly)%x1f%(trailers:key={0}Actor,valueonly)%x1f%ae"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touch:
-    """One commit of a side: when, whether a person made it, and the paths it writes or removes."""
+class Common:
+    """What commits have in common: their best common ancestors, and the state these come to.
 
-    when: datetime
-    person: bool
-    paths: tuple[str, ...]
+    Several ancestors (a criss-cross) make one virtual base, built by the same merge; `merged` are
+    the files in which it differs from the first of them. Unrelated histories have no `bases` and an
+    empty state.
+    """
+
+    bases: tuple[str, ...]
+    state: State
+    merged: frozenset[str] = frozenset()
 
 
-def merge_bases(repo: Repo, *commits: str) -> list[str]:
-    """Return the best common ancestors of commits, in a stable order; none: unrelated histories."""
-    found = call(repo, "merge-base", "--octopus", "--all", *commits, forgive=True)
-    return sorted(found.split())
-
-
-def base_state(store: Repository, bases: Sequence[str]) -> State:
-    """Return the state that two sides have in common; of several bases their own merge."""
+def common(store: Repository, *commits: str) -> Common:
+    """Return what commits have in common."""
+    bases = tuple(sorted(store.common_ancestors(commits)))
+    if not bases:
+        empty = State(layout=store.layout, files=Files({}, {}), memories=MappingProxyType({}))
+        return Common(bases=bases, state=empty)
     states = [store.snapshot(base).state() for base in bases]
-    if len(states) == 1:
-        return states[0]
-    above = merge_bases(store.repo, *bases)
-    return virtual_base(states, base_state(store, above) if above else None)
+    if len(bases) == 1:
+        return Common(bases=bases, state=states[0])
+    # An ancestor of all of them lies strictly below each: this comes to an end.
+    virtual = virtual_base(states, common(store, *bases).state)
+    return Common(bases=bases, state=virtual, merged=frozenset(virtual.files.edits))
 
 
 def side_facts(
-    store: Repository, tip: str, bases: Sequence[str], base: State, humans: Collection[str]
+    store: Repository,
+    tip: str,
+    shared: Common,
+    humans: Collection[str],
+    recalled: frozenset[str] = frozenset(),
 ) -> Facts:
     """Return what history tells of the side that ends in `tip`.
 
@@ -54,39 +60,27 @@ def side_facts(
     made the removal. `humans` are the e-mails whose commits without trailers are a person's.
     """
     side = store.snapshot(tip).state()
-    owner = {m.path: id_ for state in (base, side) for id_, m in state.memories.items()}
+    both = (shared.state, side)
+    owner = {m.path: id_ for state in both for id_, m in state.memories.items()}
     dates: dict[str, datetime] = {}
     people: set[str] = set()
-    for touch in _touches(store.repo, tip, bases, humans):
-        for path in touch.paths:
+    for commit in history.written(store.repo, [tip, *(f"^{base}" for base in shared.bases)]):
+        person = commit.actor.startswith("human:") if commit.op else commit.email in humans
+        for path in commit.paths:
             name = owner.get(path, path)
             there = name in side.memories or name in side.files
-            if touch.person and (there or name not in dates):
+            if person and (there or name not in dates):
                 people.add(name)
-            dates.setdefault(name, touch.when)
+            dates.setdefault(name, commit.when)
     return Facts(
         committed=store.commit_time(tip), dates=dates, people=frozenset(people),
-        paths=frozenset(path for b in bases for path in store.work.changed(b, tip)),
+        recalled=recalled, paths=shared.merged | _differing(store, shared.bases, tip),
     )  # fmt: skip
 
 
-def _touches(
-    repo: Repo, tip: str, bases: Sequence[str], humans: Collection[str]
-) -> Iterator[Touch]:
-    """Yield the commits of a side, newest first; merges repeat what their parents say."""
-    raw = call(
-        repo, *_PLAIN, "log", "--topo-order", "--no-merges", "--name-only", "-z", "--no-renames",
-        f"--format={_FORMAT.format(PREFIX)}", tip, *(f"^{base}" for base in bases), "--",
-    )  # fmt: skip
-    # A record is NUL, header, NUL, newline, and names that end in NUL each.
-    for record in filter(None, raw.removeprefix("\0").split("\0\0")):
-        head, _, names = record.partition("\0")
-        stamp, op, actor, email = head.split("\x1f", 3)
-        person = actor.startswith("human:") if op.strip() else email in humans
-        yield Touch(
-            when=datetime.fromtimestamp(int(stamp), tz=UTC), person=person,
-            paths=tuple(filter(None, names.removeprefix("\n").split("\0"))),
-        )  # fmt: skip
+def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:
+    """Return what differs from any base: a file that is equal in all is so in a virtual one too."""
+    return {path for base in bases or ("",) for path in store.work.changed(base, tip)}
 
 
 def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:

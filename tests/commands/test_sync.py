@@ -722,12 +722,14 @@ def test_a_persons_word_stands_before_a_programs_newer_one(
 def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path, Path]) -> None:
     laptop, desk = machines
     (id_,) = memories(laptop)
-    write(desk, f"tombstones/{id_}.md", "---\nreason: wrong\n---\n")
-    commit_all(desk, "rejected")
+    done(laptop, "add", "The cat is called Miso.", "--type", "fact")
+    done(desk, "reject", id_, "--reason", "no key lies there")
+    cat = done(desk, "add", "The cat is called Miso!", "--type", "fact")["id"]
+    done(desk, "reject", cat, "--reason", "there is no cat")
     done(desk, "sync")
-    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.")
+    done(laptop, "pin", id_)
     settle(laptop, desk)
-    assert memories(laptop)[id_].status == "forgotten"
+    assert {m.status for m in memories(laptop).values()} == {"forgotten"}
 
 
 def test_a_newer_format_on_the_hub_is_not_written(machines: tuple[Path, Path]) -> None:

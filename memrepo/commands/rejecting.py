@@ -35,6 +35,24 @@ class Rejected(MemrepoError):
         )
 
 
+class OnlyAPerson(MemrepoError):
+    """A program may not lift what a person decided."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, actor: str) -> None:
+        super().__init__(
+            f"{actor} may not lift a rejection: a person does",
+            fix="run it without MEMREPO_ACTOR, as one of human_authors in memrepo.toml",
+        )
+
+
+def refuse_lifting(stones: Iterable[Tombstone], actor: str) -> None:
+    """Raise OnlyAPerson where a program would lift what a person rejected, by whatever command."""
+    if not actor.startswith("human:") and any(s.by.startswith("human:") for s in stones):
+        raise OnlyAPerson(actor)
+
+
 def refuse_rejected(before: State, after: State) -> None:
     """Raise Rejected where `after` has in recall what a tombstone bars and `before` had not.
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from memrepo.commands.rejecting import refuse_lifting
 from memrepo.commands.session import Desk
 from memrepo.core import closure, codec
 from memrepo.core.changes import BULK_OPS, Delete, Update, Write
@@ -70,9 +71,10 @@ class _Past:
         span = {wrote.commit for wrote in self.after(commit)}
         found: dict[str, frozenset[str | None]] = {}
         for entry in history.reverts(repo, self.desk.tree.commit) if span else ():
-            if entry.commit in found or entry.commit not in span:
+            gone = found.get(entry.commit, frozenset())
+            if None in gone or entry.commit not in span:
                 continue
-            ids: frozenset[str | None] = frozenset(entry.trailers.get("Memory", ()))
+            ids: frozenset[str | None] = frozenset(entry.trailers.get("Memory", ())) - gone
             for target in entry.trailers.get("Reverts", ()):
                 chain = history.chain_of(repo, target)
                 if not span.issuperset(e.commit for e in chain):
@@ -232,6 +234,8 @@ def _tombstones(desk: Desk, taken: Taken, *, by: str, at: datetime) -> dict[str,
         was = before[key].state if key in before else "lifted"
         concerned = not taken.only or stone.memory in taken.only
         if here is not None and was != stone.state and here.epoch == stone.epoch and concerned:
+            if was == "lifted":
+                refuse_lifting([here], by)
             back = turned(here, was, by=by, at=at, reason="")
             files[path_of(layout, key)] = tombstone_bytes(back)
     return files

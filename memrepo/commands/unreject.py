@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memrepo.commands.finding import NoSuchMemory, find
-from memrepo.commands.rejecting import back_in_recall, with_pages
+from memrepo.commands.rejecting import back_in_recall, refuse_lifting, with_pages
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.single import write, write_arguments
 from memrepo.core.changes import Change, Step, Write
@@ -26,18 +26,6 @@ class NotRejected(MemrepoError):
         )
 
 
-class OnlyAPerson(MemrepoError):
-    """A program may not lift what a person decided."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, actor: str) -> None:
-        super().__init__(
-            f"{actor} may not lift a rejection: a person does",
-            fix="run it without MEMREPO_ACTOR, as one of human_authors in memrepo.toml",
-        )
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", metavar="ID|KEY", help="a rejected memory, or a tombstone's key")
@@ -48,8 +36,6 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """Lift the tombstones, never delete them, and raise the epoch of what comes back."""
     with opened(session) as desk:
         actor, personal = desk.actor(session), desk.config.profile == "personal"
-        if not actor.startswith("human:"):
-            raise OnlyAPerson(actor)
 
         def draft(state: State) -> Step | Answer:
             stones = meant(state, options.id)
@@ -59,6 +45,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
                     data={"id": "", "path": "", "commit": "", "unchanged": "is lifted already"},
                     text=f"{', '.join(keys)} is lifted already: nothing to do",
                 )
+            refuse_lifting(stones, actor)
             lifted = [
                 turned(stone, "lifted", by=actor, at=session.now, reason=options.reason)
                 for stone in stones

@@ -108,7 +108,19 @@ def test_a_program_may_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = memrepo(repo, "add", SAID.replace("choir", "parish"))
     assert answer.exit == 3
     assert "is close to" in answer.error["message"]
-    assert memrepo(repo, "unreject", by_word(repo, "alpha")).exit == 3
+    for argv in (("unreject", by_word(repo, "alpha")), ("undo",), ("revert", "HEAD")):
+        answer = memrepo(repo, *argv)
+        assert answer.exit == 3
+        assert "a person does" in answer.error["message"]
+
+
+def test_what_a_program_rejected_a_program_may_lift(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMREPO_ACTOR", "bot")
+    id_, key = reject(repo)
+    done(repo, "unreject", key, now=THIRD)
+    assert memories(repo)[id_].status == "active"
 
 
 def test_what_is_wrong_with_a_word_is_said(repo: Path) -> None:

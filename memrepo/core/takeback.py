@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from memrepo.core import closure, codec
+from memrepo.core.changes import Update
 from memrepo.core.later import PATH, Later, text_back, value_back
 from memrepo.core.memory import Memory
 from memrepo.core.merge import sweep
@@ -242,11 +243,9 @@ class _Work:
         updates, _ = closure.close(draft, known)
         return apply(draft, updates)
 
-    def _contested(self, draft: State) -> list[Any]:
+    def _contested(self, draft: State) -> list[Update]:
         """Part what replaced a memory from what is back: neither may claim to stand alone."""
-        from memrepo.core.changes import Update
-
-        changes: list[Any] = []
+        changes: list[Update] = []
         for id_ in sorted(self.kept & draft.memories.keys()):
             heir = draft.memories[id_]
             back = [

@@ -114,7 +114,7 @@ def dependents(states: Sequence[State], k: int, kept: Mapping[str, Memory]) -> s
     }  # fmt: skip
 
 
-@cases(300)
+@cases(200)
 @given(histories())
 def test_without_a_step_the_state_is_what_all_other_steps_make(
     history: tuple[tuple[State, ...], int],
@@ -162,7 +162,7 @@ def _closed(head: State, memories: Mapping[str, Memory]) -> Mapping[str, Memory]
     return apply(state, updates).memories
 
 
-@cases(100)
+@cases(60)
 @given(histories(), st.sampled_from(("ours", "theirs")))
 def test_with_a_side_chosen_nothing_clashes_and_references_hold(
     history: tuple[tuple[State, ...], int], side: Any

@@ -98,7 +98,7 @@ def first_bad(desk: Desk, is_bad: Callable[[State], bool]) -> str:
     """
     store = desk.store
     born = store.birth(desk.tree.commit)
-    line = [born, *audit.first_parents(store.repo, born, desk.tree.commit)]
+    line = [*filter(None, [born]), *audit.first_parents(store.repo, born, desk.tree.commit)]
     commit = _halved(desk, line, is_bad)
     parents = store.parents(commit)
     if len(parents) == 2:

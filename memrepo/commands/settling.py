@@ -126,7 +126,10 @@ def merges_by_hand(at: Desk) -> list[history.Entry]:
     """Return the merges since the last validated commit that nobody settled, oldest first."""
     repo, head = at.store.repo, at.tree.commit
     since = validated(at)
-    span = [head, f"^{since}"] if since else [f"{at.store.birth(head)}..{head}", "--ancestry-path"]
+    born = "" if since else at.store.birth(head)
+    span = [head, f"^{since}"] if since else [head]
+    if born:
+        span = [f"{born}..{head}", "--ancestry-path"]  # what came before us is not ours
     walk = list(history.entries(repo, "--merges", "--topo-order", "--reverse", *span))
     hands = [e for e in walk if not e.trailer("Op")]
     if not hands:

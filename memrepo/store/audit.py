@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -90,6 +91,9 @@ class Space:
     taken: int
 
 
+_INDEX_ENTRY = 32  # a pack's index holds this much for each object (gitformat-pack(5))
+
+
 def space(repo: Repo) -> Space:
     """Count the objects of a repository and what they take."""
     said = call(repo, "count-objects", "-v")
@@ -102,11 +106,17 @@ def space(repo: Repo) -> Space:
 
 
 def size_packed(repo: Repo) -> int:
-    """Return what everything that refs and reflogs reach would take in one pack, in bytes."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = ("pack-objects", "--all", "--reflog", "--indexed-objects", "-q")
-        call(repo, *words, f"{folder}/pack")
-        return sum(path.stat().st_size for path in Path(folder).iterdir())
+    """Return what everything that refs and reflogs reach would take in one pack, in bytes.
+
+    The pack is made outside the repository, which may be one that cannot be written.
+    """
+    words = ("pack-objects", "--stdout", "--all", "--reflog", "--indexed-objects", "-q")
+    with tempfile.TemporaryFile() as pack, Path(os.devnull).open("rb") as nothing:
+        command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, *words]
+        repo.git.execute(command, istream=nothing, output_stream=pack)
+        size = pack.tell()
+        pack.seek(8)
+        return size + _INDEX_ENTRY * int.from_bytes(pack.read(4), "big")
 
 
 def repack(repo: Repo) -> None:

@@ -138,9 +138,12 @@ class Repository:
         return call(self.repo, *words).split()
 
     def birth(self, head: str) -> str:
-        """Return the commit that brought `memrepo.toml`, the first in a head's history."""
+        """Return the first commit in a head's history that brought `memrepo.toml`, or nothing.
+
+        One that came with a merge alone is not found.
+        """
         words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--")
-        return call(self.repo, *words, self.layout.config).split()[0]
+        return next(iter(call(self.repo, *words, self.layout.config).split()), "")
 
     def snapshot(self, commit: str) -> Snapshot:
         """Return the tree of a commit."""

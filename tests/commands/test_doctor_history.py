@@ -16,6 +16,7 @@ from benchmarks.memories import memories as many
 from memrepo.commands.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.messages import Context
+from memrepo.store import audit
 from memrepo.store.repo import open_repository
 
 CHECKS = ("history", "references", "tombstones", "signatures", "size")
@@ -127,6 +128,15 @@ def test_the_commit_is_found_within_the_chain_of_a_run(small_repo: Path) -> None
     git(small_repo, "merge", "-q", "--no-ff", "--no-edit", "chain")
     commit(small_repo, "after")
     assert checks(small_repo)["tombstones"]["message"].endswith(f"since commit {bad[:10]}")
+
+
+def test_what_one_pack_would_take_is_known_before_it_is_made(small_repo: Path) -> None:
+    with open_repository(small_repo) as store:
+        wanted = audit.size_packed(store.repo)
+        before = audit.space(store.repo)
+        assert before.taken > 3 * wanted
+        audit.repack(store.repo)
+        assert 0.7 < audit.space(store.repo).taken / wanted < 1.4
 
 
 def test_fix_packs_a_repository(long_repo: Path) -> None:

@@ -211,3 +211,11 @@ def test_another_model_is_asked_anew(service: Service, repo: Path) -> None:
     answer = memrepo(repo, "run", "--resume", now=LATER)
     assert (answer.exit, answer.data["reused"]) == (0, 0)
     assert {kind for kind, _ in asked(service)} == {"candidate", "cluster"}
+
+
+def test_any_number_of_units_lands_on_a_first_run(service: Service, repo: Path) -> None:
+    trees(repo, 410)
+    answer = memrepo(repo, "run", *JUDGE)
+    assert (answer.exit, answer.data["partial"]) == (0, "")
+    assert len(planted(repo)) == 410
+    assert manifest(repo)["batches"]["left"] == 0

@@ -77,13 +77,19 @@ class Known:
             resting = self.by_evidence.setdefault((source.resource, source.text_hash), [])
             resting.append(memory.id)
             if len(resting) > 1:  # parts of one unit, each of which is known by its own text
-                texts.discard(source.text_hash)
-                self.by_text.pop(source.text_hash, None)
+                self._forget_unit(source.text_hash)
+                texts -= {source.text_hash} - {text_hash(memory.body)}
         if len(memory.body) >= SHORT and not memory.text("object"):
             for text in texts:
                 self.by_text.setdefault(text, memory.id)
         if memory.status == "active":
             self.index.add(prior_of(memory))
+
+    def _forget_unit(self, hash_: str) -> None:
+        """Know no memory by the text of its unit any more, unless that text is its own."""
+        other = self.memory(self.by_text.get(hash_, ""))
+        if other is not None and text_hash(other.body) != hash_:
+            del self.by_text[hash_]
 
     def memory(self, id_: str) -> Memory | None:
         """Return a memory as this run has it by now, or None."""

@@ -86,11 +86,12 @@ def purify(
     reader = Reader(texts, setting.read)
     whole = setting.mode == "reconciliation"
     intake = take_in(texts, cursor, reader, whole=whole)
+    carried = setting.kept.unbilled if setting.kept else Usage()
     if not intake.consumed and not intake.placed:
-        return Purified(problems=tuple(intake.problems))
+        return Purified(problems=tuple(intake.problems), receipt=Receipt(usage=carried))
     scope = in_scope(state, intake, texts, reader, afresh=setting.afresh)
     gathered = scope.gathered
-    before, carried = setting.judge.usage, setting.kept.unbilled if setting.kept else Usage()
+    before = setting.judge.usage
     judged = ask_promotions(gathered.candidates, setting, scope.beside)
     verdicts = tuple(judged.answers)
     groups, verdicts = defer_dreams(cluster(gathered.candidates, verdicts), verdicts)

@@ -50,11 +50,10 @@ class KeptAnswers:
 
     def __init__(self, store: Path, of: Broken) -> None:
         self.of = of
-        self.used = 0
-        """How many answers were taken from an earlier process."""
         self.path = store / FOLDER / f"{of.run}.jsonl"
         self._answers: dict[str, Mapping[str, Any]] = {}
         self._mine: set[str] = set()
+        self._used: set[str] = set()
         self._unbilled = Usage()
         for line in _lines(self.path)[1:]:
             self._answers |= line.get("answers", {})
@@ -65,10 +64,16 @@ class KeptAnswers:
         """Return what the answers have cost, as far as no manifest says so yet."""
         return self._unbilled
 
+    @property
+    def used(self) -> int:
+        """Return how many answers of an earlier process were found."""
+        return len(self._used)
+
     def find(self, key: str) -> Mapping[str, Any] | None:
         """Return an answer, or None."""
         found = self._answers.get(key)
-        self.used += found is not None and key not in self._mine
+        if found is not None and key not in self._mine:
+            self._used.add(key)
         return found
 
     def keep(self, answers: Mapping[str, Mapping[str, Any]], usage: Usage) -> None:

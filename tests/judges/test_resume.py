@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo
 from serving import Act, Service, evidence
+from workspaces import growing
 
 JUDGE = ("--judge", "anthropic")
 COST = 100 * 2.0 + 50 * 10.0 + 20 * 2.5 + 10 * 0.1
@@ -155,6 +156,24 @@ def test_a_month_s_budget_counts_what_a_killed_run_spent(service: Service, repo:
     answer = memrepo(repo, "run", "--resume", now=LATER)
     assert answer.exit == 4
     assert "a month may use 400 tokens: 360 are used" in answer.data["partial"]
+
+
+def test_what_a_killed_run_spent_is_on_record_though_its_lines_are_gone(
+    service: Service, repo: Path
+) -> None:
+    done(repo, "run", *JUDGE)
+    calls = len(service.asked)
+    service.asked.clear()
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + "- Vera planted tree number 1 in the north orchard.\n")
+    killed(repo, service, 1)
+    git(repo, "revert", "--no-edit", "HEAD")  # the ingest of the killed run
+    growing(repo.parent / "workspace", 0)
+    done(repo, "run", *JUDGE, now=LATER)
+    assert service.asked == []
+    total = sum(json.loads(p.read_text())["calls"] for p in (repo / "runs").rglob("*.json"))
+    assert total == calls + 1
+    assert kept(repo) == []
 
 
 def test_a_reconciliation_is_gone_on_with_as_one(service: Service, repo: Path) -> None:

@@ -80,7 +80,9 @@ class Store:
         self.state = State(files=Files({}, {}), memories={})
         self.manifests: list[Recorded] = []
 
-    def run(self, judge: Scripted, mode: Mode = "incremental", **sources: str) -> Purified:
+    def run(
+        self, judge: Scripted, mode: Mode = "incremental", *, afresh: bool = False, **sources: str
+    ) -> Purified:
         """Run over these files (`MEMORY` is MEMORY.md) and take in what comes of it."""
         judge.asked.clear()
         texts = []
@@ -94,7 +96,7 @@ class Store:
         found = purify(
             self.state, texts, cursors(self.manifests),
             Setting(now=NOW, judge=judge, profile="personal", read=self.blobs.__getitem__,
-                    mode=mode),
+                    mode=mode, afresh=afresh),
         )  # fmt: skip
         changes = [c for step in found.steps for c in step.changes]
         state = apply(self.state, [*changes, *found.files])
@@ -211,6 +213,16 @@ def test_what_was_rejected_is_not_asked_again_wherever_it_stands() -> None:
     assert found.counts["rejected_before"] == 1
     store.run(judge, "reconciliation", MEMORY=f"- {VAGUE}\n", RTMEMORY=f"- {VAGUE}\n- {NEAR}\n")
     assert judge.texts() == [NEAR]
+
+
+def test_changed_rules_judge_what_was_rejected_too() -> None:
+    store, judge = Store(), Scripted({"another pump": "reject"})
+    store.run(judge, MEMORY=f"- {VAGUE}\n")
+    store.run(judge, "reconciliation", MEMORY=f"- {VAGUE}\n")
+    assert judge.asked == []
+    store.run(Scripted({}), "reconciliation", afresh=True, MEMORY=f"- {VAGUE}\n")
+    assert [m.body for m in store.state.memories.values()] == [VAGUE]
+    assert len([p for p in store.state.files if "candidates" in p]) == 0
 
 
 def test_a_rejected_line_whose_text_changes_is_judged() -> None:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
-from memrepo.store.gitenv import call
+from memrepo.store.gitenv import call, call_bytes
 
 if TYPE_CHECKING:
     from git import Repo
 
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles")
 _VALUE = "\x1e"
+WIDTH = 5 + len(_KEYS)
 # What a person's settings would change about `git log`, and our trailers with it.
 PLAIN = (
     "-c", "log.showSignature=false", "-c", "log.showRoot=true", "-c", "trailer.separators=:",
-    "-c", "core.commentChar=#", "-c", "grep.patternType=basic",
+    "-c", "core.commentChar=#", "-c", "grep.patternType=basic", "-c", "log.follow=false",
     "-c", "i18n.logOutputEncoding=UTF-8",
 )  # fmt: skip
 
@@ -81,20 +82,49 @@ def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
     """Yield the commits that `git log` lists for trusted arguments, newest first."""
     raw = call(repo, *PLAIN, "log", "-z", f"--format={_format()}", *arguments)
     flat = raw.split("\0")[:-1]
-    for parts in zip(*[iter(flat)] * (5 + len(_KEYS)), strict=True):
-        commit, parents, when, author, subject = parts[:5]
-        values = {
-            key: tuple(v for v in part.split(_VALUE) if v)
-            for key, part in zip(_KEYS, parts[5:], strict=True)
-        }
-        yield Entry(
-            commit=commit,
-            parents=tuple(parents.split()),
-            when=datetime.fromtimestamp(int(when), tz=UTC),
-            author=author,
-            subject=subject,
-            trailers={key: value for key, value in values.items() if value},
-        )
+    for parts in zip(*[iter(flat)] * WIDTH, strict=True):
+        yield _entry(parts)
+
+
+def _entry(parts: Sequence[str]) -> Entry:
+    commit, parents, when, author, subject = parts[:5]
+    values = {
+        key: tuple(v for v in part.split(_VALUE) if v)
+        for key, part in zip(_KEYS, parts[5:], strict=True)
+    }
+    return Entry(
+        commit=commit,
+        parents=tuple(parents.split()),
+        when=datetime.fromtimestamp(int(when), tz=UTC),
+        author=author,
+        subject=subject,
+        trailers={key: value for key, value in values.items() if value},
+    )
+
+
+def touching(repo: Repo, head: str, patterns: Sequence[str]) -> list[tuple[Entry, tuple[str, ...]]]:
+    """Return the commits that change what the patterns match, with the paths; newest first.
+
+    Patterns are pathspecs with magic. Parents are the nearest commits that touch them too (history
+    simplified, no side of a merge left out), so that the list is a graph of its own; the paths of
+    a merge are those that differ from its first parent.
+    """
+    words = (
+        "log", "-z", f"--format={_format()}%x00", "--name-only", "--no-renames", "--topo-order",
+        "--full-history", "--simplify-merges", "--diff-merges=first-parent", head, "--", *patterns,
+    )  # fmt: skip
+    flat = call_bytes(repo, *PLAIN, *words).decode("utf-8", "surrogateescape").split("\0")
+    found, at = [], 0
+    while at + WIDTH < len(flat):
+        entry = _entry(flat[at : at + WIDTH])
+        at += WIDTH
+        paths = []
+        # What follows a commit's fields is empty, or starts a line; a commit's id has no slash.
+        while at < len(flat) and (not flat[at] or "/" in flat[at]):
+            paths += [flat[at].removeprefix("\n")] if flat[at] else []
+            at += 1
+        found.append((entry, tuple(paths)))
+    return found
 
 
 def runs(repo: Repo, head: str) -> Iterator[Entry]:

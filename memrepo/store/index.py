@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from memrepo.core import codec
@@ -20,6 +21,7 @@ from memrepo.store.tree import Snapshot
 
 VERSION = "2"
 NAME = "index.sqlite3"
+PAST = "past.sqlite3"
 WAIT_S = 10.0
 
 _WIDE = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
@@ -61,22 +63,27 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """What a search is limited to; an empty `types` takes every type."""
+    """What a search is limited to; an empty `types` takes every type, no `paths` every file."""
 
     statuses: tuple[str, ...] = ("active",)
     types: tuple[str, ...] = ()
     limit: int = 10
+    paths: frozenset[str] | None = None
 
 
-def search(folder: Path, tree: Snapshot, words: Sequence[str], only: Filter) -> list[Match]:
+def search(
+    folder: Path, tree: Snapshot, words: Sequence[str], only: Filter, *, name: str = NAME
+) -> list[Match]:
     """Return the best matches for any of the words, best first; ties by path.
 
-    Where the folder cannot be written the answer is the same, from an index in memory.
+    Where the folder cannot be written the answer is the same, from an index in memory. `name` is
+    the index's file: questions about the past have their own, which follows them from commit to
+    commit while the present's stays where it is.
     """
     expression = match_expression(words)
     if not expression:
         return []
-    path = folder / NAME
+    path = folder / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -86,7 +93,7 @@ def search(folder: Path, tree: Snapshot, words: Sequence[str], only: Filter) -> 
                 raise
             # Not a database, or a damaged one: it holds nothing that cannot be built again.
             for tail in ("", "-wal", "-shm", "-journal"):
-                path.with_name(NAME + tail).unlink(missing_ok=True)
+                path.with_name(name + tail).unlink(missing_ok=True)
             return _answer(path, tree, expression, only)
     except (OSError, sqlite3.OperationalError):
         return _answer(":memory:", tree, expression, only)
@@ -132,9 +139,10 @@ def _query(base: sqlite3.Connection, expression: str, only: Filter) -> Iterator[
         FROM words JOIN memory AS m ON m.number = words.rowid
         WHERE words MATCH ? AND m.status IN ({marks}) {types}
         ORDER BY score DESC, m.path LIMIT ?""",  # noqa: S608 - only question marks are put in
-        (expression, *only.statuses, *only.types, only.limit),
+        (expression, *only.statuses, *only.types, only.limit if only.paths is None else -1),
     )
-    for id_, path, blob, score in rows:
+    wanted = (row for row in rows if only.paths is None or row[1] in only.paths)
+    for id_, path, blob, score in islice(wanted, only.limit):
         yield Match(id=id_, path=path, blob=blob, score=round(score, 4))
 
 

@@ -5,6 +5,7 @@ The rules and why they are as they are: docs/git-model.md, "How a run writes".
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ __all__ = (
 WRITE_WAIT_S = 10.0
 LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
+LONGEST_REVISION = 1000
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class BranchMoved(MemrepoError):
@@ -108,8 +111,10 @@ class Repository:
 
     def resolve(self, revision: str) -> str:
         """Return the commit id a person's revision names, or an empty string."""
+        if len(revision) > LONGEST_REVISION or "\0" in revision:
+            return ""
         try:
-            return str(
+            found = str(
                 self.repo.git.rev_parse(
                     "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
                 )
@@ -118,6 +123,8 @@ class Repository:
             if "dubious ownership" in str(error):
                 raise GitFailed(error) from error
             return ""
+        # Of `^main` git verifies the revision and prints it with its sign.
+        return found if _COMMIT.fullmatch(found) else ""
 
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Tell whether a commit is part of a head's history."""

@@ -1,0 +1,142 @@
+"""One memory through history: the commits that touch it, wherever its file lay, and what it was.
+
+A memory's file ends in the first six digits of its id, and so one walk finds every path it had; a
+file that a person gave another name is followed where it moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memrepo.core import codec
+from memrepo.core.ids import ID_PATTERN
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
+from memrepo.store.blobs import contents
+from memrepo.store.gitenv import call
+from memrepo.store.history import Entry, touching
+
+if TYPE_CHECKING:
+    from git import Repo
+
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A memory at one commit that touched it; `memory` is None where it was not in the tree.
+
+    `parents` are the nearest commits before that touched it. `unreadable` names a file that stood
+    there and could not be read: the memory is then as it was before. `cut` says that a shallow
+    clone ends here, so that an earlier commit may have written it.
+    """
+
+    entry: Entry
+    parents: tuple[str, ...]
+    memory: Memory | None = None
+    unreadable: str = ""
+    cut: bool = False
+
+
+def trace(repo: Repo, head: str, layout: Layout, id_: str, path: str = "") -> tuple[Version, ...]:
+    """Return the versions of a memory in a head's history, children before parents.
+
+    `path` is a place that is known already, such as that at the head. Commits that touched only
+    another memory whose id begins alike are left out.
+    """
+    known = {path} if path else set[str]()
+    while True:
+        patterns = [_pattern(layout, id_[4 : 4 + DIGITS]), *(f":(top,literal){p}" for p in known)]
+        touched = touching(repo, head, patterns)
+        paths = {p for _, names in touched for p in names if layout.is_memory(p)} | known
+        versions = _versions(repo, touched, sorted(paths), id_)
+        further = set(_elsewhere(repo, versions, layout, id_)) - paths
+        if not further:
+            return versions
+        known |= further
+
+
+def _pattern(layout: Layout, digits: str) -> str:
+    return f":(top,glob){layout.area('memories')}**/*-{digits}.md"
+
+
+def _versions(
+    repo: Repo, touched: Sequence[tuple[Entry, tuple[str, ...]]], paths: Sequence[str], id_: str
+) -> tuple[Version, ...]:
+    names = [f"{entry.commit}:{path}" for entry, _ in touched for path in paths]
+    data = contents(repo, names)
+    boundary = _boundary(repo)
+    found: dict[str, Version] = {}
+    ours: set[str] = set()
+    for entry, _ in reversed(touched):
+        memory, unreadable = None, ""
+        for path in paths:
+            text = data.get(f"{entry.commit}:{path}")
+            read = codec.decode(path, text)[0] if text is not None else None
+            if read is not None and read.id == id_:
+                memory, unreadable = read, ""
+                ours.add(path)
+                break
+            if text is not None and read is None and path in ours:
+                unreadable = path
+        parents = tuple(p for p in entry.parents if p in found)
+        if unreadable:
+            before = (found[p].memory for p in parents)
+            memory = next((m for m in before if m is not None), None)
+        found[entry.commit] = Version(
+            entry=entry, parents=parents, memory=memory, unreadable=unreadable,
+            cut=entry.commit in boundary,
+        )  # fmt: skip
+    return tuple(found[entry.commit] for entry, _ in touched)
+
+
+def _boundary(repo: Repo) -> frozenset[str]:
+    """Return the commits at which a shallow clone ends."""
+    shallow = Path(repo.common_dir) / "shallow"
+    return frozenset(shallow.read_text().split()) if shallow.is_file() else frozenset()
+
+
+def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str) -> Iterator[str]:
+    """Yield paths from which the memory came, or to which it went, under another name."""
+    by_commit = {v.entry.commit: v for v in versions}
+    for version in versions:
+        before = [by_commit[p].memory for p in version.parents]
+        if version.memory is not None and not any(before):
+            yield from _moved(repo, version.entry, layout, id_, "D")
+        elif version.memory is None and any(before):
+            yield from _moved(repo, version.entry, layout, id_, "A")
+
+
+def _moved(repo: Repo, entry: Entry, layout: Layout, id_: str, side: str) -> Iterator[str]:
+    """Yield files that one commit deleted (or added) and that held this memory."""
+    raw = call(
+        repo, "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--no-commit-id", "-m",
+        f"--diff-filter={side}", entry.commit, "--", layout.area("memories"),
+    )  # fmt: skip
+    paths = [p for p in dict.fromkeys(raw.split("\0")) if p and layout.is_memory(p)]
+    at = entry.commit if side == "A" else f"{entry.commit}^"
+    for path, data in zip(paths, _data(repo, at, paths), strict=True):
+        memory = codec.decode(path, data)[0] if data is not None else None
+        if memory is not None and memory.id == id_:
+            yield path
+
+
+def _data(repo: Repo, at: str, paths: Sequence[str]) -> list[bytes | None]:
+    found = contents(repo, [f"{at}:{path}" for path in paths])
+    return [found.get(f"{at}:{path}") for path in paths]
+
+
+def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mapping[str, str]:
+    """Return memories of all history whose id starts with six or more digits, with their path."""
+    touched = touching(repo, head, [_pattern(layout, digits[:DIGITS])])
+    paths = sorted({path for _, names in touched for path in names if layout.is_memory(path)})
+    names = {f"{entry.commit}:{path}": path for entry, _ in touched for path in paths}
+    found: dict[str, str] = {}
+    for name, data in contents(repo, names).items():
+        memory = codec.decode(names[name], data)[0] if data is not None else None
+        if memory and ID_PATTERN.fullmatch(memory.id) and memory.id[4:].startswith(digits):
+            found.setdefault(memory.id, names[name])
+    return found

@@ -1,0 +1,154 @@
+"""When a memory was true: the fields, the successors, and every boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memrepo.core.memory import Memory
+from memrepo.core.times import parse_time
+from memrepo.policies.validity import span_of, true_at
+
+ZONE = ZoneInfo("Asia/Manila")
+OLD, NEW, THIRD = (f"mem-{digit * 16}" for digit in "123")
+
+
+def memory(id_: str, **fields: Any) -> Memory:
+    """Return a fact with some fields."""
+    for key in ("superseded_at",):
+        if key in fields:
+            fields[key] = parse_time(fields[key])
+    return Memory(path=f"memories/knowledge/{id_}.md", fields={"id": id_, "type": "fact", **fields})
+
+
+def world(*found: Memory) -> Mapping[str, Memory]:
+    """Return memories by id."""
+    return {m.id: m for m in found}
+
+
+def holds(found: Mapping[str, Memory], moment: str) -> set[str]:
+    """Return what was true at a moment."""
+    return set(true_at(found, parse_time(moment), ZONE))
+
+
+@pytest.mark.parametrize(
+    ("fields", "moment", "held"),
+    [
+        ({}, "1990-01-01T00:00:00Z", True),
+        ({}, "9000-01-01T00:00:00Z", True),
+        # From the first second of the day of the zone on (UTC+8).
+        ({"valid_from": "2026-03-02"}, "2026-03-01T15:59:59Z", False),
+        ({"valid_from": "2026-03-02"}, "2026-03-01T16:00:00Z", True),
+        ({"valid_from": "2026-03-02T09:00:00Z"}, "2026-03-02T08:59:59Z", False),
+        ({"valid_from": "2026-03-02T09:00:00Z"}, "2026-03-02T09:00:00Z", True),
+        ({"valid_from": "2026-03-02T09:00:00"}, "2026-03-02T01:00:00Z", True),
+        # Until a day is with that day; until a time is without that second.
+        ({"valid_until": "2026-03-02"}, "2026-03-02T15:59:59Z", True),
+        ({"valid_until": "2026-03-02"}, "2026-03-02T16:00:00Z", False),
+        ({"valid_until": "2026-03-02T09:00:00Z"}, "2026-03-02T08:59:59Z", True),
+        ({"valid_until": "2026-03-02T09:00:00Z"}, "2026-03-02T09:00:00Z", False),
+        ({"valid_until": "9999-12-31"}, "9999-12-31T12:00:00Z", True),
+        # One day, and no time at all.
+        ({"valid_from": "2026-03-02", "valid_until": "2026-03-02"}, "2026-03-02T00:00:00Z", True),
+        ({"valid_from": "2026-03-03", "valid_until": "2026-03-02"}, "2026-03-02T20:00:00Z", False),
+        # Whether we still recall it is another matter.
+        ({"status": "archived"}, "2026-03-02T00:00:00Z", True),
+        ({"status": "forgotten"}, "2026-03-02T00:00:00Z", True),
+    ],
+)
+def test_the_fields_bound_a_half_open_span(fields: dict[str, Any], moment: str, held: bool) -> None:
+    assert bool(holds(world(memory(OLD, **fields)), moment)) is held
+
+
+REPLACED = {
+    "status": "superseded", "superseded_by": (NEW,), "superseded_at": "2026-03-10T09:00:00Z",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "moment", "held"),
+    [
+        # Without a date of its own the successor takes over when it was written.
+        ({}, {}, "2026-03-10T08:59:59Z", {OLD}),
+        ({}, {}, "2026-03-10T09:00:00Z", {NEW}),
+        # With one the old memory was true until then: before ...
+        ({}, {"valid_from": "2026-02-10"}, "2026-02-09T15:59:59Z", {OLD}),
+        ({}, {"valid_from": "2026-02-10"}, "2026-02-09T16:00:00Z", {NEW}),
+        # ... or after it was replaced: a change that was announced.
+        ({}, {"valid_from": "2026-04-01"}, "2026-03-20T00:00:00Z", {OLD}),
+        ({}, {"valid_from": "2026-04-01"}, "2026-03-31T16:00:00Z", {NEW}),
+        # What ended by itself left a gap.
+        ({"valid_until": "2026-03-05"}, {}, "2026-03-07T00:00:00Z", set()),
+        ({"valid_until": "2026-03-20"}, {}, "2026-03-15T00:00:00Z", {NEW}),
+        # A correction from the beginning: the old one was never true.
+        ({"valid_from": "2026-02-10"}, {"valid_from": "2026-02-10"}, "2026-02-20T00:00:00Z", {NEW}),
+        # Both end: nothing is true.
+        ({}, {"valid_until": "2026-03-20"}, "2026-03-20T16:00:00Z", set()),
+    ],
+)
+def test_one_of_a_superseded_pair_is_true_at_a_time(
+    old: dict[str, Any], new: dict[str, Any], moment: str, held: set[str]
+) -> None:
+    found = world(memory(OLD, **REPLACED, **old), memory(NEW, supersedes=(OLD,), **new))
+    assert holds(found, moment) == held
+
+
+def test_a_chain_has_one_true_memory_at_every_moment() -> None:
+    found = world(
+        memory(OLD, **REPLACED),
+        memory(NEW, status="superseded", supersedes=(OLD,), superseded_by=(THIRD,),
+               superseded_at="2026-03-20T00:00:00Z"),
+        memory(THIRD, supersedes=(NEW,)),
+    )  # fmt: skip
+    for day, held in ((1, OLD), (11, NEW), (19, NEW), (20, THIRD), (28, THIRD)):
+        assert holds(found, f"2026-03-{day:02d}T12:00:00Z") == {held}
+
+
+def test_of_several_successors_the_first_ends_it() -> None:
+    both = {**REPLACED, "superseded_by": (NEW, THIRD)}
+    parts = (memory(NEW, valid_from="2026-02-01"), memory(THIRD, valid_from="2026-02-05"))
+    assert OLD not in holds(world(memory(OLD, **both), *parts), "2026-02-02T00:00:00Z")
+    # One of them is not dated: it took over when the old one was replaced, and no later.
+    undated = (memory(NEW, valid_from="2026-05-01"), memory(THIRD))
+    found = world(memory(OLD, **both), *undated)
+    assert OLD in holds(found, "2026-03-10T08:59:59Z")
+    assert OLD not in holds(found, "2026-03-10T09:00:00Z")
+
+
+def test_a_successor_that_is_gone_leaves_the_time_on_record() -> None:
+    alone = world(memory(OLD, **REPLACED))
+    assert holds(alone, "2026-03-10T08:59:59Z") == {OLD}
+    assert holds(alone, "2026-03-10T09:00:00Z") == set()
+
+
+def test_a_memory_that_is_active_again_was_not_replaced() -> None:
+    back = {**REPLACED, "status": "active"}
+    found = world(memory(OLD, **back), memory(NEW))
+    assert holds(found, "2026-05-01T00:00:00Z") == {OLD, NEW}
+
+
+def test_replaced_at_a_time_that_is_not_on_record_counts_as_never_true() -> None:
+    found = world(memory(OLD, status="superseded", superseded_by=(NEW,)), memory(NEW))
+    assert holds(found, "2020-01-01T00:00:00Z") == {NEW}
+    said = span_of(found[OLD], found, ZONE).as_json()
+    assert (said["until"], said["until_from"]) == (None, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ({}, {}, ("", "superseded_at")),
+        ({"valid_from": "2026-01-01"}, {"valid_from": "2026-02-01"}, ("valid_from", "successor")),
+        ({"valid_until": "2026-02-01"}, {}, ("", "valid_until")),
+    ],
+)
+def test_a_span_tells_what_bounds_it(
+    old: dict[str, Any], new: dict[str, Any], said: tuple[str, str]
+) -> None:
+    found = world(memory(OLD, **REPLACED, **old), memory(NEW, supersedes=(OLD,), **new))
+    span = span_of(found[OLD], found, ZONE)
+    assert (span.since_from, span.until_from) == said
+    assert span_of(found[NEW], found, ZONE).since_from == ("valid_from" if new else "predecessor")

@@ -5,11 +5,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.commands.placing import place, refuse_place
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.when import (
+    at_argument,
+    desk_at,
+    heading,
+    true_then,
+    valid_at_argument,
+)
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -49,28 +57,41 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="write into a folder that holds files already"
     )
+    at_argument(parser)
+    valid_at_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be written")
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Write the memories at HEAD; the repository is not changed."""
+    """Write the memories at HEAD, or of another time; the repository is not changed."""
     where = (session.where / options.dir).absolute()
-    with opened(session) as desk:
-        refuse_place(desk, where, force=options.force)
-        state = desk.tree.state()
+    with opened(session) as now:
+        refuse_place(now, where, force=options.force)
+        desk = desk_at(now, options.at)
+        whole = desk.tree.state()
+        state = _then(desk, whole, options.valid_at)
         made = _FORMATS[options.format](desk, session, options, state)
         commit = desk.tree.commit
+        head = heading(desk, options.at, options.valid_at)
+    untrue = len(whole.memories) - len(state.memories)
+    left_out = {**made.left_out, **({"not true then": untrue} if untrue else {})}
     if not options.dry_run:
         place(where, made.files)
     data = {
         "format": options.format, "path": str(where), "commit": commit,
         "files": sorted(made.files), "counts": dict(made.counts),
-        "left_out": dict(made.left_out), "dry_run": options.dry_run,
+        "left_out": left_out, "dry_run": options.dry_run,
         "warnings": [p.as_json() for p in made.problems],
     }  # fmt: skip
-    return Answer(
-        data=data, text=_text(data, made.counts), problems=(*state.problems, *made.problems)
-    )
+    text = "\n".join([*head, _text(data, made.counts)])
+    return Answer(data=data, text=text, problems=(*state.problems, *made.problems))
+
+
+def _then(desk: Desk, state: State, valid_at: str) -> State:
+    """Return the state with the memories alone that were true at a date; empty: all."""
+    if not valid_at:
+        return state
+    return replace(state, memories=MappingProxyType(dict(true_then(desk, state, valid_at))))
 
 
 def _artifacts(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from zoneinfo import ZoneInfo
+from collections.abc import Callable, Iterable
+from datetime import UTC
+from itertools import islice
 
-from memrepo.commands.finding import find
+from memrepo.commands.history import count
+from memrepo.commands.past import changing, find_past, who
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.core.changes import OPS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.messages import PREFIX
-from memrepo.core.times import format_time, parse_time
+from memrepo.core.moments import asked, extent
 from memrepo.store import history
 
 HELP = "history in memory terms"
@@ -28,15 +32,27 @@ class NoSuchRun(MemrepoError):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--run", metavar="RUN", help="every decision of one run")
-    parser.add_argument("--op", metavar="OP", help="only this operation, in the full history")
-    parser.add_argument("--memory", metavar="ID", help="everything that concerned one memory")
+    parser.add_argument(
+        "--op", choices=OPS, metavar="OP", help="only this operation, in the full history"
+    )
+    parser.add_argument(
+        "--memory", metavar="ID",
+        help="everything that concerned one memory, also one that left the tree",
+    )  # fmt: skip
+    parser.add_argument(
+        "--actor", metavar="WHO",
+        help="only what this person or program decided: the actor or author, or a part of it",
+    )  # fmt: skip
     parser.add_argument("--since", type=_time, metavar="DATE", help="from this date or time on")
-    parser.add_argument("-n", type=int, default=30, metavar="N", help="at most N lines (30)")
+    parser.add_argument(
+        "--until", type=_time, metavar="DATE", help="up to this date (all of that day) or time"
+    )
+    parser.add_argument("-n", type=count, default=30, metavar="N", help="at most N lines (30)")
 
 
 def _time(text: str) -> str:
     try:
-        parse_time(text)
+        extent(text, UTC)
     except ValueError as error:
         raise argparse.ArgumentTypeError(
             f"found {text!r}, expected a date such as 2026-01-31 or an RFC 3339 time"
@@ -44,17 +60,11 @@ def _time(text: str) -> str:
     return text
 
 
-def _since(text: str, zone: ZoneInfo) -> str:
-    """Return the moment a person means: without an offset, in the repository's zone."""
-    has_offset = text[-1] in "Zz" or "+" in text or text.count("-") > 2
-    moment = parse_time(text)
-    return format_time(moment if has_offset else moment.replace(tzinfo=zone))
-
-
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """List commits: runs and ingests by default, decisions where they are asked for."""
     with opened(session) as desk:
-        found = _entries(desk, options)
+        wanted = _wanted(desk, options)
+        found = list(islice(filter(wanted, _entries(desk, options)), options.n))
         zone = desk.config.zone
     lines = [
         f"{e.when.astimezone(zone):%Y-%m-%d %H:%M}  {e.commit[:10]}  {visible(e.subject)}"
@@ -65,24 +75,43 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _detailed(options: argparse.Namespace) -> bool:
-    return bool(options.run or options.memory or options.op)
+    return bool(options.run or options.memory or options.op or options.actor)
 
 
-def _entries(desk: Desk, options: argparse.Namespace) -> list[history.Entry]:
+def _entries(desk: Desk, options: argparse.Namespace) -> Iterable[history.Entry]:
+    """Return the commits that are looked through: one run's chain, all, or the short story."""
     repo, head = desk.store.repo, desk.tree.commit
-    moment = _since(options.since, desk.config.zone) if options.since else ""
-    since = [f"--since={moment}"] if moment else []
     if options.run:
-        found = history.chain_of(repo, run_merge(desk, options.run).commit)
-    elif options.memory:
-        memory = find(desk.tree.state(), options.memory)
-        pattern = f"--grep=^{PREFIX}Memory: {memory.id}$"
-        found = list(history.entries(repo, pattern, *since, head))
-    elif options.op:
-        found = list(history.entries(repo, *since, head))
-    else:
-        found = list(history.entries(repo, "--first-parent", *since, head))
-    return [e for e in found if not options.op or e.op == options.op][: options.n]
+        # Newest first, as everything else, would hide in which order a chain was decided.
+        return history.chain_of(repo, run_merge(desk, options.run).commit)
+    if _detailed(options):
+        return history.entries(repo, head)
+    bound = [] if options.since or options.until else [f"--max-count={options.n}"]
+    return history.entries(repo, "--first-parent", *bound, head)
+
+
+def _wanted(desk: Desk, options: argparse.Namespace) -> Callable[[history.Entry], bool]:
+    """Return the test of a commit: every filter that was given has to let it pass."""
+    zone = desk.config.zone
+    since = extent(options.since, zone)[0] if options.since else None
+    until = asked(options.until, zone) if options.until else None
+    actor = (options.actor or "").casefold()
+    past = find_past(desk, desk.tree.state(), options.memory) if options.memory else None
+    touched = {v.entry.commit for v, _ in changing(past.versions)} if past else set()
+
+    def wanted(entry: history.Entry) -> bool:
+        concerned = (
+            past is None or entry.commit in touched or past.id in entry.trailers.get("Memory", ())
+        )
+        return (
+            concerned
+            and (not options.op or entry.op == options.op)
+            and (since is None or since <= entry.when)
+            and (until is None or entry.when <= until)
+            and actor in who(entry).casefold()
+        )
+
+    return wanted
 
 
 def run_merge(desk: Desk, run: str) -> history.Entry:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import HITS, touch, touch_arguments
+from memrepo.commands.when import (
+    at_argument,
+    desk_at,
+    heading,
+    true_then,
+    valid_at_argument,
+)
 from memrepo.core import codec
 from memrepo.core.ids import visible
 from memrepo.core.memory import STATUSES, TYPES, Memory
-from memrepo.store.index import Filter, Match, search
+from memrepo.store import index
 
 HELP = "find memories by words"
 CHARS_PER_TOKEN = 4
@@ -28,6 +36,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--max-tokens", type=_count, metavar="N", help="bound of the texts together"
     )
     touch_arguments(parser)
+    at_argument(parser)
+    valid_at_argument(parser)
 
 
 def _count(text: str) -> int:
@@ -38,24 +48,39 @@ def _count(text: str) -> int:
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Search the memories at HEAD."""
-    only = Filter(
+    """Search the memories at HEAD, or those that were known or true at another time."""
+    with opened(session) as now:
+        desk = desk_at(now, options.at)
+        known = index.NAME if desk.tree.commit == now.tree.commit else index.PAST
+        matches = index.search(
+            desk.store.folder, desk.tree, options.words, _filter(desk, options), name=known
+        )
+        hits = [_hit(desk, match) for match in matches]
+        commit = desk.tree.commit
+        head = heading(desk, options.at, options.valid_at)
+        hits, tokens = _bounded(hits, options.max_tokens)
+        touch(now, session, options, [hit["id"] for hit in hits[:HITS]])
+    data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
+    lines = [_text(hit) for hit in hits] or ["nothing found"]
+    return Answer(data=data, text="\n\n".join(["\n".join(head), *lines] if head else lines))
+
+
+def _filter(desk: Desk, options: argparse.Namespace) -> index.Filter:
+    """Return what is searched: what was true once is by now active or superseded."""
+    only = index.Filter(
         statuses=tuple(options.status or ("active",)), types=tuple(options.type or ()),
         limit=options.k,
     )  # fmt: skip
-    with opened(session) as desk:
-        matches = search(desk.store.folder, desk.tree, options.words, only)
-        hits = [_hit(desk, match) for match in matches]
-        commit = desk.tree.commit
-        hits, tokens = _bounded(hits, options.max_tokens)
-        touch(desk, session, options, [hit["id"] for hit in hits[:HITS]])
-    data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
-    if not hits:
-        return Answer(data=data, text="nothing found")
-    return Answer(data=data, text="\n\n".join(_text(hit) for hit in hits))
+    if not options.valid_at:
+        return only
+    held = true_then(desk, desk.tree.state(), options.valid_at)
+    return replace(
+        only, paths=frozenset(m.path for m in held.values()),
+        statuses=tuple(options.status or ("active", "superseded")),
+    )  # fmt: skip
 
 
-def _hit(desk: Desk, match: Match) -> dict[str, Any]:
+def _hit(desk: Desk, match: index.Match) -> dict[str, Any]:
     memory, _ = codec.decode(match.path, desk.tree.files[match.path])
     if memory is None:
         raise ValueError(f"{match.path}: indexed, but not readable")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from datetime import tzinfo
 from typing import Any
 
-from memrepo.commands.finding import find
+from memrepo.commands.past import find_present
+from memrepo.commands.quoting import evidence, evidence_lines
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import touch, touch_arguments
+from memrepo.commands.when import at_argument, desk_at, heading, moment_of, valid_at_argument
 from memrepo.core.ids import visible
-from memrepo.core.memory import Memory, Source
-from memrepo.core.schema import FIELDS
-from memrepo.store.tree import read_blob
+from memrepo.core.memory import Memory
+from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.core.state import State
+from memrepo.core.times import format_time, parse_time
+from memrepo.policies.succession import after, before
+from memrepo.policies.validity import span_of
 
 HELP = "show one memory and the source lines it rests on"
 
@@ -20,27 +26,76 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", metavar="ID", help="id, unique prefix of one, or slug")
     touch_arguments(parser)
+    at_argument(parser)
+    valid_at_argument(parser)
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Show a memory as it is at HEAD."""
-    with opened(session) as desk:
+    """Show a memory as it is at HEAD, or as it was at another time."""
+    with opened(session) as now:
+        desk = desk_at(now, options.at)
         state = desk.tree.state()
-        memory = find(state, options.id)
-        evidence = [_evidence(desk, source) for source in memory.sources]
-        touch(desk, session, options, [memory.id])
-    data = {"memory": as_json(memory), "evidence": evidence, "commit": desk.tree.commit}
-    return Answer(data=data, text=_text(memory, evidence))
+        memory = find_present(desk, state, options.id, now)
+        found = evidence(desk, memory)
+        held = _validity(desk, state, memory, options.valid_at) if options.valid_at else {}
+        head = heading(desk, options.at)
+        touch(now, session, options, [memory.id])
+    data = {
+        "memory": as_json(memory), "evidence": found, "commit": desk.tree.commit,
+        **({"validity": held} if held else {}),
+    }  # fmt: skip
+    lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
+    return Answer(data=data, text="\n".join([*head, _text(memory, found, lines)]))
+
+
+def _validity(desk: Desk, state: State, memory: Memory, word: str) -> dict[str, Any]:
+    """Return whether a memory was true at a date, since when and until when, and what was."""
+    zone = desk.config.zone
+    moment = moment_of(desk, word)
+    span = span_of(memory, state.memories, zone)
+    line = (*before(memory, state.memories), *after(memory, state.memories))
+    instead = [
+        other.id for other in line
+        if other.id in state.memories and span_of(other, state.memories, zone).holds(moment)
+    ]  # fmt: skip
+    return {
+        "at": format_time(moment), "holds": span.holds(moment), **span.as_json(),
+        "instead": [] if span.holds(moment) else instead,
+    }  # fmt: skip
+
+
+_SAID = {
+    "valid_from": "valid_from", "valid_until": "valid_until",
+    "successor": "valid_from of its successor", "superseded_at": "when it was replaced",
+    "predecessor": "when it replaced another", "unknown": "when is not on record",
+}  # fmt: skip
+
+
+def _validity_lines(held: dict[str, Any], word: str, zone: tzinfo) -> list[str]:
+    parts = ["true" if held["holds"] else "not true", f"at {word}"]
+    for key in ("since", "until"):
+        if held[key]:
+            when = parse_time(held[key]).astimezone(zone)
+            parts.append(f"{key} {when:%Y-%m-%d %H:%M} ({_SAID[held[f'{key}_from']]})")
+        elif held[f"{key}_from"]:
+            parts.append(f"replaced, {_SAID[held[f'{key}_from']]}")
+    lines = [f"{'validity:':<15}{parts[0]} {', '.join(parts[1:])}"]
+    if held["instead"]:
+        lines.append(f"{'true then:':<15}{', '.join(held['instead'])}")
+    return lines
 
 
 def as_json(memory: Memory) -> dict[str, Any]:
     """Return a memory's path, fields and body for JSON."""
-    fields = {
-        f.name: _plain(f.kind.write(memory.fields[f.name]))
-        for f in FIELDS
-        if f.name in memory.fields
-    }
+    fields = {f.name: plain(f.name, memory) for f in FIELDS if f.name in memory.fields}
     return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}
+
+
+def plain(name: str, memory: Memory) -> Any:
+    """Return a field's value for JSON, None where the memory has none."""
+    if name not in memory.fields:
+        return None
+    return _plain(BY_NAME[name].kind.write(memory.fields[name]))
 
 
 def _plain(node: Any) -> Any:
@@ -51,52 +106,21 @@ def _plain(node: Any) -> Any:
     return str(node)
 
 
-def _evidence(desk: Desk, source: Source) -> dict[str, Any]:
-    """Quote the recorded lines from the recorded blob: they can be shown for ever."""
-    found: dict[str, Any] = {
-        "resource": source.resource, "lines": list(source.lines), "captured": source.captured,
-        "captured_from": source.captured_from, "quote": "", "resolved": "lost",
-    }  # fmt: skip
-    if not source.blob:
-        return found
-    try:
-        data = read_blob(desk.store.repo, source.blob)
-    except (ValueError, desk.store.git_error):
-        return found
-    first, last = source.lines
-    lines = data.decode("utf-8", "replace").splitlines()
-    quote = "\n".join(lines[first - 1 : last]) if first else "\n".join(lines)
-    now = desk.tree.blobs.get(source.resource)
-    return {**found, "quote": quote, "resolved": "exact" if now == source.blob else "recorded"}
-
-
-def _text(memory: Memory, evidence: list[dict[str, Any]]) -> str:
+def _text(memory: Memory, found: list[dict[str, Any]], validity: list[str]) -> str:
     head = [f"{memory.id}  {memory.type}, {memory.status}, {memory.standing}", memory.path, ""]
     head += [visible(line) for line in memory.body.split("\n")]
     head.append("")
     for name in ("title", "subject", "predicate", "object", "home", "duplicate_of", "run"):
         if memory.text(name):
             head.append(f"{name + ':':<15}{visible(memory.text(name))}")
+    head += [
+        f"{name + ':':<15}{visible(memory.text(name))}"
+        for name in ("valid_from", "valid_until") if memory.text(name)
+    ]  # fmt: skip
     for name in ("supersedes", "superseded_by", "tags"):
         if memory.texts(name):
             head.append(f"{name + ':':<15}{', '.join(memory.texts(name))}")
     created = memory.time("created")
     if created:
         head.append(f"{'created:':<15}{created:%Y-%m-%d %H:%M} UTC")
-    return "\n".join(head + _evidence_lines(evidence))
-
-
-def _evidence_lines(evidence: list[dict[str, Any]]) -> list[str]:
-    lines = []
-    for found in evidence:
-        first, last = found["lines"]
-        span = f":{first}" + (f"-{last}" if last > first else "") if first else ""
-        when = f", captured {found['captured']} (from the {found['captured_from']})"
-        lines.append(
-            f"{'evidence:':<15}{found['resource']}{span}{when if found['captured'] else ''}"
-        )
-        quoted = found["quote"].split("\n")
-        lines += [f"    | {visible(line)}" for line in quoted[:5]]
-        if len(quoted) > 5:
-            lines.append(f"    | ... {len(quoted) - 5} more lines")
-    return lines
+    return "\n".join([*head, *validity, *evidence_lines(found)])

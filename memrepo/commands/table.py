@@ -48,6 +48,8 @@ COMMANDS: dict[str, str] = {
     "link": "link one memory to another",
     "history": "every commit of one memory",
     "sync": "bring this clone and the hub to one history",
+    "why": "the evidence and the judgements that a memory rests on",
+    "blame": "who set each field of a memory, and when and why",
     "export": "write the memories in another program's format",
     "import": "take in the claims of a memory-purifier workspace",
     "schedule": "crontab entries for runs at the times of the cadence",

@@ -42,8 +42,11 @@ def session_id(desk: Desk, session: Session) -> str:
 
 
 def touch(desk: Desk, session: Session, options: argparse.Namespace, ids: Iterable[str]) -> None:
-    """Count retrievals, unless `--no-touch`; where the ledger cannot be written, reading works."""
-    if options.no_touch:
+    """Count retrievals of today; where the ledger cannot be written, reading works all the same.
+
+    A look into the past (`--at`) is none, nor is what `--no-touch` asks for.
+    """
+    if options.no_touch or options.at:
         return
     name, at = session_id(desk, session), seconds(session.now)
     events = [Event(kind=RETRIEVAL, at=at, session=name, memory=id_) for id_ in ids]

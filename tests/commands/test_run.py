@@ -289,7 +289,7 @@ def test_a_deleted_log_leaves_sources_and_its_notes_stay(small_repo: Path) -> No
     assert answer["ingest"]["removed"] == ["sources/memory/2026-02-01.md"]
     assert not (small_repo / "sources/memory/2026-02-01.md").exists()
     evidence = done(small_repo, "show", by_text(small_repo, "Hail broke").id)["evidence"]
-    assert [(e["resolved"], "Hail broke" in e["quote"]) for e in evidence] == [("recorded", True)]
+    assert [(e["resolved"], "Hail broke" in e["quote"]) for e in evidence] == [("lost", True)]
     assert_sound(small_repo)
 
 

@@ -1,0 +1,365 @@
+"""`blame`, `history` and `log`: who touched a memory and set what, over moves, merges, reverts."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import workspaces
+from driving import LATER, done, git, memories, memrepo
+
+from memrepo.core.memory import Memory
+
+DAY3, DAY4, DAY5 = (f"2026-03-0{day}T09:00:00Z" for day in (3, 4, 5))
+
+
+def by_text(repo: Path, part: str) -> Memory:
+    (found,) = [m for m in memories(repo).values() if part in m.body]
+    return found
+
+
+def head(repo: Path) -> str:
+    return git(repo, "rev-parse", "HEAD").strip()
+
+
+def blame(repo: Path, id_: str, *flags: str) -> dict[str, dict[str, Any]]:
+    found = done(repo, "blame", id_, *flags)
+    assert memrepo(repo, "blame", id_, *flags, as_json=False).out
+    return {**found["fields"], "lines": found["lines"]}
+
+
+def changed(repo: Path, id_: str, *flags: str) -> list[tuple[str, str]]:
+    """Return what history tells: what each commit did, and by which operation."""
+    rows = done(repo, "history", id_, *flags)["entries"]
+    return [(row["change"], row["op"]) for row in rows]
+
+
+def last_replaced(text: str, old: str, new: str) -> str:
+    """Replace the last occurrence: the body says again what the header says."""
+    return new.join(text.rsplit(old, 1))
+
+
+def write_by_hand(repo: Path, path: str, old: str, new: str, message: str) -> str:
+    file = repo / path
+    text = file.read_text()
+    assert old in text
+    file.write_text(last_replaced(text, old, new))
+    git(repo, "commit", "-q", "--no-verify", "-am", message)
+    return head(repo)
+
+
+def move(repo: Path, path: str, to: str) -> str:
+    (repo / to).parent.mkdir(parents=True, exist_ok=True)
+    git(repo, "mv", path, to)
+    git(repo, "commit", "-q", "--no-verify", "-m", "moved by hand")
+    return head(repo)
+
+
+# -- blame ---------------------------------------------------------------------------------------
+
+
+def test_a_field_is_its_decisions_in_the_chain_never_the_merge(small_repo: Path) -> None:
+    old = by_text(small_repo, "every 3 days")
+    workspaces.growing(small_repo.parent / "workspace", 3)
+    run = done(small_repo, "run", now=LATER)["run"]
+    merge = head(small_repo)
+    found = blame(small_repo, old.id)
+    status = found["status"]
+    assert (status["op"], status["run"], status["accepted"]) == ("supersede", run, merge)
+    assert status["by"].startswith("memrepo/")
+    assert status["commit"] != merge
+    assert status["when"] == LATER
+    assert "edited" in status["reason"]
+    born = found["subject"]
+    assert (born["op"], born["run"] == run) == ("create", False)
+    assert [line["op"] for line in found["lines"]] == ["create"]
+    # Before the run it was nobody's: the field was not there.
+    assert "status" not in blame(small_repo, old.id, "--at", "2026-03-01")
+
+
+def test_elements_of_a_list_and_lines_of_a_body_have_their_own_authors(small_repo: Path) -> None:
+    id_ = by_text(small_repo, "raised beds").id
+    done(small_repo, "edit", id_, "--set", "tags=garden", now=LATER)
+    done(small_repo, "edit", id_, "--set", "tags=garden,health", now=DAY3)
+    first = "Vera prefers raised beds because her back hurts."
+    done(small_repo, "edit", id_, "--text", f"{first}\n\nSince 2019.", now=DAY4)
+    done(small_repo, "pin", id_, now=DAY4)
+    done(small_repo, "unpin", id_, now=DAY5)
+    found = blame(small_repo, id_)
+    assert [(e["value"], e["when"]) for e in found["tags"]["elements"]] == [
+        ("garden", LATER), ("health", DAY3),
+    ]  # fmt: skip
+    assert found["tags"]["when"] == DAY3
+    assert [(s["lines"], s["op"], s["when"]) for s in found["lines"]] == [
+        ([1, 1], "create", "2026-03-01T09:00:00Z"), ([2, 3], "reword", DAY4),
+    ]  # fmt: skip
+    # Who cleared a field set it too.
+    assert (found["pinned"]["value"], found["pinned"]["when"]) == (None, DAY5)
+    assert found["tags"]["by"] == "human:person@example.org"
+
+
+def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    first = git(small_repo, "log", "--format=%H", "--", memory.path).split()[-1]
+    layer = f"memories/decisions/2026-03/{memory.slug}.md"
+    moved = move(small_repo, memory.path, layer)
+    named = move(small_repo, layer, "memories/decisions/any-name.md")
+    edited = write_by_hand(small_repo, "memories/decisions/any-name.md", "raised", "high", "reword")
+    found = blame(small_repo, memory.id)
+    assert found["path"]["commit"] == named
+    assert found["type"]["commit"] == first
+    assert found["lines"][0]["commit"] == edited
+    assert found["lines"][0]["by"] == "Test Person <person@example.org>"
+    back = move(small_repo, "memories/decisions/any-name.md", memory.path)
+    rows = done(small_repo, "history", memory.id)["entries"]
+    assert [(r["commit"], r["change"]) for r in rows] == [
+        (back, "moved"), (edited, "changed"), (named, "moved"), (moved, "moved"),
+        (first, "created"),
+    ]  # fmt: skip
+    assert rows[3]["moved_from"] == memory.path
+    assert rows[3]["path"] == layer
+
+
+def test_a_revert_set_the_field_and_names_whose_value_it_brought_back(small_repo: Path) -> None:
+    old = by_text(small_repo, "every 3 days")
+    workspaces.growing(small_repo.parent / "workspace", 3)
+    run = done(small_repo, "run", now=LATER)["run"]
+    done(small_repo, "edit", old.id, "--set", "tags=water", now=DAY3)
+    done(small_repo, "revert", run, "--reason", "too early", now=DAY4)
+    status = blame(small_repo, old.id)["run"]
+    assert (status["op"], status["reason"], status["when"]) == ("revert", "too early", DAY4)
+    assert status["restores"]["op"] == "create"
+    assert blame(small_repo, old.id)["tags"]["op"] == "edit"
+    assert blame(small_repo, old.id)["subject"]["op"] == "create"
+    revert = head(small_repo)
+    done(small_repo, "revert", revert, "--reason", "after all", now=DAY5)
+    status = blame(small_repo, old.id)["status"]
+    assert (status["value"], status["reason"]) == ("superseded", "after all")
+    assert (status["restores"]["op"], status["restores"]["run"]) == ("supersede", run)
+    new = by_text(small_repo, "every 5 days")
+    born = blame(small_repo, new.id)
+    assert (born["type"]["op"], born["type"]["restores"]["op"]) == ("revert", "create")
+    assert (born["lines"][0]["op"], born["lines"][0]["restores"]["run"]) == ("revert", run)
+    assert changed(small_repo, new.id) == [
+        ("restored", "revert"), ("removed", "revert"), ("changed", "supersede"),
+        ("created", "create"),
+    ]  # fmt: skip
+
+
+def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_repo: Path) -> None:
+    done(small_repo, "revert", now=LATER)
+    assert memrepo(small_repo, "run", now=DAY3).exit == 3
+    done(small_repo, "accept", now=DAY4)
+    merge = head(small_repo)
+    memory = by_text(small_repo, "raised beds")
+    found = blame(small_repo, memory.id)["type"]
+    assert found["accepted"] == merge
+    assert found["commit"] in git(small_repo, "rev-list", f"{merge}^1..{merge}^2").split()
+    (judged,) = done(small_repo, "why", memory.id)["judgements"]
+    assert judged["accepted"] == merge
+
+
+def merged(repo: Path, other: str, content: str = "", path: str = "") -> str:
+    """Merge a branch by hand; a file in conflict gets a content."""
+    subprocess.run(["git", "-C", str(repo), "merge", "-q", "--no-commit", "--no-ff", other],
+                   check=False, capture_output=True)  # fmt: skip
+    if content:
+        (repo / path).write_text(content)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "--no-verify", "-m", f"merge {other}")
+    return head(repo)
+
+
+def test_over_a_criss_cross_each_value_is_its_own_sides(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    path = memory.path
+    git(small_repo, "checkout", "-q", "-b", "side")
+    tagged = write_by_hand(small_repo, path, "created:", "tags: [side]\ncreated:", "tag")
+    git(small_repo, "checkout", "-q", "main")
+    titled = write_by_hand(small_repo, path, "created:", "title: Beds\ncreated:", "title")
+    both = (small_repo / path).read_text().replace("created:", "tags: [side]\ncreated:", 1)
+    merged(small_repo, "side", both, path)
+    git(small_repo, "checkout", "-q", "side")
+    merged(small_repo, titled, both, path)
+    here = write_by_hand(small_repo, path, "her back", "his back", "word")
+    git(small_repo, "checkout", "-q", "main")
+    there = write_by_hand(small_repo, path, "tags: [side]", "tags: [side, main]", "tag too")
+    last = last_replaced((small_repo / path).read_text(), "her back", "his back")
+    top = merged(small_repo, "side", last.replace("title: Beds", "title: Both"), path)
+    found = blame(small_repo, memory.id)
+    assert [e["commit"] for e in found["tags"]["elements"]] == [tagged, there]
+    assert found["lines"][0]["commit"] == here
+    assert found["title"]["commit"] == top  # what only the merge made is the merge's
+    commits = [row["commit"] for row in done(small_repo, "history", memory.id)["entries"]]
+    assert {tagged, titled, here, there, top} <= set(commits)
+    assert len(commits) == len(set(commits))
+
+
+def test_the_side_that_lost_a_merge_is_in_the_history_and_blamed_for_nothing(
+    small_repo: Path,
+) -> None:
+    memory = by_text(small_repo, "raised beds")
+    git(small_repo, "checkout", "-q", "-b", "side")
+    lost = write_by_hand(small_repo, memory.path, "raised", "sunken", "side")
+    git(small_repo, "checkout", "-q", "main")
+    won = write_by_hand(small_repo, memory.path, "raised", "high", "main")
+    git(small_repo, "merge", "-q", "-s", "ours", "-m", "ours", "side")
+    commits = [row["commit"] for row in done(small_repo, "history", memory.id)["entries"]]
+    assert {lost, won} <= set(commits)
+    assert blame(small_repo, memory.id)["lines"][0]["commit"] == won
+
+
+def test_a_file_that_was_broken_and_mended_lost_no_author(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    first = blame(small_repo, memory.id)["type"]["commit"]
+    broken = write_by_hand(small_repo, memory.path, "created:", "created", "break")
+    mended = write_by_hand(small_repo, memory.path, "created", "created:", "mend")
+    assert blame(small_repo, memory.id)["type"]["commit"] == first
+    rows = {r["commit"]: r["change"] for r in done(small_repo, "history", memory.id)["entries"]}
+    assert rows == {broken: "unreadable", first: "created"}
+    assert mended not in rows
+
+
+def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> None:
+    id_ = by_text(small_repo, "raised beds").id
+    done(small_repo, "pin", id_, now=LATER)
+    git(tmp_path, "clone", "-q", "--depth", "2", f"file://{small_repo}", "shallow")
+    found = blame(tmp_path / "shallow", id_)
+    assert (found["type"]["cut"], found["pinned"]["cut"]) == (True, False)
+    text = memrepo(tmp_path / "shallow", "blame", id_, as_json=False).out
+    assert "shallow clone ends here" in text
+
+
+# -- history -------------------------------------------------------------------------------------
+
+
+def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
+    id_ = by_text(small_repo, "raised beds").id
+    done(small_repo, "edit", id_, "--set", "title=Beds", "--text", "High beds.", now=LATER)
+    row, birth = done(small_repo, "history", id_)["entries"]
+    assert row["changes"]["title"][1] == "Beds"
+    assert row["changes"]["text"][1] == "High beds."
+    assert "text" in row["fields"]
+    assert (birth["change"], birth["changes"]) == ("created", {})
+    text = memrepo(small_repo, "history", id_, "-n", "1", as_json=False).out
+    assert "title: none -> Beds" in text
+    assert "because her back hurts. -> High beds." in text
+    assert "created" not in text
+    done(small_repo, "forget", id_, now=DAY3)
+    assert done(small_repo, "history", id_)["entries"][0]["changes"] == {
+        "status": ["active", "forgotten"],
+    }  # fmt: skip
+
+
+def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    data = (small_repo / memory.path).read_bytes()
+    git(small_repo, "rm", "-q", memory.path)
+    git(small_repo, "commit", "-q", "-m", "away")
+    for word in (memory.id, memory.id[:9], memory.id[4:14], memory.slug, memory.path):
+        assert changed(small_repo, word) == [("removed", "edit"), ("created", "create")]
+    other = small_repo / "memories" / "context" / f"{memory.slug}.md"
+    other.parent.mkdir(parents=True)
+    other.write_bytes(data)
+    git(small_repo, "add", "-A")
+    git(small_repo, "commit", "-q", "-m", "and back elsewhere")
+    assert changed(small_repo, memory.id)[0] == ("restored", "edit")
+    assert changed(small_repo, memory.id, "--at", "HEAD~2") == [("created", "create")]
+
+
+def test_a_memory_whose_id_begins_alike_is_another(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    twin = f"{memory.id[:10]}{'0' * 10}"
+    path = small_repo / "memories" / "knowledge" / f"twin-{memory.id[4:10]}.md"
+    path.write_text(f"---\nid: {twin}\ntype: fact\n---\n\nA twin by its name.\n")
+    git(small_repo, "add", "-A")
+    git(small_repo, "commit", "-q", "-m", "twin")
+    assert changed(small_repo, memory.id) == [("created", "create")]
+    assert changed(small_repo, twin) == [("created", "edit")]
+
+
+@pytest.mark.parametrize("word", ["mem-ffffffffffff", "nothing-abcdef", "zz", "*", ":(glob)**"])
+def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None:
+    for command in ("history", "why", "blame"):
+        assert memrepo(small_repo, command, word).exit == 2
+
+
+# -- log -----------------------------------------------------------------------------------------
+
+
+def test_log_filters_join(small_repo: Path) -> None:
+    workspaces.growing(small_repo.parent / "workspace", 3)
+    run = done(small_repo, "run", now=LATER)["run"]
+    memory = by_text(small_repo, "every 5 days")
+    done(small_repo, "pin", memory.id, now=DAY3)
+    by_hand = write_by_hand(small_repo, memory.path, "5 days", "6 days", "by hand")
+
+    def ops(*flags: str) -> list[str]:
+        return [entry["op"] for entry in done(small_repo, "log", *flags)["entries"]]
+
+    assert ops("--memory", memory.id) == ["edit", "pin", "supersede", "create"]
+    assert ops("--memory", memory.id, "--actor", "HUMAN:person") == ["pin"]
+    assert ops("--memory", memory.id, "--actor", "Test Person") == ["edit"]
+    assert ops("--memory", memory.id, "--run", run) == ["create", "supersede"]
+    assert ops("--run", run, "--op", "view") == ["view"]
+    assert ops("--actor", "memrepo/", "--op", "supersede") == ["supersede"]
+    assert ops("--actor", "nobody") == []
+    assert ops("--until", "2026-03-01") == ["run", "ingest", "init"]
+    # A day is that of the repository's zone: 09:00 UTC is 17:00 in Manila.
+    assert ops("--until", "2026-03-02T16:59:59", "--since", "2026-03-01T17:00:00") == [
+        "run", "ingest", "init",
+    ]  # fmt: skip
+    assert ops("--since", "2026-03-02", "--until", "2026-03-02") == ["run", "ingest"]
+    assert ops("--since", "2026-03-02", "-n", "1", "--until", "2026-03-03") == ["pin"]
+    assert done(small_repo, "log", "-n", "1")["entries"][0]["commit"] == by_hand
+
+
+@pytest.mark.parametrize(
+    "flags", [("-n", "0"), ("-n", "-3"), ("-n", "x"), ("--op", "nothing"), ("--until", "soon")]
+)
+def test_log_refuses_what_it_cannot_mean(small_repo: Path, flags: tuple[str, ...]) -> None:
+    assert memrepo(small_repo, "log", *flags).exit == 2
+
+
+# -- time it takes -------------------------------------------------------------------------------
+
+
+def test_a_long_history_is_walked_in_a_time_near_that_of_git(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    text = (small_repo / memory.path).read_text()
+    stream = ["feature done\n"]
+    for n in range(3000):
+        body = text.replace("her back", f"her back ({n})") if n % 100 == 0 else f"note {n}\n"
+        path = memory.path if n % 100 == 0 else f"memories/context/2026-{n % 12:02d}/n-{n}.md"
+        data = f"data {len(body.encode())}\n{body}\n"
+        start = f"from {head(small_repo)}\n" if n == 0 else ""
+        stream.append(
+            f"commit refs/heads/main\ncommitter memrepo <m@l> {1772500000 + n} +0000\n"
+            f"data 5\nedit\n\n{start}M 100644 inline {path}\n{data}\n"
+        )
+    subprocess.run(["git", "-C", str(small_repo), "fast-import", "--quiet", "--done"],
+                   input="".join([*stream, "done\n"]).encode(), check=True)  # fmt: skip
+    git(small_repo, "reset", "-q", "--hard")
+    git(small_repo, "repack", "-adq")
+    git_s = min(_seconds(lambda: git(small_repo, "log", "--", memory.path)) for _ in range(3))
+    from memrepo.core.layout import Layout
+    from memrepo.store.gitenv import opened
+    from memrepo.store.trace import trace
+
+    with opened(small_repo) as repo:
+        ours = min(
+            _seconds(lambda: trace(repo, head(small_repo), Layout(), memory.id, memory.path))
+            for _ in range(3)
+        )
+        found = trace(repo, head(small_repo), Layout(), memory.id, memory.path)
+    assert len(found) == 31
+    assert ours < 12 * git_s + 0.5
+
+
+def _seconds(work: Any) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start

@@ -1,0 +1,270 @@
+"""`--at` and `--valid-at`: what was known then, what was true then, and both together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import LATER, done, files, git, memories, memrepo, standing
+
+from memrepo.core.memory import Memory
+
+DAY3 = "2026-03-03T09:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def _watered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("watered")
+    done(base, "init", "repo", "--from", workspaces.growing(base / "workspace", 0))
+    repo = base / "repo"
+    done(repo, "run")
+    workspaces.growing(base / "workspace", 3)
+    done(repo, "run", now=LATER)
+    done(repo, "add", "The well gives 40 litres a minute.", now=DAY3)
+    return repo
+
+
+@pytest.fixture
+def watered(_watered: Path, tmp_path: Path) -> Path:
+    """Return a repository whose watering interval was replaced on 2 March, in the zone Manila."""
+    return Path(shutil.copytree(_watered, tmp_path / "repo", symlinks=True))
+
+
+def by_text(repo: Path, part: str) -> Memory:
+    (found,) = [m for m in memories(repo).values() if part in m.body]
+    return found
+
+
+def first_parents(repo: Path) -> list[str]:
+    return git(repo, "rev-list", "--first-parent", "HEAD").split()
+
+
+# -- from a word to a commit ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "back"),
+    [
+        ("2026-03-03", 0), ("2030-01-01", 0), ("9999-12-31", 0),
+        # The runs were at 17:00 in Manila; a date alone is the end of that day there.
+        ("2026-03-02", 1), ("2026-03-02T17:00", 1), ("2026-03-02T16:59:59", 3),
+        ("2026-03-02T09:00:00Z", 1), ("2026-03-02T08:59:59Z", 3), ("2026-03-01", 3),
+        ("HEAD", 0), ("main~1", 1), ("@", 0),
+    ],
+)  # fmt: skip
+def test_at_means_a_commit_along_first_parents(watered: Path, word: str, back: int) -> None:
+    answer = done(watered, "search", "watering", "--at", word)
+    assert answer["commit"] == first_parents(watered)[back]
+
+
+def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:
+    run = done(watered, "runs")["runs"][0]["run"]
+    assert done(watered, "search", "x", "--at", run)["commit"] == first_parents(watered)[1]
+    git(watered, "branch", "2026-03-01", "HEAD")
+    assert done(watered, "search", "x", "--at", "2026-03-01")["commit"] == first_parents(watered)[3]
+    said = done(watered, "search", "x", "--at", "refs/heads/2026-03-01")
+    assert said["commit"] == first_parents(watered)[0]
+
+
+def test_the_chain_of_a_run_is_not_along_first_parents(watered: Path) -> None:
+    chain = git(watered, "rev-list", "HEAD~1^1..HEAD~1^2").split()
+    assert done(watered, "search", "x", "--at", "2026-03-02T09:00:00Z")["commit"] not in chain
+    assert done(watered, "search", "x", "--at", chain[0])["commit"] == chain[0]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "nothing-of-this-name", "-x", "--all", "--output=x", "^HEAD", "HEAD..HEAD~1", "HEAD^{tree}",
+        "HEAD:memrepo.toml", "$(touch x)", "; touch x", "a\nb", "\udcff", "*", "2026-02-30",
+        "x" * 300_000, "HEAD\0", "yesterday", ":/nothing like this", "refs/../config",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", [("search", "water"), ("show", "mem-0"), ("why", "mem-0")])
+def test_a_word_that_names_no_commit_is_refused_with_a_way_out(
+    watered: Path, command: tuple[str, ...], word: str
+) -> None:
+    before = standing(watered)
+    answer = memrepo(watered, *command, f"--at={word}")
+    assert answer.exit == 2
+    assert "neither a revision" in answer.error["message"]
+    assert "2026-01-31" in answer.error["fix"]
+    assert standing(watered) == before
+
+
+@pytest.mark.parametrize("word", ["2026-02-28", "1969-12-31", "0001-01-01"])
+def test_a_date_before_the_first_commit_names_the_first(watered: Path, word: str) -> None:
+    answer = memrepo(watered, "show", "x", "--at", word)
+    assert answer.exit == 2
+    assert "2026-03-01 17:00" in answer.error["message"]
+    assert "2026-03-01" in answer.error["fix"]
+
+
+def test_a_commit_from_before_memrepo_is_told_apart(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "repo")
+    repo = tmp_path / "repo"
+    (repo / "a.txt").write_text("a")
+    git(repo, "add", "."), git(repo, "commit", "-q", "-m", "a")
+    first = git(repo, "rev-parse", "HEAD").strip()
+    done(repo, "init", ".")
+    answer = memrepo(repo, "search", "x", "--at", first)
+    assert answer.exit == 2
+    assert "no memory yet" in answer.error["message"]
+
+
+def test_a_commit_dated_in_the_past_counts_by_its_place_in_the_chain(
+    watered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-03-01T12:00:00Z")
+    git(watered, "commit", "-q", "--allow-empty", "-m", "skewed")
+    tip = first_parents(watered)[0]
+    assert done(watered, "search", "x", "--at", "2026-03-01T13:00:00Z")["commit"] == tip
+
+
+# -- what was known then -------------------------------------------------------------------------
+
+
+QUERIES = (
+    ("watering", "greenhouse"), ("the", "seed"), ("pump", "--type", "note"),
+    ("watering", "--status", "superseded"), ("beds", "--max-tokens", "9"),
+)  # fmt: skip
+
+
+def test_search_at_answers_what_it_would_have_answered_there(watered: Path, tmp_path: Path) -> None:
+    commits = first_parents(watered)[:-1]
+    commits += git(watered, "rev-list", "HEAD~1^1..HEAD~1^2").split()
+    # There and back again: the index of the past follows.
+    for commit in [*commits, *commits[::-1]]:
+        clone = tmp_path / f"clone-{commit}"
+        if not clone.exists():
+            git(tmp_path, "clone", "-q", str(watered), str(clone))
+            git(clone, "checkout", "-q", "-B", "main", commit)
+        for words in QUERIES:
+            then = done(watered, "search", *words, "--at", commit)
+            assert then == done(clone, "search", *words)
+    now = done(watered, "search", "watering")
+    assert now["commit"] == commits[0]
+    assert "5 days" in now["hits"][0]["text"]
+
+
+def test_search_at_leaves_the_index_of_the_present_alone(watered: Path) -> None:
+    done(watered, "search", "watering")
+    index = watered / ".git" / "memrepo" / "index.sqlite3"
+    before = index.read_bytes()
+    assert "3 days" in done(watered, "search", "watering", "--at", "2026-03-01")["hits"][0]["text"]
+    assert index.read_bytes() == before
+
+
+def test_show_at_shows_what_the_file_said_and_says_when(watered: Path) -> None:
+    old = by_text(watered, "every 3 days")
+    then = done(watered, "show", old.id, "--at", "2026-03-01")
+    assert then["memory"].get("status") is None
+    assert then["evidence"][0]["resolved"] == "exact"
+    assert done(watered, "show", old.id)["memory"]["status"] == "superseded"
+    text = memrepo(watered, "show", old.id, "--at", "2026-03-01", as_json=False).out
+    assert text.startswith(f"as of commit {then['commit'][:10]}, 2026-03-01 17:00\n")
+
+
+def test_a_memory_that_was_not_there_yet_is_not_simply_unknown(watered: Path) -> None:
+    new = by_text(watered, "every 5 days")
+    answer = memrepo(watered, "show", new.id, "--at", "2026-03-01")
+    assert answer.exit == 2
+    assert "not there yet" in answer.error["message"]
+
+
+@pytest.mark.parametrize("format_", ["artifacts", "jsonl", "okf"])
+def test_export_at_writes_what_an_export_there_would_have_written(
+    watered: Path, tmp_path: Path, format_: str
+) -> None:
+    (watered / "memrepo.toml").write_text(
+        (watered / "memrepo.toml").read_text().replace("personal", "business")
+    )
+    git(watered, "commit", "-q", "-am", "another profile")
+    commit = first_parents(watered)[2]
+    git(tmp_path, "clone", "-q", str(watered), "clone")
+    git(tmp_path / "clone", "checkout", "-q", "-B", "main", commit)
+    done(watered, "export", format_, tmp_path / "then", "--at", commit)
+    done(tmp_path / "clone", "export", format_, tmp_path / "there")
+    assert files(tmp_path / "then") == files(tmp_path / "there")
+
+
+# -- what was true then --------------------------------------------------------------------------
+
+
+def dated(repo: Path) -> tuple[str, str]:
+    """Let the successor hold from 10 February on; return both ids."""
+    old, new = by_text(repo, "every 3 days"), by_text(repo, "every 5 days")
+    done(repo, "edit", new.id, "--set", "valid_from=2026-02-10", now="2026-03-04T09:00:00Z")
+    return old.id, new.id
+
+
+@pytest.mark.parametrize(
+    ("flags", "days"),
+    [
+        ((), "5"),
+        (("--valid-at", "2026-03-01"), "5"),
+        (("--valid-at", "2026-02-10"), "5"),
+        (("--valid-at", "2026-02-09"), "3"),
+        (("--valid-at", "2026-02-09T23:59:59"), "3"),
+        (("--valid-at", "2026-02-10T00:00:00"), "5"),
+        # What we believed on 1 March of 20 February: the successor was not known.
+        (("--valid-at", "2026-02-20", "--at", "2026-03-01"), "3"),
+        # And on 3 March: it was known, but not since when it held.
+        (("--valid-at", "2026-02-20", "--at", "2026-03-03"), "3"),
+        (("--valid-at", "2026-03-03", "--at", "2026-03-03"), "5"),
+        (("--valid-at", "2026-02-20", "--at", "2026-03-04"), "5"),
+    ],
+)
+def test_search_valid_at_finds_the_one_of_a_pair_that_held(
+    watered: Path, flags: tuple[str, ...], days: str
+) -> None:
+    dated(watered)
+    found = done(watered, "search", "watering", "interval", *flags)["hits"]
+    assert [f"{days} days" in hit["text"] for hit in found if "Watering" in hit["text"]] == [True]
+
+
+def test_valid_at_filters_before_it_counts_and_keeps_to_a_status(watered: Path) -> None:
+    dated(watered)
+    query = ("search", "watering", "interval", "-k", "1", "--valid-at", "2026-02-01")
+    (hit,) = done(watered, *query)["hits"]
+    assert hit["status"] == "superseded"
+    active = done(watered, *query, "--status", "active")["hits"]
+    assert [h for h in active if "Watering" in h["text"]] == []
+
+
+def test_show_valid_at_names_what_held_instead(watered: Path) -> None:
+    old, new = dated(watered)
+    said = done(watered, "show", new, "--valid-at", "2026-02-01")["validity"]
+    assert (said["holds"], said["since_from"], said["instead"]) == (False, "valid_from", [old])
+    said = done(watered, "show", old, "--valid-at", "2026-02-10")["validity"]
+    assert (said["holds"], said["until_from"], said["instead"]) == (False, "successor", [new])
+    said = done(watered, "show", old, "--valid-at", "2026-02-09")["validity"]
+    assert (said["holds"], said["until"], said["instead"]) == (True, "2026-02-09T16:00:00Z", [])
+    text = memrepo(watered, "show", new, "--valid-at", "2026-02-01", as_json=False).out
+    assert "not true at 2026-02-01" in text
+    assert f"true then:     {old}" in text
+
+
+def test_export_valid_at_leaves_out_what_was_not_true(watered: Path, tmp_path: Path) -> None:
+    old, new = dated(watered)
+    answer = done(watered, "export", "jsonl", tmp_path / "out", "--valid-at", "2026-02-01")
+    rows = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
+    ids = {json.loads(row)["id"] for row in rows}
+    assert old in ids
+    assert new not in ids
+    assert answer["left_out"] == {"not true then": 1}
+    for format_ in ("artifacts", "okf"):
+        done(watered, "export", format_, tmp_path / format_, "--valid-at", "2026-02-01")
+
+
+@pytest.mark.parametrize("word", ["HEAD", "yesterday", "2026-02-30"])
+@pytest.mark.parametrize("command", ["search", "show"])
+def test_valid_at_takes_dates_only(watered: Path, command: str, word: str) -> None:
+    id_ = by_text(watered, "every 3 days").id
+    assert memrepo(watered, command, id_).exit == 0
+    answer = memrepo(watered, command, id_, f"--valid-at={word}")
+    assert answer.exit == 2
+    assert "is not a date" in answer.error["message"]

@@ -1,0 +1,264 @@
+"""`memrepo why`: the recorded lines for ever, where they stand by now, and what was decided."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import workspaces
+from driving import LATER, begin, done, git, memories, memrepo
+
+from memrepo.core.memory import Memory
+
+DAY3 = "2026-03-03T09:00:00Z"
+
+
+def by_text(repo: Path, part: str) -> Memory:
+    (found,) = [m for m in memories(repo).values() if part in m.body]
+    return found
+
+
+def rewrite(repo: Path, name: str, text: str | None, now: str = LATER) -> None:
+    """Write a file of the workspace anew, or take it away, and ingest."""
+    path = repo.parent / "workspace" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text, encoding="utf-8")
+    done(repo, "ingest", now=now)
+
+
+def piece(repo: Path, id_: str, *flags: str) -> dict[str, Any]:
+    (found,) = done(repo, "why", id_, *flags)["evidence"]
+    return found
+
+
+BEDS = "- Vera prefers raised beds because her back hurts."
+
+
+@pytest.mark.parametrize(
+    ("text", "resolved", "lines"),
+    [
+        (None, "exact", None),
+        # Another part of the file changed: the lines are where they were.
+        (f"# Memory\n\n## Garden\n\n- Another line.\n{BEDS}\n", "exact", None),
+        (f"# Memory\n\n{BEDS}\n", "moved", [3, 3]),
+        # Same words under another marker, deeper, with another line end.
+        ("# Memory\r\n\r\n- List:\r\n  * Vera prefers raised beds because her back hurts.\r\n",
+         "moved", [4, 4]),
+        # Broken anew: no line is the same, the unit is.
+        ("# Memory\n\n- Vera prefers raised beds\n  because her back hurts.\n", "moved", [3, 4]),
+        # Of several places the nearest.
+        (f"{BEDS}\n\n\n\n\n\n\n{BEDS}\n", "moved", [8, 8]),
+        ("# Memory\n\n- Vera prefers raised beds because of the slugs.\n", "lost", None),
+        ("", "lost", None),
+    ],
+)  # fmt: skip
+def test_evidence_is_quoted_whatever_became_of_its_source(
+    small_repo: Path, text: str | None, resolved: str, lines: list[int] | None
+) -> None:
+    id_ = by_text(small_repo, "raised beds").id
+    if text is not None:
+        rewrite(small_repo, "MEMORY.md", text)
+    found = piece(small_repo, id_)
+    assert found["quote"] == BEDS
+    assert (found["resource"], found["lines"]) == ("sources/MEMORY.md", [6, 6])
+    assert found["resolved"] == resolved
+    there = {"resource": "sources/MEMORY.md", "lines": lines}
+    assert found["found"] == (there if lines else None)
+    # As it was then, whatever became of it since.
+    assert piece(small_repo, id_, "--at", "2026-03-01")["resolved"] == "exact"
+
+
+def test_a_source_that_vanished_and_one_that_has_another_name(small_repo: Path) -> None:
+    hoe, hail = by_text(small_repo, "rotary hoe").id, by_text(small_repo, "Hail broke").id
+    for day in (4, 5):
+        workspaces.growing(small_repo.parent / "workspace", day)
+        done(small_repo, "ingest", now=LATER)
+    found = piece(small_repo, hoe)
+    assert found["resolved"] == "moved"
+    assert found["found"] == {"resource": "sources/memory/tools-and-sheds.md", "lines": [3, 3]}
+    found = piece(small_repo, hail)
+    assert (found["resolved"], found["missing"]) == ("lost", False)
+    assert "Hail broke two panes" in found["quote"]
+    text = memrepo(small_repo, "why", hail, as_json=False).out
+    assert "no longer in the sources" in text
+    assert "    | Hail broke two panes of the greenhouse." in text
+
+
+def test_a_note_is_found_below_another_heading(small_repo: Path) -> None:
+    hail = by_text(small_repo, "Hail broke").id
+    rewrite(small_repo, "memory/2026-02-01.md", None)
+    copied = "# 2026-02-05\n\n## 10:00 Copied\n\nHail broke two panes of the greenhouse.\n"
+    rewrite(small_repo, "memory/2026-02-05.md", copied)
+    assert piece(small_repo, hail)["found"] == {
+        "resource": "sources/memory/2026-02-05.md", "lines": [3, 5],
+    }  # fmt: skip
+
+
+def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
+    odd = "\ufeff# Memory\r\n\r\n- A form\x0cfeed and a \u2028 separator are no line ends here.\r\n"
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "MEMORY.md").write_bytes(
+        (odd + "\r\n- The barn door is painted green.\r\n").encode()
+    )
+    repo = begin(tmp_path, tmp_path / "workspace")
+    assert (
+        piece(repo, by_text(repo, "barn door").id)["quote"] == "- The barn door is painted green."
+    )
+
+
+def test_a_secret_in_the_recorded_blob_is_not_quoted(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    row = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0NTY3OA"
+    key = f"-----BEGIN PRIVATE KEY-----\n{row}\n{row}\n-----END PRIVATE KEY-----"
+    secret = f"# Memory\n\n{key}\n- the token is ghp_{'a1B2' * 9} and more\n"
+    (small_repo / "sources" / "MEMORY.md").write_text(secret)
+    git(small_repo, "add", "-A")
+    git(small_repo, "commit", "-q", "-m", "past every guard")
+    blob = git(small_repo, "rev-parse", "HEAD:sources/MEMORY.md").strip()
+    path = small_repo / memory.path
+    old = memory.sources[0].blob
+    for lines, kept in (("[7, 7]", "and more"), ("[4, 5]", "redacted"), ("[1, 7]", "# Memory")):
+        text = path.read_text().replace(old, blob).replace("[6, 6]", lines)
+        (small_repo / memory.path).write_text(text)
+        git(small_repo, "commit", "-q", "-am", lines)
+        for command in ("why", "show"):
+            said = memrepo(small_repo, command, memory.id)
+            assert "ghp_" not in said.out
+            assert "QUJD" not in said.out
+            (found,) = said.data["evidence"]
+            assert kept in found["quote"]
+            assert "[redacted:" in found["quote"]
+        git(small_repo, "reset", "-q", "--hard", "HEAD~1")
+
+
+def test_a_recorded_version_that_is_not_there_is_said(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    path = small_repo / memory.path
+    path.write_text(path.read_text().replace(memory.sources[0].blob, "1" * 40))
+    git(small_repo, "commit", "-q", "-am", "another blob")
+    found = piece(small_repo, memory.id)
+    # The hash still finds it in the sources of today.
+    assert (found["missing"], found["resolved"], found["quote"]) == (True, "moved", BEDS)
+    rewrite(small_repo, "MEMORY.md", "# Memory\n")
+    found = piece(small_repo, memory.id)
+    assert (found["missing"], found["resolved"], found["quote"]) == (True, "lost", "")
+    text = memrepo(small_repo, "why", memory.id, as_json=False).out
+    assert "is not in this repository" in text
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_shallow_and_partial_clones_quote_what_they_can(
+    small_repo: Path, tmp_path: Path, reachable: bool
+) -> None:
+    id_ = by_text(small_repo, "raised beds").id
+    rewrite(small_repo, "MEMORY.md", "# Memory\n\n- Something else is written here.\n")
+    git(small_repo, "config", "uploadpack.allowFilter", "true")
+    git(small_repo, "config", "uploadpack.allowAnySHA1InWant", "true")
+    url = f"file://{small_repo}"
+    git(tmp_path, "clone", "-q", "--depth", "1", url, "shallow")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", url, "partial")
+    if not reachable:
+        small_repo.rename(tmp_path / "away")
+    found = piece(tmp_path / "shallow", id_)
+    assert (found["missing"], found["resolved"], found["quote"]) == (True, "lost", "")
+    found = piece(tmp_path / "partial", id_)
+    assert (found["missing"], found["quote"]) == ((False, BEDS) if reachable else (True, ""))
+
+
+def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_repo: Path) -> None:
+    found = done(small_repo, "why", by_text(small_repo, "raised beds").id)
+    merge = git(small_repo, "rev-parse", "HEAD").strip()
+    (judged,) = found["judgements"]
+    assert (judged["accepted"], judged["judge"]) == (merge, "offline/1")
+    assert judged["disposition"] == "new_claim"
+    assert judged["verdicts"][0]["verdict"] == "promote"
+    assert judged["verdicts"][0]["strength"] > 1
+    assert found["scores"]["canonical_clarity"]
+    (decided,) = found["decisions"]
+    assert (decided["op"], decided["accepted"]) == ("create", merge)
+    assert decided["commit"] != merge
+
+
+def test_why_follows_the_supersession_both_ways_and_survives_a_ring(small_repo: Path) -> None:
+    first = by_text(small_repo, "raised beds").id
+    second = done(small_repo, "supersede", first, "Vera prefers high beds.", now=LATER)["memories"][
+        0
+    ]
+    third = done(small_repo, "supersede", second, "Vera gave up gardening.", now=DAY3)["memories"][
+        0
+    ]
+
+    def line(id_: str, side: str) -> list[str]:
+        return [other["id"] for other in done(small_repo, "why", id_)["supersession"][side]]
+
+    assert (line(first, "before"), line(first, "after")) == ([], [second, third])
+    assert (line(second, "before"), line(second, "after")) == ([first], [third])
+    assert (line(third, "before"), line(third, "after")) == ([second, first], [])
+    assert line(first, "after")[0] in memrepo(small_repo, "why", first, as_json=False).out
+    memory = memories(small_repo)[third]
+    path = small_repo / memory.path
+    path.write_text(path.read_text().replace("created:", f"superseded_by: [{first}]\ncreated:", 1))
+    git(small_repo, "rm", "-q", memories(small_repo)[second].path)
+    git(small_repo, "commit", "-q", "-am", "a ring with a gap")
+    found = done(small_repo, "why", third)["supersession"]
+    assert [(o["id"], o["gone"]) for o in found["before"]] == [(second, True)]
+    assert [o["id"] for o in found["after"]] == [first, second]
+
+
+def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -> None:
+    one, other = by_text(small_repo, "raised beds"), by_text(small_repo, "heirloom")
+    done(small_repo, "link", one.id, "contradicts", other.id)
+    path = small_repo / by_text(small_repo, "rotary hoe").path
+    path.write_text(path.read_text().replace("created:", f"duplicate_of: {one.id}\ncreated:", 1))
+    note = small_repo / "corrections" / "2026-03-02-1.md"
+    note.parent.mkdir()
+    note.write_text(
+        f"---\ntype: note\n---\n\n# Beds, \u202ehigh or low\n\n{one.id} is contested.\n"
+    )
+    git(small_repo, "add", "-A")
+    git(small_repo, "commit", "-q", "-m", "by hand")
+    found = done(small_repo, "why", other.id)
+    assert [m["id"] for m in found["contested"]] == [one.id]
+    found = done(small_repo, "why", one.id)
+    assert [m["id"] for m in found["contested"]] == [other.id]
+    assert [m["id"] for m in found["duplicates"]["by"]] == [by_text(small_repo, "rotary hoe").id]
+    assert found["corrections"] == [
+        {"path": "corrections/2026-03-02-1.md", "title": "Beds, high or low"}
+    ]
+
+
+def test_what_a_manifest_says_is_text_however_it_is_written(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    (path,) = (small_repo / "runs").rglob("*.json")
+    record = json.loads(path.read_text())
+    record["judgements"][memory.id] = [
+        {"rationale": f"\x1b[31mthe key is ghp_{'a1B2' * 9}", "verdicts": [7, {"verdict": None}]},
+        "no mapping", {"relations": ["x"], "disposition": ["odd"]},
+    ]  # fmt: skip
+    path.write_text(json.dumps(record))
+    git(small_repo, "commit", "-q", "-am", "by hand")
+    answer = memrepo(small_repo, "why", memory.id)
+    assert answer.exit == 0
+    assert "ghp_" not in answer.out
+    assert "\x1b" not in memrepo(small_repo, "why", memory.id, as_json=False).out
+
+
+def test_why_of_a_memory_that_left_the_tree_says_where_it_still_is(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    before = git(small_repo, "rev-parse", "HEAD").strip()
+    git(small_repo, "rm", "-q", memory.path)
+    git(small_repo, "commit", "-q", "-m", "away")
+    for word in (memory.id, memory.id[:10], memory.slug, memory.path):
+        for command in ("why", "show", "blame"):
+            answer = memrepo(small_repo, command, word)
+            assert answer.exit == 2
+            assert "took it out" in answer.error["message"]
+            (flag,) = [w for w in answer.error["fix"].split("`") if w.startswith("--at ")]
+            then = done(small_repo, command, word, *flag.split())
+            assert then["commit"].startswith(flag.split()[1])
+    assert git(small_repo, "merge-base", "--is-ancestor", flag.split()[1], before) == ""

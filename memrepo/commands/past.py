@@ -22,15 +22,19 @@ _SLUG = re.compile(rf"(?:.*[:/])?[^:/]*-([0-9a-f]{{{DIGITS}}})(?:\.md)?")
 
 
 class LeftTheTree(MemrepoError):
-    """The memory was there once, and is not at the commit that was asked about."""
+    """The memory was there once, and is not (or not readable) at the commit asked about."""
 
     exit_code = Exit.USAGE
 
-    def __init__(self, id_: str, last: Version, before: str) -> None:
-        entry = last.entry
+    def __init__(self, id_: str, versions: Sequence[Version]) -> None:
+        last = versions[0]
+        said = f"{last.entry.commit[:10]} ({last.entry.op}) took it out"
+        if last.unreadable:
+            said = f"{last.unreadable} cannot be read since {last.entry.commit[:10]}"
+        there = (v.entry.commit for v in versions if v.memory is not None and not v.unreadable)
         super().__init__(
-            f"{id_} is not there any more: {entry.commit[:10]} ({entry.op}) took it out",
-            fix=f"add `--at {before[:10]}` to ask about it as it was before; "
+            f"{id_} is not there any more: {said}",
+            fix=f"add `--at {next(there, '')[:10]}` to ask about it as it was before; "
             f"`memrepo history {id_}` lists its commits",
         )
 
@@ -63,13 +67,11 @@ def find_past(desk: Desk, state: State, word: str) -> Past:
     try:
         memory = find(state, word)
     except NoSuchMemory:
-        id_, path = _once(desk, word)
-        if not id_:
+        gone = _once(desk, word)
+        if gone is None:
             raise
-    else:
-        id_, path = memory.id, memory.path
-    layout, repo = desk.tree.layout, desk.store.repo
-    return Past(id=id_, versions=trace(repo, desk.tree.commit, layout, id_, path))
+        return gone
+    return _past(desk, memory.id, memory.path)
 
 
 def find_present(desk: Desk, state: State, word: str, now: Desk) -> Memory:
@@ -80,12 +82,15 @@ def find_present(desk: Desk, state: State, word: str, now: Desk) -> Memory:
     try:
         return find(state, word)
     except NoSuchMemory as error:
-        id_, path = _once(desk, word)
-        if not id_:
+        gone = _once(desk, word)
+        if gone is None:
             raise _better(desk, word, now, error) from None
-        versions = trace(desk.store.repo, desk.tree.commit, desk.tree.layout, id_, path)
-    before = next((v.entry.commit for v in versions if v.memory is not None), "")
-    raise LeftTheTree(id_, versions[0], before)
+    raise LeftTheTree(gone.id, gone.versions)
+
+
+def _past(desk: Desk, id_: str, path: str) -> Past:
+    layout, repo = desk.tree.layout, desk.store.repo
+    return Past(id=id_, versions=trace(repo, desk.tree.commit, layout, id_, path))
 
 
 def _better(desk: Desk, word: str, now: Desk, error: NoSuchMemory) -> MemrepoError:
@@ -97,8 +102,8 @@ def _better(desk: Desk, word: str, now: Desk, error: NoSuchMemory) -> MemrepoErr
         return error
 
 
-def _once(desk: Desk, word: str) -> tuple[str, str]:
-    """Return id and a former path of a memory that history knows; empty where it knows none."""
+def _once(desk: Desk, word: str) -> Past | None:
+    """Return a memory that history knows, or None; raises Ambiguous."""
     layout, repo, head = desk.tree.layout, desk.store.repo, desk.tree.commit
     slug = _SLUG.fullmatch(word)
     digits = _DIGITS.fullmatch(word)
@@ -118,7 +123,9 @@ def _once(desk: Desk, word: str) -> tuple[str, str]:
     known = {id_: path for id_, path in known.items() if ID_PATTERN.fullmatch(id_)}
     if len(known) > 1:
         raise Ambiguous(word, sorted(known))
-    return next(iter(known.items()), ("", ""))
+    past = next((_past(desk, id_, path) for id_, path in known.items()), None)
+    # A trailer alone makes no memory: anybody can write one.
+    return past if past is not None and any(v.memory for v in past.versions) else None
 
 
 def landings(desk: Desk, runs: Iterable[str]) -> dict[str, history.Entry]:

@@ -64,7 +64,7 @@ def evidence(desk: Desk, memory: Memory) -> list[dict[str, Any]]:
 
 def _as_json(source: Source, text: Text | None, place: Found, now: _Sources) -> dict[str, Any]:
     said = quote(text, source.lines) if text is not None else ""
-    if text is None and place.outcome == "moved":
+    if text is None and place.path in now:
         said = quote(now[place.path], place.lines)
     moved = place.outcome == "moved"
     return {

@@ -117,7 +117,8 @@ def resolve(
         spans = list(_spans(text, source.text_hash, said))
         if spans:
             near = min(spans, key=lambda s: (abs(s[0] - lines[0]) if text is here else 0, s))
-            return Found(outcome="moved", path=text.path, lines=near)
+            same = text is here and near == lines
+            return Found(outcome="exact" if same else "moved", path=text.path, lines=near)
     return Found(outcome="lost")
 
 

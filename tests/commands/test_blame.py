@@ -287,6 +287,26 @@ def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None
         assert memrepo(small_repo, command, word).exit == 2
 
 
+def test_a_trailer_alone_makes_no_memory(small_repo: Path) -> None:
+    id_ = f"mem-{'f' * 16}"
+    git(small_repo, "commit", "-q", "--allow-empty", "-m", f"x\n\nMemrepo-Memory: {id_}")
+    for command in ("history", "why", "blame", "show"):
+        answer = memrepo(small_repo, command, id_)
+        assert answer.exit == 2
+        assert "no memory is called" in answer.error["message"]
+
+
+def test_a_memory_that_cannot_be_read_says_since_when(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    broken = write_by_hand(small_repo, memory.path, "created:", "created", "break")
+    answer = memrepo(small_repo, "why", memory.id)
+    assert answer.exit == 2
+    assert f"cannot be read since {broken[:10]}" in answer.error["message"]
+    (flag,) = [w for w in answer.error["fix"].split("`") if w.startswith("--at ")]
+    assert done(small_repo, "why", memory.id, *flag.split())["id"] == memory.id
+    assert changed(small_repo, memory.id) == [("unreadable", "edit"), ("created", "create")]
+
+
 # -- log -----------------------------------------------------------------------------------------
 
 

@@ -142,7 +142,10 @@ def test_a_recorded_version_that_is_not_there_is_said(small_repo: Path) -> None:
     path.write_text(path.read_text().replace(memory.sources[0].blob, "1" * 40))
     git(small_repo, "commit", "-q", "-am", "another blob")
     found = piece(small_repo, memory.id)
-    # The hash still finds it in the sources of today.
+    # The hash still finds it in the sources of today: here, or elsewhere.
+    assert (found["missing"], found["resolved"], found["quote"]) == (True, "exact", BEDS)
+    rewrite(small_repo, "MEMORY.md", f"# Memory\n\n{BEDS}\n")
+    found = piece(small_repo, memory.id)
     assert (found["missing"], found["resolved"], found["quote"]) == (True, "moved", BEDS)
     rewrite(small_repo, "MEMORY.md", "# Memory\n")
     found = piece(small_repo, memory.id)

@@ -8,10 +8,9 @@ from datetime import tzinfo
 from itertools import groupby
 from typing import Any
 
-from memrepo.commands.history import brief
+from memrepo.commands.history import brief, value_of
 from memrepo.commands.past import find_present, landings, who
 from memrepo.commands.session import Answer, Session, opened
-from memrepo.commands.show import plain
 from memrepo.commands.when import at_argument, desk_at, heading
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
@@ -80,7 +79,7 @@ class _Told:
 def _fields(told: _Told, memory: Memory, found: Authors) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "path", {"value": memory.path, **told.of(found.path)}
     for name, setter in found.fields.items():
-        value = plain(name, memory)
+        value = value_of(name, memory)
         row: dict[str, Any] = {"value": value, **told.of(setter)}
         if name in found.elements:
             parts = zip(value, found.elements[name], strict=True)

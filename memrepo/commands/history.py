@@ -96,11 +96,11 @@ def changes(old: Memory | None, new: Memory | None) -> dict[str, tuple[Any, Any]
     if old is None or new is None:
         return {}
     names = [f.name for f in FIELDS if old.fields.get(f.name) != new.fields.get(f.name)]
-    found = {name: (_value(name, old), _value(name, new)) for name in names}
+    found = {name: (value_of(name, old), value_of(name, new)) for name in names}
     return {**found, **({BODY: (old.body, new.body)} if old.body != new.body else {})}
 
 
-def _value(name: str, memory: Memory) -> Any:
+def value_of(name: str, memory: Memory) -> Any:
     """Return a field's value, or the default that its absence means."""
     default = BY_NAME[name].default
     return plain(name, memory) if name in memory.fields else default or None

@@ -129,6 +129,7 @@ def test_a_revert_set_the_field_and_names_whose_value_it_brought_back(small_repo
     run = done(small_repo, "run", now=LATER)["run"]
     done(small_repo, "edit", old.id, "--set", "tags=water", now=DAY3)
     done(small_repo, "revert", run, "--reason", "too early", now=DAY4)
+    assert blame(small_repo, old.id)["status"]["value"] == "active"
     status = blame(small_repo, old.id)["run"]
     assert (status["op"], status["reason"], status["when"]) == ("revert", "too early", DAY4)
     assert status["restores"]["op"] == "create"

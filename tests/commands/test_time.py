@@ -16,7 +16,8 @@ DAY3 = "2026-03-03T09:00:00Z"
 
 
 @pytest.fixture(scope="module")
-def _watered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository whose watering interval was replaced on 2 March; read only."""
     base = tmp_path_factory.mktemp("watered")
     done(base, "init", "repo", "--from", workspaces.growing(base / "workspace", 0))
     repo = base / "repo"
@@ -28,9 +29,9 @@ def _watered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def watered(_watered: Path, tmp_path: Path) -> Path:
-    """Return a repository whose watering interval was replaced on 2 March, in the zone Manila."""
-    return Path(shutil.copytree(_watered, tmp_path / "repo", symlinks=True))
+def watered(shared: Path, tmp_path: Path) -> Path:
+    """Return a copy of the shared repository that a test may change."""
+    return Path(shutil.copytree(shared, tmp_path / "repo", symlinks=True))
 
 
 def by_text(repo: Path, part: str) -> Memory:
@@ -55,9 +56,9 @@ def first_parents(repo: Path) -> list[str]:
         ("HEAD", 0), ("main~1", 1), ("@", 0),
     ],
 )  # fmt: skip
-def test_at_means_a_commit_along_first_parents(watered: Path, word: str, back: int) -> None:
-    answer = done(watered, "search", "watering", "--at", word)
-    assert answer["commit"] == first_parents(watered)[back]
+def test_at_means_a_commit_along_first_parents(shared: Path, word: str, back: int) -> None:
+    answer = done(shared, "search", "watering", "--at", word)
+    assert answer["commit"] == first_parents(shared)[back]
 
 
 def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:
@@ -69,10 +70,10 @@ def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:
     assert said["commit"] == first_parents(watered)[0]
 
 
-def test_the_chain_of_a_run_is_not_along_first_parents(watered: Path) -> None:
-    chain = git(watered, "rev-list", "HEAD~1^1..HEAD~1^2").split()
-    assert done(watered, "search", "x", "--at", "2026-03-02T09:00:00Z")["commit"] not in chain
-    assert done(watered, "search", "x", "--at", chain[0])["commit"] == chain[0]
+def test_the_chain_of_a_run_is_not_along_first_parents(shared: Path) -> None:
+    chain = git(shared, "rev-list", "HEAD~1^1..HEAD~1^2").split()
+    assert done(shared, "search", "x", "--at", "2026-03-02T09:00:00Z")["commit"] not in chain
+    assert done(shared, "search", "x", "--at", chain[0])["commit"] == chain[0]
 
 
 @pytest.mark.parametrize(
@@ -85,19 +86,19 @@ def test_the_chain_of_a_run_is_not_along_first_parents(watered: Path) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("command", [("search", "water"), ("show", "mem-0"), ("why", "mem-0")])
 def test_a_word_that_names_no_commit_is_refused_with_a_way_out(
-    watered: Path, command: tuple[str, ...], word: str
+    shared: Path, command: tuple[str, ...], word: str
 ) -> None:
-    before = standing(watered)
-    answer = memrepo(watered, *command, f"--at={word}")
+    before = standing(shared)
+    answer = memrepo(shared, *command, f"--at={word}")
     assert answer.exit == 2
     assert "neither a revision" in answer.error["message"]
     assert "2026-01-31" in answer.error["fix"]
-    assert standing(watered) == before
+    assert standing(shared) == before
 
 
 @pytest.mark.parametrize("word", ["2026-02-28", "1969-12-31", "0001-01-01"])
-def test_a_date_before_the_first_commit_names_the_first(watered: Path, word: str) -> None:
-    answer = memrepo(watered, "show", "x", "--at", word)
+def test_a_date_before_the_first_commit_names_the_first(shared: Path, word: str) -> None:
+    answer = memrepo(shared, "show", "x", "--at", word)
     assert answer.exit == 2
     assert "2026-03-01 17:00" in answer.error["message"]
     assert "2026-03-01" in answer.error["fix"]
@@ -133,19 +134,21 @@ QUERIES = (
 )  # fmt: skip
 
 
-def test_search_at_answers_what_it_would_have_answered_there(watered: Path, tmp_path: Path) -> None:
-    commits = first_parents(watered)[:-1]
-    commits += git(watered, "rev-list", "HEAD~1^1..HEAD~1^2").split()
-    # There and back again: the index of the past follows.
-    for commit in [*commits, *commits[::-1]]:
-        clone = tmp_path / f"clone-{commit}"
-        if not clone.exists():
-            git(tmp_path, "clone", "-q", str(watered), str(clone))
-            git(clone, "checkout", "-q", "-B", "main", commit)
-        for words in QUERIES:
-            then = done(watered, "search", *words, "--at", commit)
-            assert then == done(clone, "search", *words)
-    now = done(watered, "search", "watering")
+def test_search_at_answers_what_it_would_have_answered_there(shared: Path, tmp_path: Path) -> None:
+    commits = first_parents(shared)[:-1]
+    commits += git(shared, "rev-list", "--reverse", "HEAD~1^1..HEAD~1^2").split()[:3]
+    git(tmp_path, "clone", "-q", str(shared), "clone")
+    there = {}
+    for commit in commits:
+        git(tmp_path / "clone", "checkout", "-q", "-B", "main", commit)
+        there[commit] = [done(tmp_path / "clone", "search", *words) for words in QUERIES]
+    for commit in commits:
+        then = [done(shared, "search", *words, "--at", commit) for words in QUERIES]
+        assert then == there[commit]
+    # And back again: the index of the past follows.
+    for commit in commits[::-1]:
+        assert done(shared, "search", *QUERIES[0], "--at", commit) == there[commit][0]
+    now = done(shared, "search", "watering")
     assert now["commit"] == commits[0]
     assert "5 days" in now["hits"][0]["text"]
 
@@ -158,19 +161,19 @@ def test_search_at_leaves_the_index_of_the_present_alone(watered: Path) -> None:
     assert index.read_bytes() == before
 
 
-def test_show_at_shows_what_the_file_said_and_says_when(watered: Path) -> None:
-    old = by_text(watered, "every 3 days")
-    then = done(watered, "show", old.id, "--at", "2026-03-01")
+def test_show_at_shows_what_the_file_said_and_says_when(shared: Path) -> None:
+    old = by_text(shared, "every 3 days")
+    then = done(shared, "show", old.id, "--at", "2026-03-01")
     assert then["memory"].get("status") is None
     assert then["evidence"][0]["resolved"] == "exact"
-    assert done(watered, "show", old.id)["memory"]["status"] == "superseded"
-    text = memrepo(watered, "show", old.id, "--at", "2026-03-01", as_json=False).out
+    assert done(shared, "show", old.id)["memory"]["status"] == "superseded"
+    text = memrepo(shared, "show", old.id, "--at", "2026-03-01", as_json=False).out
     assert text.startswith(f"as of commit {then['commit'][:10]}, 2026-03-01 17:00\n")
 
 
-def test_a_memory_that_was_not_there_yet_is_not_simply_unknown(watered: Path) -> None:
-    new = by_text(watered, "every 5 days")
-    answer = memrepo(watered, "show", new.id, "--at", "2026-03-01")
+def test_a_memory_that_was_not_there_yet_is_not_simply_unknown(shared: Path) -> None:
+    new = by_text(shared, "every 5 days")
+    answer = memrepo(shared, "show", new.id, "--at", "2026-03-01")
     assert answer.exit == 2
     assert "not there yet" in answer.error["message"]
 
@@ -262,9 +265,9 @@ def test_export_valid_at_leaves_out_what_was_not_true(watered: Path, tmp_path: P
 
 @pytest.mark.parametrize("word", ["HEAD", "yesterday", "2026-02-30"])
 @pytest.mark.parametrize("command", ["search", "show"])
-def test_valid_at_takes_dates_only(watered: Path, command: str, word: str) -> None:
-    id_ = by_text(watered, "every 3 days").id
-    assert memrepo(watered, command, id_).exit == 0
-    answer = memrepo(watered, command, id_, f"--valid-at={word}")
+def test_valid_at_takes_dates_only(shared: Path, command: str, word: str) -> None:
+    id_ = by_text(shared, "every 3 days").id
+    assert memrepo(shared, command, id_).exit == 0
+    answer = memrepo(shared, command, id_, f"--valid-at={word}")
     assert answer.exit == 2
     assert "is not a date" in answer.error["message"]

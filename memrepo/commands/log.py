@@ -13,7 +13,6 @@ from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.core.changes import OPS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.messages import PREFIX
 from memrepo.core.moments import asked, extent
 from memrepo.store import history
 

@@ -11,6 +11,7 @@ from driving import begin, done, git, memrepo
 
 RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}")
 DIGITS = re.compile(r"-[0-9a-f]{6}(?=\.md$| by )")
+CASE = re.compile(r"con-[0-9a-f]{16}")
 FOLDED = re.compile(r"undated/[0-9a-f]{2}/")
 
 
@@ -30,7 +31,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain(text: str) -> str:
     """Drop what hangs on hashes: the tail of run ids, of file names and of folders of undated."""
     text = FOLDED.sub("undated/", RUN.sub(r"\1", text))
-    return DIGITS.sub("", text)
+    return DIGITS.sub("", CASE.sub("con", text))
 
 
 def history(repo: Path, *argv: str) -> list[tuple[str, ...]]:
@@ -157,6 +158,7 @@ FULL: list[tuple[str, ...]] = [
     ),
     (
         "supersede: watering-interval-ev… by watering-interval-ev…-83a065",
+        "A corrections/2026-03-04-con.md",
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
@@ -171,6 +173,7 @@ FULL: list[tuple[str, ...]] = [
     ("run: 20260304T090000Z: 1 new, 1 superseded",),
     (
         "revert: run 20260304T090000Z",
+        "D corrections/2026-03-04-con.md",
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "D memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
         "D runs/2026-03/20260304T090000Z.json",

@@ -1,4 +1,4 @@
-"""`memrepo check`: validate memory files, for hooks, CI and people."""
+"""`memrepo check`: validate memory and correction files, for hooks, CI and people."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from memrepo.checks.corrections import check_corrections, is_correction
 from memrepo.checks.memories import check_files, completed
 from memrepo.commands.session import Answer, Session
 from memrepo.commands.table import UsageError
 from memrepo.core import codec
+from memrepo.core.corrections import correction_paths
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
 
@@ -54,7 +56,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         if options.fix:
             files, fixed = _fix(session, files)
         count = len(files)
-        problems += check_files(files)
+        problems += _check(files)
     else:
         problems, count = _tree(session)
     errors = sum(p.severity == "error" for p in problems)
@@ -107,13 +109,20 @@ def _read(where: Path, names: Iterable[str]) -> tuple[Mapping[str, bytes], list[
     return files, problems
 
 
+def _check(files: Mapping[str, bytes]) -> list[Problem]:
+    """Return every finding: files in a folder `corrections/` are corrections, others memories."""
+    cases = {path: data for path, data in files.items() if is_correction(path)}
+    rest = {path: data for path, data in files.items() if path not in cases}
+    return [*check_files(rest), *check_corrections(cases)]
+
+
 def _staged(session: Session) -> tuple[list[Problem], int]:
     from memrepo.store.gitenv import opened
-    from memrepo.store.staged import staged_memories
+    from memrepo.store.staged import staged_files
 
     with opened(session.where, keep_index=True) as repo:
-        files, problems = staged_memories(repo)
-        return [*problems, *check_files(files)], len(files)
+        files, problems = staged_files(repo)
+        return [*problems, *_check(files)], len(files)
 
 
 def _tree(session: Session) -> tuple[list[Problem], int]:
@@ -121,5 +130,7 @@ def _tree(session: Session) -> tuple[list[Problem], int]:
 
     with opened(session) as desk:
         tree = desk.tree
-        files = {p: tree.files[p] for p in tree.blobs if tree.layout.is_memory(p)}
-        return [*tree.problems, *check_files(files)], len(files)
+        kept = [p for p in tree.blobs if tree.layout.is_memory(p)]
+        kept += correction_paths(tree.blobs, tree.layout)
+        files = {path: tree.files[path] for path in kept}
+        return [*tree.problems, *_check(files)], len(files)

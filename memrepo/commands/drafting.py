@@ -18,7 +18,7 @@ from memrepo.core.times import format_time
 from memrepo.purify.holding import Parted
 from memrepo.purify.manifest import Consumed, Manifest, Receipt
 from memrepo.purify.pipeline import Mode, Purified
-from memrepo.purify.retire import with_run
+from memrepo.purify.stamping import with_run
 from memrepo.views.pages import render_views
 
 WHAT_LENGTH = 66

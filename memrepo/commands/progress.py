@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from memrepo.core.judging import (
     CanonicalClaim,
     CanonicalRequest,
+    Finding,
     Judge,
     PromotionRequest,
+    Suspicion,
     Usage,
     Verdict,
 )
@@ -58,6 +60,12 @@ class WatchedJudge:
         answers = self.judge.canonicalise(request)
         self.tick("judged, pass 2")
         return answers
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        """Ask whether two statements contradict each other, and count it."""
+        finding = self.judge.verify(suspicion)
+        self.tick("pairs compared")
+        return finding
 
 
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:

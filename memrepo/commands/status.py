@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from memrepo.commands.disputes import disputes
 from memrepo.commands.ingest import passed_over, unmatched_json, unmatched_text
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
@@ -113,7 +114,9 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
         "uncommitted": sorted(uncommitted), "runs": len(manifests),
         "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,
     }  # fmt: skip
-    problems = (*state.problems, *damaged)
+    open_cases, cases = disputes(state)
+    data["contradictions"] = sum(c.status == "open" for c in open_cases)
+    problems = (*state.problems, *damaged, *cases.problems)
     return {**data, "problems": [p.as_json() for p in problems]}, problems
 
 
@@ -132,6 +135,9 @@ def _text(data: dict[str, Any], last: str, schedule: list[str]) -> str:
         lines.append("notes      " + ", ".join(f"{n} {t}" for t, n in data["tiers"].items()))
     lines.append(f"sources    {data['sources']} files, {len(data['unread'])} not yet taken in")
     lines.append(f"last run   {last or 'none yet: `memrepo run` makes one'}")
+    if count := data["contradictions"]:
+        said = counted(count, "contradiction is", "contradictions are")
+        lines.append(f"contested  {said} open (`memrepo resolve`)")
     lines += schedule
     lines += [
         f"waiting    {branch} (`memrepo diff`, then `accept` or `discard`)"

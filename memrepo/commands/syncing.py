@@ -17,7 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.keeping import keep
 from memrepo.core.layout import CONFIG_NAME, Layout
-from memrepo.core.merge import Conflict, Facts, MergeResult, merge_states
+from memrepo.core.merge import Conflict, Facts, Kept, MergeResult, merge_states
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, play
@@ -111,7 +111,7 @@ def join(
         return Joined(chain=None, clashes=tuple(_clash(desk, sides, c) for c in clashes))
     config = _config(result.state)
     writes = (
-        *(w for w in keep(desk.tree.layout, result.kept, session.now)
+        *(w for w in keep(desk.tree.layout, _unkept(result), session.now)
           if w.path not in result.state.files),
         *render_views(result.state, personal=config.profile == "personal"),
     )  # fmt: skip
@@ -127,6 +127,12 @@ def join(
         chain=chain, merged=merged, kept=tuple(p for p in kept if p in effects[0].files),
         problems=(*result.problems, *map(_stood, result.conflicts if not taken else ())),
     )  # fmt: skip
+
+
+def _unkept(result: MergeResult) -> list[Kept]:
+    """Return what gave way and is not on file yet: the merge itself puts wordings aside."""
+    known = result.state.memories
+    return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
 
 
 def _sides(desk: Desk, hub: str, name: str) -> _Sides:

@@ -46,6 +46,8 @@ COMMANDS: dict[str, str] = {
     "pin": "protect a memory from ageing and pruning",
     "unpin": "end that protection",
     "link": "link one memory to another",
+    "resolve": "decide between two memories that contradict each other",
+    "corrections": "contradictions and other corrections, open ones first",
     "history": "every commit of one memory",
     "sync": "bring this clone and the hub to one history",
     "why": "the evidence and the judgements that a memory rests on",

@@ -274,6 +274,38 @@ class CanonicalRequest:
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
+Newer = Literal["first", "second", "unknown"]
+Why = Literal["claimed", "same_key", "similar"]
+NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """The question whether two statements contradict each other.
+
+    `why`: the judge itself named the second one when it worded the first (then `reason` is what
+    it said), both give another value to one subject and predicate, or their words are alike.
+    `fault` is empty at first; a second question says what was wrong with the first answer.
+    """
+
+    now: datetime
+    first: PriorClaim
+    second: PriorClaim
+    why: Why
+    reason: str = ""
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The answer: whether both cannot hold, how sure that is (0 to 1), why, and which is newer."""
+
+    is_contradiction: bool
+    confidence: float
+    reasoning: str = ""
+    newer: Newer = "unknown"
+
+
 class Judge(Protocol):
     """What scores and words; the offline rules, a model, a command or a recording."""
 
@@ -298,3 +330,6 @@ class Judge(Protocol):
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2: claims for each cluster, one a fact; raises as Pass 1 does."""
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        """Say whether two statements contradict each other; raises as Pass 1 does."""

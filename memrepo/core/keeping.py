@@ -19,7 +19,7 @@ _DIGITS = 12
 
 
 def keep(layout: Layout, kept: Iterable[Kept], now: datetime) -> tuple[Write, ...]:
-    """Return one file for each thing that gave way, at `corrections/<date>-<12 hex>.md`.
+    """Return one file for each thing that gave way, at `corrections/<date>-gave-way-<12 hex>.md`.
 
     The header says what it was, whose, and where it stood; the text below is as it was.
     """
@@ -36,5 +36,5 @@ def _file(layout: Layout, kept: Kept, now: datetime) -> tuple[str, bytes]:
     head = [f"{key}: {inline(value)}" for key, value in entries.items() if value]
     name = digest([kept.id, kept.path, kept.key, text])[:_DIGITS]
     body = text if text.endswith("\n") else f"{text}\n"
-    path = f"{layout.area('corrections')}{now:%Y-%m-%d}-{name}.md"
+    path = f"{layout.area('corrections')}{now:%Y-%m-%d}-gave-way-{name}.md"
     return path, "\n".join(["---", *head, "---", body]).encode("utf-8")

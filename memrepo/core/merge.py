@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from types import MappingProxyType
 
-from memrepo.core import closure, codec, edits
+from memrepo.core import closure, codec, corrections, edits
 from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
 from memrepo.core.memory import Memory
 from memrepo.core.mergebytes import FileVersion
@@ -68,9 +68,15 @@ def merge_states(
 ) -> MergeResult:
     """Merge two states over their base; a memory that matches a tombstone ends forgotten.
 
-    The tombstones are those of the merged files; `tombstones` names further keys.
+    The tombstones are those of the merged files; `tombstones` names further keys. A wording that
+    gave way is kept under `corrections/`.
     """
     work = _Merge(base, ours, theirs, our_facts, their_facts)
+    return _merged(work, tombstones, aside=True)
+
+
+def _merged(work: _Merge, tombstones: Collection[str] = (), *, aside: bool) -> MergeResult:
+    _, ours, theirs = work.states
     draft = work.draft()
     swept = tuple(sweep(draft, tombstones))
     draft = apply(draft, swept)
@@ -82,8 +88,10 @@ def merge_states(
         if found - known:
             updates, mended = closure.close(draft, known)
     final = apply(draft, updates)
-    mended_paths = (final.memories[u.id].path for u in (*swept, *updates))
-    effect = _effect(ours, final, {*work.edits, *mended_paths})
+    wordings = tuple(_wordings(final, work.kept)) if aside else ()
+    final = apply(final, wordings)
+    touched = {final.memories[u.id].path for u in (*swept, *updates)} | {w.path for w in wordings}
+    effect = _effect(ours, final, {*work.edits, *touched})
     return MergeResult(
         state=final,
         effect=effect,
@@ -106,7 +114,10 @@ def virtual_base(bases: Sequence[State], ancestor: State | None = None) -> State
     empty = State(layout=bases[0].layout, files=Files({}, {}), memories=MappingProxyType({}))
     merged = rest.pop(0)
     for other in rest:
-        merged = merge_states(ancestor or empty, merged, other).state
+        # What gave way here was put aside when the bases were really merged, if they were.
+        merged = _merged(
+            _Merge(ancestor or empty, merged, other, _UNKNOWN, _UNKNOWN), aside=False
+        ).state
     return merged
 
 
@@ -187,6 +198,25 @@ class _Merge:
         while name in taken or (name != path and any(name in s.files for s in self.states)):
             name, turn = f"{path[:cut]}-{turn}{path[cut:]}", turn + 1
         return name
+
+
+def _wordings(state: State, kept: Sequence[Kept]) -> Iterator[Write]:
+    """Put aside the texts that gave way to another wording of the same memory."""
+    for lost in kept:
+        memory = state.memories.get(lost.id)
+        if lost.key != "body" or memory is None or memory.status == "forgotten":
+            continue
+        text = lost.data.decode("utf-8", "replace")
+        case = corrections.Correction(
+            id=corrections.wording_id(memory.id, text), kind="wording", verdict="newer",
+            sides=(corrections.Side(memory=memory.id, text=memory.body),
+                   corrections.Side(memory=memory.id, text=text)),
+            by=lost.by or "process:merge", at=lost.at,
+            reason="two sides worded it differently; the newer wording stands",
+        )  # fmt: skip
+        path = corrections.path_of(state.layout, case)
+        if path not in state.files:
+            yield Write(path=path, data=corrections.written(path, case))
 
 
 def sweep(state: State, more: Collection[str] = ()) -> Iterator[Update]:

@@ -7,7 +7,8 @@
 | candidates | the one with more evidence stands |
 | source snapshots, configuration | merged by line; a conflict where lines overlap |
 | tombstones | the higher epoch stands, then the one that is active; evidence is united |
-| threads, corrections, the rest | a conflict; the newer version stands |
+| corrections | what was decided stands over what is open; two other decisions are a conflict |
+| threads, the rest | a conflict; the newer version stands |
 
 A version that does not stand is always kept. A file removed on one side and changed on the other
 stays; that is a conflict only where a person removed it.
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from memrepo.core import header
+from memrepo.core import corrections, header
 from memrepo.core.layout import Layout
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.mergefields import NEVER, Origin, Stamps
@@ -72,6 +73,8 @@ def join_file(
         )
     if is_tombstone(layout, path) and (stone := _one_tombstone(path, ours, theirs)):
         return JoinedFile(data=stone)
+    if corrections.correction_paths([path], layout):
+        return _decided(path, ours, theirs, stamps)
     weigh = _evidence if path.startswith(layout.area("candidates")) else _age
     sides = sorted([(ours, stamps.ours), (theirs, stamps.theirs)], key=lambda s: weigh(*s))
     older, newer = (data for data, _ in sides)
@@ -91,6 +94,24 @@ def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
     if isinstance(one, Problem) or isinstance(other, Problem):
         return None
     return tombstone_bytes(join_tombstones(one, other))
+
+
+def _decided(path: str, ours: bytes, theirs: bytes, stamps: Stamps) -> JoinedFile:
+    """Join two versions of one case; one that cannot be read gives way."""
+    found = [(corrections.decode(path, data), data) for data in (ours, theirs)]
+    read = [(c, data) for c, data in found if isinstance(c, corrections.Correction)]
+    if len(read) < 2:
+        sides = [(ours, stamps.ours), (theirs, stamps.theirs)]
+        older, newer = (data for data, _ in sorted(sides, key=lambda s: _age(*s)))
+        whole = read[0][1] if read else newer
+        lost = older if whole == newer else newer
+        return JoinedFile(data=whole, conflict="both-changed", lost=lost)
+    (less, older), (more, newer) = sorted(read, key=lambda pair: corrections.weight(pair[0]))
+    if less.status == more.status == "resolved" and (less.verdict, less.kept) != (
+        more.verdict, more.kept,
+    ):  # fmt: skip
+        return JoinedFile(data=newer, conflict="both-changed", lost=older)
+    return JoinedFile(data=newer)
 
 
 _Weight = tuple[bool, datetime, int, bytes]

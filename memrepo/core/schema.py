@@ -50,12 +50,12 @@ class Field:
 
 _TEXT = Text()
 _NAME = Text(limit=200, what="a short text")
-_ACTOR = Text(
+ACTOR = Text(
     pattern=r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}",
     what="an actor: human:<id>, process:<id> or <producer>/<version>",
 )
 _HASH = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
-_STAMP = Record(m.Stamp, {"by": _ACTOR, "at": Time()}, required=("by",))
+_STAMP = Record(m.Stamp, {"by": ACTOR, "at": Time()}, required=("by",))
 SCORES = (
     "semantic_cluster_confidence", "canonical_clarity", "provenance_strength",
     "contradiction_pressure", "freshness", "confidence", "route_fitness",

@@ -10,6 +10,7 @@ from typing import TypeAlias, assert_never
 
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
+from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
@@ -90,6 +91,11 @@ class State:
         """Return the active memories, ordered by path."""
         found = (m for m in self.memories.values() if m.status == "active")
         return tuple(sorted(found, key=lambda m: m.path))
+
+    @cached_property
+    def corrections(self) -> Corrections:
+        """Return the cases on file: what contradicts what, and what was decided."""
+        return read_corrections(self.files, self.layout)
 
     @cached_property
     def tombstones(self) -> Tombstones:

@@ -21,7 +21,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import JudgeFailed, Usage
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-from memrepo.purify.replies import CLAIMS_KEY, VERDICTS_KEY
+from memrepo.purify.replies import CLAIMS_KEY, FINDING_KEY, VERDICTS_KEY
 
 READY: dict[str, tuple[str, ...]] = {
     "claude": ("claude", "-p"),
@@ -30,6 +30,7 @@ READY: dict[str, tuple[str, ...]] = {
 """Settings by name, for programs that are known."""
 ENVELOPE = ("response", "message", "content", "text", "output", "result")
 """Keys under which programs wrap their answer (memory-purifier, openclaw backend)."""
+_ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY))
 _TAIL = 600
 _DEPTH = 5
 
@@ -131,7 +132,7 @@ def _inner(value: Any, depth: int) -> str:
             return value
         case list() if depth:
             return "".join(_inner(part, depth - 1) for part in value)
-        case dict() if depth and not (value.keys() & {VERDICTS_KEY, CLAIMS_KEY}):
+        case dict() if depth and not (value.keys() & _ANSWERS):
             found = (_inner(value.get(key), depth - 1) for key in ENVELOPE)
             return next(filter(None, found), "")
         case dict():

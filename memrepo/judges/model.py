@@ -10,12 +10,26 @@ from memrepo.core.judging import (
     BadReply,
     CanonicalClaim,
     CanonicalRequest,
+    Finding,
     PromotionRequest,
+    Suspicion,
     Usage,
     Verdict,
 )
-from memrepo.judges.prompting import Prompt, canonical_prompt, promotion_prompt, prompt_hash
-from memrepo.purify.replies import Answered, Unreadable, read_claims, read_verdicts
+from memrepo.judges.prompting import (
+    Prompt,
+    canonical_prompt,
+    contradiction_prompt,
+    promotion_prompt,
+    prompt_hash,
+)
+from memrepo.purify.replies import (
+    Answered,
+    Unreadable,
+    read_claims,
+    read_finding,
+    read_verdicts,
+)
 
 T = TypeVar("T")
 BATCH = (40, 20)
@@ -47,7 +61,7 @@ class Backend(Protocol):
 
 
 class ModelJudge:
-    """Judge both passes by asking a backend; implements `core.judging.Judge`.
+    """Judge by asking a backend; implements `core.judging.Judge`.
 
     A question that was answered in this run is not asked again: a run that is computed anew,
     because a person committed meanwhile, pays once.
@@ -88,6 +102,14 @@ class ModelJudge:
         reply = self._ask(canonical_prompt(request))
         return _answers(read_claims(reply.text), reply)
 
+    def verify(self, suspicion: Suspicion) -> Finding:
+        """Say whether two statements contradict each other."""
+        reply = self._ask(contradiction_prompt(suspicion))
+        found = read_finding(reply.text)
+        if isinstance(found, Unreadable):
+            raise _bad(found, reply)
+        return found
+
     def _ask(self, prompt: Prompt) -> Reply:
         reply = self._answered.get(prompt.key)
         if reply is None:
@@ -103,6 +125,10 @@ def _answers(found: Answered[T] | Unreadable, reply: Reply) -> Sequence[T]:
     match found:
         case Answered(answers=answers):
             return answers
-        case Unreadable(reason=reason):
-            why = f"{reason}; it was cut off for want of room" if reply.cut else reason
-            raise BadReply(why, fix="raise judge.max_tokens" if reply.cut else "", raw=reply.text)
+        case Unreadable():
+            raise _bad(found, reply)
+
+
+def _bad(found: Unreadable, reply: Reply) -> BadReply:
+    why = f"{found.reason}; it was cut off for want of room" if reply.cut else found.reason
+    return BadReply(why, fix="raise judge.max_tokens" if reply.cut else "", raw=reply.text)

@@ -15,9 +15,11 @@ from memrepo.core.judging import (
     CanonicalClaim,
     CanonicalRequest,
     Cluster,
+    Finding,
     Profile,
     PromotionRequest,
     PromotionScores,
+    Suspicion,
     Usage,
     Verdict,
     VerdictWord,
@@ -26,9 +28,16 @@ from memrepo.core.judging import (
 from memrepo.judges import folding
 from memrepo.judges.kinds import kind_of
 from memrepo.judges.measures import measure
+from memrepo.judges.opposites import opposed
 from memrepo.judges.parting import parts_of, steps_of
 from memrepo.judges.signals import is_hedged, score
-from memrepo.judges.successions import Said, Succession, succession, values_by_key
+from memrepo.judges.successions import (
+    CONTESTED_CONFIDENCE,
+    Said,
+    Succession,
+    succession,
+    values_by_key,
+)
 from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
 from memrepo.judges.wording import cap, extract, split_title, tidy
 from memrepo.policies.matching import PriorIndex
@@ -95,6 +104,20 @@ class OfflineJudge:
         drafts = [d for cluster in request.clusters for d in _drafts(cluster, request.profile)]
         values = values_by_key((d.said for d in drafts), PriorIndex(request.priors))
         return tuple(_claim(d, succession(d.said, values), request) for d in drafts)
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        """Flag what its own rules named, and statements that differ in a negation or an opposite.
+
+        Never sure: without a model two statements are left to a person, unless Pass 2 replaced
+        one by a newer value of a single key. That a key has two values proves nothing here.
+        """
+        why = suspicion.reason if suspicion.why == "claimed" else ""
+        if suspicion.why == "similar":
+            why = opposed(suspicion.first.text, suspicion.second.text)
+        return Finding(
+            is_contradiction=bool(why) or suspicion.why == "claimed",
+            confidence=CONTESTED_CONFIDENCE, reasoning=why,
+        )  # fmt: skip
 
 
 def word_of(scores: PromotionScores) -> VerdictWord:

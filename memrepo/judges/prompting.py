@@ -21,13 +21,18 @@ from memrepo.core.judging import (
     Cluster,
     PriorClaim,
     PromotionRequest,
+    Suspicion,
 )
 from memrepo.core.secrets import find_secrets, redact
-from memrepo.purify.replies import claims_schema, verdicts_schema
+from memrepo.purify.replies import claims_schema, finding_schema, verdicts_schema
 
-PassName = Literal["promotion", "purifier"]
+PassName = Literal["promotion", "purifier", "contradiction"]
 SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
-    "promotion": verdicts_schema, "purifier": claims_schema,
+    "promotion": verdicts_schema, "purifier": claims_schema, "contradiction": finding_schema,
+}  # fmt: skip
+FILES: Mapping[PassName, str] = {
+    "promotion": "promotion-pass.md", "purifier": "purifier-pass.md",
+    "contradiction": "contradiction.md",
 }  # fmt: skip
 # JSON may spell any character by its number: these would look like the end of a fence or a tag.
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
@@ -92,16 +97,29 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
     )  # fmt: skip
 
 
+def contradiction_prompt(suspicion: Suspicion) -> Prompt:
+    """Spell the question whether two statements contradict each other."""
+    body: dict[str, Any] = {"today": suspicion.now.date().isoformat(), "why": suspicion.why}
+    if suspicion.fault:
+        body["fault"] = suspicion.fault
+    named = (("first", suspicion.first), ("second", suspicion.second))
+    items = [{"statement": name, **_prior(prior)} for name, prior in named]
+    return Prompt(
+        name="contradiction", system=instructions("contradiction"), context="",
+        data=fence("statements", _redacted(items), body), items=1, schema=finding_schema(),
+    )  # fmt: skip
+
+
 @cache
 def instructions(name: PassName) -> str:
-    """Return the instructions of a pass: its file in prompts/, then the schema of the reply."""
-    text = asset("prompts", f"{name}-pass.md").read_text(encoding="utf-8").strip()
+    """Return the instructions of a question: its file in prompts/, then the reply's schema."""
+    text = asset("prompts", FILES[name]).read_text(encoding="utf-8").strip()
     return f"{text}\n\n{json.dumps(SCHEMAS[name](), separators=(',', ':'))}"
 
 
 @cache
 def prompt_hash() -> str:
-    """Return the hash of everything fixed in both questions, as manifests record it."""
+    """Return the hash of everything fixed in all questions, as manifests record it."""
     fixed = "\0".join(instructions(name) for name in SCHEMAS)
     return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"
 

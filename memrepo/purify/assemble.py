@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from memrepo.core.changes import Step, Update
@@ -19,7 +20,7 @@ from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
-from memrepo.purify.decisions import single_decisions
+from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import ACTOR, Former, Known, free_path, storable
 from memrepo.purify.zones import only_reflects
 
@@ -58,6 +59,7 @@ def assemble(
     claims: Sequence[CanonicalClaim],
     former: Former,
     now: datetime,
+    findings: Findings = MappingProxyType({}),
 ) -> Assembled:
     """Decide for every claim whether it is known, reworded, a probable duplicate, or new."""
     known = Known(state=state, former=former, now=now)
@@ -78,7 +80,7 @@ def assemble(
             Update(id=id_, fields={"sources": sources, **known.revived(id_)})
             for id_, sources in known.grown.items()
         ),
-        singles=tuple(single_decisions(known, claims, became)),
+        singles=tuple(single_decisions(known, claims, became, findings)),
         decisions=tuple(decisions),
         quarantined=tuple(quarantined),
     )

@@ -2,57 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from memrepo.core.changes import Step
-from memrepo.core.judging import CanonicalClaim
+from memrepo.core.judging import CanonicalClaim, Contradiction, Finding
 from memrepo.core.memory import Link
+from memrepo.policies.conflicts import contradicts, links_of, still_contested
+from memrepo.purify.cases import case_of, is_settled
 from memrepo.purify.known import Known
 from memrepo.purify.overtaken import overtaken
 
 SURE = 0.9
 """A supersession is taken above this confidence (the engram lineage's revised value)."""
 
+Findings = Mapping[tuple[str, str], Finding]
+"""What verifying found, by cluster and the id of the memory that its claim was compared with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Doubt:
+    """Two memories of which a person must say which holds, and why a run does not."""
+
+    new: str
+    old: str
+    why: str
+    sure: float | None = None
+
 
 def single_decisions(
-    known: Known, claims: Sequence[CanonicalClaim], became: Mapping[str, str]
+    known: Known,
+    claims: Sequence[CanonicalClaim],
+    became: Mapping[str, str],
+    findings: Findings,
 ) -> Iterable[Step]:
     """Yield the decisions that are a commit of their own: supersessions, then contradictions."""
     stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
-    rest: list[tuple[str, str, str]] = []
+    doubts: list[_Doubt] = []
     for new, old in overtaken(claims, became, known.current):
         if known.current(old).status == known.current(new).status == "active":
             yield _supersede(known, new, old, "a newer value of the same key in the same run")
     for new, claim in stated:
-        if disputed := known.disputed.get(claim.cluster_id):
-            rest.append((new, disputed, "its source was edited, and a person had worded it"))
-        replaced = known.replaced.get(claim.cluster_id, "")
-        if replaced and known.current(replaced).status == "active":
-            yield _supersede(known, new, replaced, "the line that said it was edited")
-        for old in claim.supersedes:
-            if old == replaced:
-                continue
-            if why := _not_sure(known, new, old, claim):
-                rest.append((new, old, why))
-            else:
-                sure = claim.scores.supersession_confidence
-                why = f"a newer statement of the same matter ({claim.rationale}; {sure:.2f} sure)"
-                yield _supersede(known, new, old, why)
-        # That an older value is older than today's is no news once it has been replaced.
-        over = known.current(new).status != "active"
-        rest += [
-            (new, other.memory_id, other.reason)
-            for other in claim.contradictions
-            if not (over and other.relation == "stale")
-        ]
-    for new, old, why in rest:
-        if new == old or known.current(old).status != "active":
-            continue
-        if step := _flag(known, new, old, why):
+        yield from _replacing(known, new, claim, doubts)
+        yield from _contradicting(known, new, claim, findings, doubts)
+    for doubt in doubts:
+        if step := _flag(known, doubt):
             yield step
 
 
-def _not_sure(known: Known, new: str, old: str, claim: CanonicalClaim) -> str:
+def _replacing(
+    known: Known, new: str, claim: CanonicalClaim, doubts: list[_Doubt]
+) -> Iterator[Step]:
+    """Yield what a claim replaces, by its source's edit or by its judge's word."""
+    if disputed := known.disputed.get(claim.cluster_id):
+        why = "its source was edited, and a person had worded it"
+        doubts.append(_Doubt(new=new, old=disputed, why=why))
+    replaced = known.replaced.get(claim.cluster_id, "")
+    if replaced and known.current(replaced).status == "active":
+        yield _supersede(known, new, replaced, "the line that said it was edited")
+    sure = claim.scores.supersession_confidence
+    for old in claim.supersedes:
+        if old == replaced or is_settled(known, new, old):
+            continue
+        if why := _not_sure(known, new, old, sure):
+            doubts.append(_Doubt(new=new, old=old, why=why, sure=sure))
+        else:
+            why = f"a newer statement of the same matter ({claim.rationale}; {sure:.2f} sure)"
+            yield _supersede(known, new, old, why, sure)
+
+
+def _contradicting(
+    known: Known, new: str, claim: CanonicalClaim, findings: Findings, doubts: list[_Doubt]
+) -> Iterator[Step]:
+    """Yield what verifying a contradiction settled; what it did not is doubted."""
+    # That an older value is older than today's is no news once it has been replaced.
+    over = known.current(new).status != "active"
+    named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}
+    for cluster, other in findings:
+        if cluster == claim.cluster_id:
+            named.setdefault(other, Contradiction(memory_id=other, relation="contested"))
+    for other, said in named.items():
+        if known.memory(other) is None or is_settled(known, new, other):
+            continue
+        found = findings.get((claim.cluster_id, other))
+        sure = found.confidence if found else claim.scores.supersession_confidence or None
+        why = (found.reasoning if found else "") or said.reason or "contradiction"
+        newer, older = (other, new) if found and found.newer == "second" else (new, other)
+        if found is None or found.newer == "unknown" or _not_sure(known, newer, older, sure or 0.0):
+            doubts.append(_Doubt(new=new, old=other, why=why, sure=sure))
+        else:
+            yield _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure)
+
+
+def _not_sure(known: Known, new: str, old: str, sure: float) -> str:
     """Return why a supersession is only flagged, or an empty string.
 
     A value that was superseded before and is stated again never comes back by itself: that would
@@ -60,7 +103,7 @@ def _not_sure(known: Known, new: str, old: str, claim: CanonicalClaim) -> str:
     """
     if known.current(new).status != "active":
         return f"a {known.current(new).status} statement was made again"
-    if claim.scores.supersession_confidence <= SURE:
+    if sure <= SURE:
         return "a newer statement, but not a sure one"
     return "" if known.current(old).status == "active" and old != new else "superseded already"
 
@@ -69,8 +112,15 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ids, id_)))
 
 
-def _supersede(known: Known, new: str, old: str, reason: str) -> Step:
+def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
     before, after = known.current(old), known.current(new)
+    gains: dict[str, Any] = {"supersedes": _with(after.texts("supersedes"), old)}
+    if (
+        after.standing == "contested"
+        and contradicts(after, before)
+        and not still_contested(after, known.is_active, old)
+    ):
+        gains["standing"] = None
     return Step(
         op="supersede",
         what=f"{before.label} by {after.label}",
@@ -84,17 +134,21 @@ def _supersede(known: Known, new: str, old: str, reason: str) -> Step:
                     "superseded_at": known.now,
                 },
             ),
-            known.edit(new, {"supersedes": _with(after.texts("supersedes"), old)}),
+            known.edit(new, gains),
+            *case_of(known, new, old, kept=new, reason=reason, sure=sure),
         ),
     )
 
 
-def _flag(known: Known, new: str, old: str, reason: str) -> Step | None:
+def _flag(known: Known, doubt: _Doubt) -> Step | None:
     """Mark two memories as contradicting each other; None where both say so already."""
+    new, old = doubt.new, doubt.old
+    if new == old or not known.is_active(old) or is_settled(known, new, old):
+        return None
     changes = []
     for id_, other in ((new, old), (old, new)):
         memory = known.current(id_)
-        links: tuple[Link, ...] = memory.fields.get("links", ())
+        links = links_of(memory)
         linked = any((x.target, x.type) == (other, "contradicts") for x in links)
         if linked and memory.standing == "contested":
             continue
@@ -102,10 +156,11 @@ def _flag(known: Known, new: str, old: str, reason: str) -> Step | None:
         changes.append(known.edit(id_, {"standing": "contested", "links": (*links, *edge)}))
     if not changes:
         return None
+    case = case_of(known, new, old, kept="", reason=doubt.why, sure=doubt.sure)
     return Step(
         op="flag",
         what=f"{known.current(new).label} against {known.current(old).label}",
-        reason=reason or "contradiction",
-        changes=tuple(changes),
+        reason=doubt.why,
+        changes=(*changes, *case),
         memories=(new, old),
     )

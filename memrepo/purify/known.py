@@ -102,6 +102,20 @@ class Known:
             raise KeyError(id_)
         return memory
 
+    def is_active(self, id_: str) -> bool:
+        """Tell whether recall sees a memory as this run has it by now."""
+        memory = self.memory(id_)
+        return memory is not None and memory.status == "active"
+
+    def text(self, id_: str) -> str:
+        """Return what a memory says once this run's rewordings are made."""
+        update = self.reworded.get(id_)
+        return self.current(id_).body if update is None or update.body is None else update.body
+
+    def has_news(self, id_: str) -> bool:
+        """Tell whether this run found new evidence for a memory, or new words."""
+        return id_ in self.fresh or id_ in self.grown or id_ in self.reworded
+
     def edit(self, id_: str, fields: Mapping[str, Any]) -> Update:
         """Return the update, and see it in what comes after in this run."""
         self.edited[id_] = self.current(id_).with_fields(fields)

@@ -1,6 +1,6 @@
 """One purifier run, pure: sources at a commit in, steps and a manifest's contents out.
 
-Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, assembly.
+Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, contradictions, assembly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memrepo.core.state import State
 from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.purify.aside import set_aside
 from memrepo.purify.asking import Asked, Choose, Failure, ask_claims, ask_promotions
-from memrepo.purify.assemble import Assembled, Decision, assemble
+from memrepo.purify.assemble import Assembled, Decision
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.gather import Gathered
@@ -31,6 +31,7 @@ from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.parts import divide
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
+from memrepo.purify.verifying import verified
 from memrepo.purify.zones import defer_dreams
 
 UNLIMITED = 10**6
@@ -96,13 +97,16 @@ def purify(
     verdicts = tuple(judged.answers)
     groups, verdicts = defer_dreams(cluster(gathered.candidates, verdicts), verdicts)
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
-    claims = tuple(worded.answers)
-    left_open = _left_open(gathered, groups, judged.open, worded.open)
-    receipt = _receipt(judged, worded, setting.judge, before, carried)
+    former = Former(gathered.former, reader.standing)
+    parts, answers = divide(groups, tuple(worded.answers))
+    looked = verified(state, parts, answers, former, setting)
+    claims, made, compared = looked.claims, looked.made, looked.asked
+    asked_of = (*groups, *(part for part in parts if part not in groups))
+    left_open = _left_open(gathered, asked_of, judged.open, worded.open | compared.open)
+    receipt = _receipt((judged, worded, compared), setting.judge, before, carried)
     if receipt.partial:
         _withhold(intake, left_open)
-    groups, claims = divide(groups, claims)
-    made = assemble(state, groups, claims, Former(gathered.former, reader.standing), setting.now)
+    groups = parts
     noted = capture(state, intake.notes, intake.standing, setting.now)
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
     gone = None if whole and not receipt.partial else intake.gone
@@ -122,12 +126,14 @@ def purify(
             "came_back": scope.came_back,
         },
         judgements=_judgements(verdicts, groups, claims, made.decisions),
-        quarantined=_quarantined(judged.refused, worded.refused, made.quarantined, noted),
+        quarantined=_quarantined(
+            judged.refused, worded.refused | compared.refused, made.quarantined, noted
+        ),
         problems=tuple(intake.problems),
         routes=tuple(worded.routes),
         alarms=tuple(intake.alarms),
         receipt=receipt,
-        failures=(*judged.failures, *worded.failures),
+        failures=(*judged.failures, *worded.failures, *compared.failures),
     )
 
 
@@ -141,19 +147,13 @@ def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choo
     return lambda batch: retrieval.select(batch, reach)
 
 
-def _receipt(
-    judged: Asked[Verdict],
-    worded: Asked[CanonicalClaim],
-    judge: Judge,
-    before: Usage,
-    carried: Usage,
-) -> Receipt:
+def _receipt(asked: Sequence[Asked[Any]], judge: Judge, before: Usage, carried: Usage) -> Receipt:
     """Return what was spent: in this run, and by one that broke off and left no manifest."""
     return Receipt(
         usage=carried + judge.usage.since(before), prompt_hash=judge.prompt_hash,
-        batches_done=judged.batches_done + worded.batches_done,
-        batches_left=judged.batches_left + worded.batches_left,
-        partial=judged.partial or worded.partial,
+        batches_done=sum(one.batches_done for one in asked),
+        batches_left=sum(one.batches_left for one in asked),
+        partial=next(filter(None, (one.partial for one in asked)), ""),
     )  # fmt: skip
 
 

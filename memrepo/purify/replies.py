@@ -16,13 +16,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
-from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from memrepo.core.judging import CanonicalClaim, Verdict
+from memrepo.core.judging import NEWER, CanonicalClaim, Finding, Newer, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOMES
+from memrepo.purify.pass1 import in_unit_range
 from memrepo.purify.pass2 import JUDGED_STANDINGS
 
-VERDICTS_KEY, CLAIMS_KEY = "verdicts", "claims"
+VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY = "verdicts", "claims", "isContradiction"
 How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
 
@@ -77,6 +78,39 @@ def read_claims(text: str) -> Answered[CanonicalClaim] | Unreadable:
     return _read(text, CLAIMS_KEY, CanonicalClaim)
 
 
+@cache
+def finding_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an answer whether two statements contradict each other."""
+    return _object({
+        FINDING_KEY: {"type": "boolean"}, "confidence": {"type": "number"},
+        "reasoning": {"type": "string"}, "whichIsNewer": {"type": "string", "enum": list(NEWER)},
+    })  # fmt: skip
+
+
+def read_finding(text: str) -> Finding | Unreadable:
+    """Read whether two statements contradict each other; nothing of it is guessed."""
+    objects = [o for _, found in _ladder(text) for o in found if isinstance(o, dict)]
+    answers = [o for o in objects if FINDING_KEY in o]
+    if not answers:
+        return Unreadable(reason=f"the answer holds no JSON object with {FINDING_KEY}")
+    faults: list[str] = []
+    answer = answers[-1]
+    says, newer = answer[FINDING_KEY], answer.get("whichIsNewer")
+    sure = _number(answer.get("confidence"), "confidence", faults)
+    why = _text(answer.get("reasoning"), "reasoning", faults)
+    if not isinstance(says, bool):
+        faults.append(f"{FINDING_KEY} is neither true nor false")
+    if newer not in NEWER:
+        faults.append(f"whichIsNewer is none of {', '.join(NEWER)}")
+    if not faults and not in_unit_range(sure):
+        faults.append("confidence is not a number from 0 to 1")
+    if faults:
+        return Unreadable(reason=faults[0])
+    return Finding(
+        is_contradiction=says, confidence=sure, reasoning=why, newer=cast("Newer", newer)
+    )
+
+
 def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:
     found = elements(text, key)
     if isinstance(found, Unreadable):
@@ -99,12 +133,7 @@ def elements(text: str, key: str) -> Answered[Any] | Unreadable:
     text = text.strip().removeprefix("\ufeff")
     if not text:
         return Unreadable(reason="the answer is empty")
-    ladder: tuple[tuple[How, Iterator[Any]], ...] = (
-        ("direct", _parsed([text])),
-        ("fence", _parsed(_FENCE.findall(text))),
-        ("scan", _objects(text)),
-    )
-    for how, objects in ladder:
+    for how, objects in _ladder(text):
         holding = [o for o in objects if isinstance(o, dict) and isinstance(o.get(key), list)]
         if holding:
             return Answered(answers=tuple(holding[-1][key]), how=how)
@@ -114,6 +143,16 @@ def elements(text: str, key: str) -> Answered[Any] | Unreadable:
     return Unreadable(
         reason=f"the answer holds no JSON object with a list of {key}",
         tried=("direct", "fence", "scan", "cut"),
+    )
+
+
+def _ladder(text: str) -> tuple[tuple[How, Iterator[Any]], ...]:
+    """Return what parses of the whole text, then of fenced blocks, then from each brace on."""
+    text = text.strip().removeprefix("\ufeff")
+    return (
+        ("direct", _parsed([text])),
+        ("fence", _parsed(_FENCE.findall(text))),
+        ("scan", _objects(text)),
     )
 
 

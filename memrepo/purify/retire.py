@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory, Retired, Source
@@ -73,17 +72,3 @@ def _step(path: str, members: list[Memory], standing: TextHashes, run: str) -> S
             for memory in members
         ),
     )
-
-
-def with_run(step: Step, run: str) -> Step:
-    """Write the run's id, known only once the plan is, into the reasons of a retirement."""
-    if step.op != "retire":
-        return step
-    changes = []
-    for change in step.changes:
-        if isinstance(change, Update) and change.fields.get("retired"):
-            *rest, last = change.fields["retired"]
-            fields = {**change.fields, "retired": (*rest, replace(last, run=run))}
-            change = replace(change, fields=fields)
-        changes.append(change)
-    return replace(step, changes=tuple(changes))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from driving import assert_sound, done, git, memories, memrepo
-from serving import PROMOTION, USED, Act, Service, claim, evidence, good, verdict
+from serving import PROMOTION, USED, Act, Service, claim, evidence, finding, good, verdict
 from workspaces import growing
 
 LATER = "2026-03-02T09:00:00Z"
@@ -370,3 +370,59 @@ def test_scores_of_the_wrong_type_are_quarantined_without_a_crash(
     assert [b for b in bodies(repo) if b in FIRST] == FIRST
     faults = set(evidence(service.questions()[1])["faults"].values())
     assert faults == {"scores.durability is not a number", "verdict is not a text", "no verdict"}
+
+
+OLD_BEDS = "Vera prefers raised beds because her back hurts."
+NEW_BEDS = "Vera avoids raised beds because her back hurts."
+
+
+def contradicting(question: str) -> str:
+    if "statements" not in evidence(question):
+        return good(question)
+    return finding(
+        isContradiction=True, confidence=0.97, whichIsNewer="first", reasoning="She changed."
+    )
+
+
+def change_of_mind(repo: Path) -> None:
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + f"- {NEW_BEDS}\n")
+
+
+def test_a_verified_contradiction_is_resolved_with_a_correction(
+    service: Service, repo: Path
+) -> None:
+    assert ask(repo).exit == 0
+    change_of_mind(repo)
+    service.asked.clear()
+    service.default = Act(answer=contradicting)
+    answer = ask(repo, now=LATER)
+    assert (answer.exit, answer.data["counts"]["superseded"]) == (0, 1)
+    asked = [evidence(q) for q in service.questions() if "statements" in evidence(q)]
+    assert len(asked) == 1
+    assert [s["text"] for s in asked[0]["statements"]] == [NEW_BEDS, OLD_BEDS]
+    assert asked[0]["why"] == "similar"
+    assert answer.data["tokens"]["completion"] == 3 * USED["output_tokens"]
+    status = {m.body: m.status for m in memories(repo).values()}
+    assert (status[OLD_BEDS], status[NEW_BEDS]) == ("superseded", "active")
+    (row,) = done(repo, "corrections")["corrections"]
+    assert (row["verdict"], row["confidence"], row["status"]) == ("superseded", 0.97, "resolved")
+    assert "She changed." in row["reason"]
+    assert row["run"] == answer.data["run"]
+    assert_sound(repo)
+
+
+def test_a_budget_that_ends_before_a_comparison_leaves_the_claim_for_later(
+    service: Service, repo: Path
+) -> None:
+    assert ask(repo).exit == 0
+    change_of_mind(repo)
+    service.default = Act(answer=contradicting, used={"input_tokens": 4000, "output_tokens": 900})
+    answer = ask(repo, "--max-tokens", "11000", now=LATER)
+    assert (answer.exit, answer.data["status"]) == (4, "partial")
+    assert "a run may use 11000 tokens" in answer.data["partial"]
+    assert NEW_BEDS not in bodies(repo)
+    assert not (repo / "corrections").exists()
+    assert_sound(repo)
+    again = ask(repo, now="2026-03-03T09:00:00Z")
+    assert (again.exit, again.data["counts"]["superseded"]) == (0, 1)

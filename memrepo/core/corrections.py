@@ -1,0 +1,267 @@
+"""What was corrected: two memories that contradict each other, or wordings that a merge met.
+
+One file a case under `corrections/`, in the same commit as the decision it tells of. Recall never
+returns these files and no run reads them as a source; they say what was believed, and why not.
+The texts stand in the body as quotes, so that no text can pose as a line of the file's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from memrepo.core import header as headers
+from memrepo.core.codec import CodecError, normal_body
+from memrepo.core.fields import Choice, Kind, ListOf, Number, Text, Time, ValueMismatch, memory_ref
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.layout import Layout
+from memrepo.core.lines import unix
+from memrepo.core.messages import fold
+from memrepo.core.problems import Problem
+from memrepo.core.schema import ACTOR
+from memrepo.core.spelling import entry_lines
+
+CorrectionKind = Literal["contradiction", "wording"]
+VerdictWord = Literal["flagged", "superseded", "both", "neither", "newer"]
+Status = Literal["open", "resolved"]
+VERDICTS: tuple[VerdictWord, ...] = get_args(VerdictWord)
+"""`flagged`: a person must decide. `superseded`: one of two memories replaced the other, `kept`
+names it. `both`: they do not contradict each other. `neither`: neither holds any more. `newer`:
+two sides of a merge worded one text differently, and the newer wording stands."""
+ID = re.compile(r"con-[0-9a-f]{16}")
+_GAVE_WAY = re.compile(r"-gave-way-[0-9a-f]{12}\.md$")
+"""What sides of a merge lost besides wordings (`core.keeping`)."""
+REASON_LENGTH = 500
+
+_FIELDS: Mapping[str, Kind] = {
+    "type": Choice(("correction",)),
+    "id": Text(pattern=ID.pattern, what="the id of a correction such as con-0123456789abcdef"),
+    "kind": Choice(get_args(CorrectionKind)),
+    "status": Choice(get_args(Status)),
+    "verdict": Choice(VERDICTS),
+    "memories": ListOf(memory_ref(), limit=2),
+    "kept": memory_ref(),
+    "confidence": Number(),
+    "reason": Text(limit=REASON_LENGTH, what="a text"),
+    "by": ACTOR,
+    "at": Time(),
+    "decided": Time(),
+    "run": Text(limit=200, what="a short text"),
+}
+_REQUIRED = ("type", "id", "kind", "status", "verdict", "memories", "by")
+_HEADING = re.compile(r"## (mem-[0-9a-f]{16})(?:, [a-z ]+)?")
+_ROLES = ("as it stands", "the other wording")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two texts, and the memory whose it is or was."""
+
+    memory: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """One case: both sides, what was decided, by whom, and how sure a judge was.
+
+    Of a contradiction the first side is the newer memory, of a wording the text that stands.
+    `at` is when the case came up, `decided` when it was settled; `run` is empty outside of runs.
+    """
+
+    id: str
+    kind: CorrectionKind
+    verdict: VerdictWord
+    sides: tuple[Side, Side]
+    by: str
+    at: datetime | None = None
+    decided: datetime | None = None
+    kept: str = ""
+    confidence: float | None = None
+    reason: str = ""
+    run: str = ""
+
+    @property
+    def status(self) -> Status:
+        """Tell whether somebody has yet to decide."""
+        return "open" if self.verdict == "flagged" else "resolved"
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """Return the ids concerned, each once."""
+        return tuple(dict.fromkeys(side.memory for side in self.sides))
+
+    def about(self, texts: Mapping[str, str]) -> bool:
+        """Tell whether memories, texts by id, still say what this case is about."""
+        return all(
+            side.memory in texts and text_hash(texts[side.memory]) == text_hash(side.text)
+            for side in self.sides
+        )
+
+
+def contradiction_id(one: str, other: str) -> str:
+    """Return the id of a contradiction: of both memories, whichever is named first."""
+    return f"con-{digest(['contradiction', *sorted((one, other))])[:16]}"
+
+
+def wording_id(memory: str, text: str) -> str:
+    """Return the id of a wording that gave way to another."""
+    return f"con-{digest(['wording', memory, text])[:16]}"
+
+
+def path_of(layout: Layout, correction: Correction) -> str:
+    """Return where a case is kept: by the day it came up, in UTC, and its id."""
+    day = correction.at.astimezone(UTC).date().isoformat() if correction.at else "undated"
+    return f"{layout.area('corrections')}{day}-{correction.id}.md"
+
+
+def encode(correction: Correction) -> bytes:
+    """Spell a correction file; the reason is folded to one line."""
+    values: dict[str, Any] = {
+        "type": "correction", "id": correction.id, "kind": correction.kind,
+        "status": correction.status, "verdict": correction.verdict,
+        "memories": correction.memories, "kept": correction.kept or None,
+        "confidence": correction.confidence,
+        "reason": fold(correction.reason, REASON_LENGTH) or None, "by": correction.by,
+        "at": correction.at, "decided": correction.decided, "run": correction.run or None,
+    }  # fmt: skip
+    lines = ["---"]
+    for key, value in values.items():
+        if value is not None:
+            lines += entry_lines(key, _FIELDS[key].write(value))
+    lines.append("---")
+    roles = _ROLES if correction.kind == "wording" else ("", "")
+    for side, role in zip(correction.sides, roles, strict=True):
+        lines += ["", f"## {side.memory}{f', {role}' if role else ''}", ""]
+        lines += [f"> {line}" if line else ">" for line in normal_body(side.text).split("\n")]
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def written(path: str, correction: Correction) -> bytes:
+    """Encode a case for a path; raises CodecError where it could not be read back."""
+    data = encode(correction)
+    found = decode(path, data)
+    if not isinstance(found, Correction):
+        raise CodecError(*found)
+    return data
+
+
+def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
+    """Read a correction file, or return what is wrong with it. Never raises."""
+    found = headers.split(data, path)
+    if found.problems:
+        return found.problems
+    if not found.present:
+        return (_problem(path, "correction-header", "found no header, expected one"),)
+    values: dict[str, Any] = {}
+    for entry in found.entries:
+        if kind := _FIELDS.get(entry.key):
+            try:
+                values[entry.key] = kind.read(entry.value)
+            except ValueMismatch as bad:
+                return (_problem(path, "correction-value", str(bad), entry.first, entry.key),)
+    if lacking := [key for key in _REQUIRED if key not in values]:
+        why = f"found no {lacking[0]}, expected one"
+        return (_problem(path, "correction-value", why, key=lacking[0]),)
+    sides = tuple(_sides(unix(data.decode("utf-8")[found.body_offset :])))
+    if len(sides) != 2:
+        why = f"found {len(sides)} quoted texts under the headings of memories, expected 2"
+        return (_problem(path, "correction-text", why, found.body_line),)
+    del values["type"]
+    status, memories = values.pop("status"), values.pop("memories")
+    correction = Correction(sides=(sides[0], sides[1]), **values)
+    if why := _disagreement(correction, status, memories):
+        return (_problem(path, "correction-value", why),)
+    if not path.endswith(f"-{correction.id}.md"):
+        why = f"found a file name that does not end in -{correction.id}.md"
+        return (_problem(path, "correction-file-name", why),)
+    return correction
+
+
+def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]) -> str:
+    """Return where keys contradict each other or the body, or an empty string."""
+    if correction.status != status:
+        return f"found the status {status}, expected {correction.status} with this verdict"
+    if set(correction.memories) != set(memories):
+        return "found other memories in the header than in the body"
+    if len(memories) != (1 if correction.kind == "wording" else 2):
+        return f"found {len(memories)} memories, expected 1 in a wording, 2 in a contradiction"
+    if (correction.verdict == "superseded") != bool(correction.kept):
+        return "found a memory that is kept without one that it replaced, or the reverse"
+    if correction.kept and correction.kept not in memories:
+        return "found a kept memory that is neither of the two"
+    return ""
+
+
+def _sides(body: str) -> Iterator[Side]:
+    memory, lines = "", list[str]()
+    for line in [*body.split("\n"), ""]:
+        if heading := _HEADING.fullmatch(line):
+            memory = heading[1]
+        elif line.startswith(">"):
+            lines.append(line[2:] if line.startswith("> ") else line[1:])
+        elif lines:
+            yield Side(memory=memory, text="\n".join(lines))
+            memory, lines = "", []
+
+
+def _problem(path: str, rule: str, message: str, line: int = 1, key: str = "") -> Problem:
+    return Problem(
+        path=path, line=line, rule=rule, key=key, message=message,
+        fix="restore it from history (`git log -- <path>`)",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrections:
+    """Every case of a tree by id, the path of each, and the files that could not be read."""
+
+    cases: Mapping[str, Correction] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    def between(self, one: str, other: str) -> Correction | None:
+        """Return the contradiction of two memories, if it has come up."""
+        return self.cases.get(contradiction_id(one, other))
+
+    def place(self, layout: Layout, correction: Correction) -> str:
+        """Return where a case stands, or would stand."""
+        return self.paths.get(correction.id) or path_of(layout, correction)
+
+
+def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:
+    """Read all cases; of two files about one case what was decided, and decided last, counts."""
+    cases: dict[str, Correction] = {}
+    paths: dict[str, str] = {}
+    problems: list[Problem] = []
+    for path in correction_paths(files, layout):
+        found = decode(path, files[path])
+        if not isinstance(found, Correction):
+            problems += found
+        elif found.id not in cases or weight(found) > weight(cases[found.id]):
+            cases[found.id], paths[found.id] = found, path
+    return Corrections(cases=cases, paths=paths, problems=tuple(problems))
+
+
+def correction_paths(paths: Iterable[str], layout: Layout) -> list[str]:
+    """Return the paths of correction files, sorted; what a merge put aside is no case."""
+    area = layout.area("corrections")
+    found = (p for p in paths if p.startswith(area) and p.endswith(".md"))
+    return sorted(p for p in found if not _GAVE_WAY.search(p))
+
+
+def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:
+    """Return what decides between two versions of a case: decided, by a person, last, bytes."""
+    moment = correction.decided or correction.at
+    person = correction.by.startswith("human:")
+    when = moment.isoformat() if moment else ""
+    return correction.status == "resolved", person, when, encode(correction)
+
+
+def with_run(path: str, data: bytes, run: str) -> bytes:
+    """Write a run's id, known only once its plan is, into a case that the run decided."""
+    found = decode(path, data) if ID.search(path) else None
+    return encode(replace(found, run=run)) if isinstance(found, Correction) else data

@@ -1,0 +1,56 @@
+"""Which statements are so alike that they may contradict each other: the cosine of their words.
+
+Lineage: engram, contradiction detection (the five most similar above 0.7 are looked at).
+Deliberate difference: what more than five are like is one of a list, and is compared with none;
+else every new line of a long list would cost five questions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from memrepo.policies.matching import tokens
+
+ALIKE = 0.7
+"""Above this cosine two statements are compared."""
+MOST = 5
+"""With how many statements one is compared; who has more of them stands in a list."""
+
+
+def cosine(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the cosine of two sets of words, 0 to 1; 0 where one is empty."""
+    if not one or not other:
+        return 0.0
+    return len(one & other) / math.sqrt(len(one) * len(other))
+
+
+class Similar:
+    """Statements by their rarest words: who may be alike is found without a look at all others.
+
+    A cosine above 0.7 takes more than 0.49 of the words of either statement in common, so two
+    that are alike share one of the rarest 0.51 of each.
+    """
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        """Take (id, text) pairs."""
+        self._words = {id_: tokens(text) for id_, text in texts}
+        self._by_word: dict[str, list[str]] = {}
+        for id_ in sorted(self._words):
+            for word in self._words[id_]:
+                self._by_word.setdefault(word, []).append(id_)
+
+    def nearest(self, id_: str) -> list[tuple[str, float]]:
+        """Return the statements that are like one of them, best first; none where it is a list."""
+        words = self._words.get(id_, frozenset())
+        common = math.floor(ALIKE * ALIKE * len(words)) + 1
+        rarest = sorted(words, key=lambda word: (len(self._by_word[word]), word))
+        near = {
+            other
+            for word in rarest[: len(words) - common + 1]
+            for other in self._by_word[word]
+            if other != id_
+        }
+        scored = [(other, cosine(words, self._words[other])) for other in near]
+        alike = [(other, score) for other, score in scored if score > ALIKE]
+        return sorted(alike, key=lambda pair: (-pair[1], pair[0])) if len(alike) <= MOST else []

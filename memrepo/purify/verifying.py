@@ -1,0 +1,238 @@
+"""Look twice before two memories are called a contradiction: one question a suspected pair.
+
+Lineage: engram, contradiction detection. A pair is suspected when the judge named it while it
+worded a claim, when both give another value to one subject and predicate, or when their words are
+alike. A claim whose pair could not be judged is left open, as any other question would leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memrepo.core.changes import Update
+from memrepo.core.judging import (
+    BadReply,
+    BudgetReached,
+    CanonicalClaim,
+    Cluster,
+    Finding,
+    JudgeFailed,
+    PriorClaim,
+    Suspicion,
+    Why,
+)
+from memrepo.core.memory import CLAIM_TYPES, Memory
+from memrepo.core.state import State
+from memrepo.policies.conflicts import contradicts
+from memrepo.policies.matching import (
+    INACTIVE_STANDINGS,
+    normal_predicate,
+    normal_subject,
+)
+from memrepo.policies.similarity import MOST, Similar
+from memrepo.purify.asking import Asked, Asking, Failure
+from memrepo.purify.assemble import Assembled, assemble
+from memrepo.purify.known import Former, prior_of
+
+NEWS = ("new_claim", "probable_duplicate", "reworded")
+Pair = tuple[str, str]
+"""A cluster, and the memory that its claim is compared with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What a run may assemble: the claims that stand, their changes, and how the asking went."""
+
+    claims: tuple[CanonicalClaim, ...]
+    made: Assembled
+    asked: Asked[Finding]
+
+
+def verified(
+    state: State,
+    groups: Sequence[Cluster],
+    claims: tuple[CanonicalClaim, ...],
+    former: Former,
+    setting: Asking,
+) -> Verified:
+    """Assemble claims, once more where a second look at their contradictions changed something."""
+    made = assemble(state, groups, claims, former, setting.now)
+    asked: Asked[Finding] = Asked(name="contradiction")
+    findings = _ask(dict(_suspicions(state, made, claims, setting)), setting, asked)
+    rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
+    held = {pair: found for pair, found in findings.items() if found.is_contradiction}
+    if not held and rest == claims:
+        return Verified(claims=claims, made=made, asked=asked)
+    made = assemble(state, groups, rest, former, setting.now, held)
+    return Verified(claims=rest, made=made, asked=asked)
+
+
+def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
+    """Return a claim without the contradictions that a second look denied."""
+    kept = tuple(
+        said for said in claim.contradictions
+        if (found := findings.get((claim.cluster_id, said.memory_id))) is None
+        or found.is_contradiction
+    )  # fmt: skip
+    if len(kept) == len(claim.contradictions):
+        return claim
+    calmed = claim.standing == "contested" and not kept
+    standing = "resolved" if calmed else claim.standing
+    return replace(claim, contradictions=kept, standing=standing)
+
+
+# -- asking --------------------------------------------------------------------------------------
+
+
+def _ask(
+    suspicions: Mapping[Pair, Suspicion], setting: Asking, asked: Asked[Finding]
+) -> dict[Pair, Finding]:
+    """Ask of each pair once, and once more where the answer is of no use."""
+    findings: dict[Pair, Finding] = {}
+    for number, (pair, suspicion) in enumerate(suspicions.items(), start=1):
+        cluster = pair[0]
+        if cluster in asked.refused:
+            continue
+        if asked.stopped:
+            asked.left.add(cluster)
+            asked.batches_left += 1
+            continue
+        try:
+            found = _twice(suspicion, number, setting, asked)
+        except BudgetReached as reached:
+            asked.stopped = reached.message
+        except BadReply as failed:
+            asked.failures.append(_failure(number, failed))
+            asked.refused[cluster] = failed.message
+            asked.batches_done += 1
+            continue
+        except JudgeFailed as failed:
+            asked.failures.append(_failure(number, failed))
+            asked.stopped = failed.message
+        else:
+            findings[pair] = _dated(suspicion, found)
+            asked.batches_done += 1
+            continue
+        asked.left.add(cluster)
+        asked.batches_left += 1
+    return findings
+
+
+def _twice(suspicion: Suspicion, number: int, setting: Asking, asked: Asked[Finding]) -> Finding:
+    try:
+        return setting.judge.verify(suspicion)
+    except BadReply as failed:
+        asked.failures.append(_failure(number, failed))
+        return setting.judge.verify(replace(suspicion, fault=failed.message))
+
+
+def _failure(number: int, failed: JudgeFailed) -> Failure:
+    return Failure(name="contradiction", batch=number, reason=failed.message, raw=failed.raw)
+
+
+def _dated(suspicion: Suspicion, found: Finding) -> Finding:
+    """Leave the order open where the evidence is dated and says otherwise than the judge."""
+    first, second = _day(suspicion.first), _day(suspicion.second)
+    older = {"first": first, "second": second}.get(found.newer, "")
+    newer = second if found.newer == "first" else first
+    return replace(found, newer="unknown") if older and newer and older < newer else found
+
+
+def _day(prior: PriorClaim) -> str:
+    days = (s.captured[:10] for s in prior.sources if s.captured_from not in ("", "commit"))
+    return max(days, default="")
+
+
+# -- who is suspected ----------------------------------------------------------------------------
+
+
+def _suspicions(
+    state: State, made: Assembled, claims: Sequence[CanonicalClaim], setting: Asking
+) -> Iterator[tuple[Pair, Suspicion]]:
+    """Yield each suspected pair once: those that the judge named, those of one key, those alike."""
+    pool = _Pool(state, made)
+    became = {d.cluster_id: d for d in made.decisions}
+    seen: set[frozenset[str]] = set()
+    for claim in claims:
+        decision = became.get(claim.cluster_id)
+        if decision is None:
+            continue
+        id_, reasons = decision.memory_id, {c.memory_id: c.reason for c in claim.contradictions}
+        named = [c.memory_id for c in claim.contradictions if c.relation == "contested"]
+        rows: list[tuple[str, Why]] = [(other, "claimed") for other in named]
+        if decision.disposition in NEWS:
+            rows += [(other, "same_key") for other in pool.other_values(id_)]
+            rows += [(other, "similar") for other in pool.alike(id_)]
+        for other, why in rows:
+            pair = frozenset((id_, other))
+            if pair in seen or not pool.open_to_doubt(id_, other, named=why == "claimed"):
+                continue
+            seen.add(pair)
+            yield (claim.cluster_id, other), Suspicion(
+                now=setting.now, first=prior_of(pool.memories[id_]),
+                second=prior_of(pool.memories[other]), why=why,
+                reason=reasons.get(other, ""),
+            )  # fmt: skip
+
+
+class _Pool:
+    """The claims that recall will see after a run, as far as the run is known."""
+
+    def __init__(self, state: State, made: Assembled) -> None:
+        reworded = {u.id: u for u in made.rewords}
+        self.memories: dict[str, Memory] = {
+            m.id: m.with_fields(reworded[m.id].fields, reworded[m.id].body)
+            if m.id in reworded else m
+            for m in (*state.active, *made.creates)
+            if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
+        }  # fmt: skip
+        self._lost = {
+            change.id
+            for step in made.singles
+            for change in step.changes
+            if isinstance(change, Update) and change.fields.get("status") == "superseded"
+        }
+        self._cases = state.corrections
+        self._similar: Similar | None = None
+        self._by_key: dict[Pair, list[str]] | None = None
+
+    def open_to_doubt(self, id_: str, other: str, *, named: bool) -> bool:
+        """Tell whether a pair is worth a question: nothing has settled or flagged it yet."""
+        if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
+            return False
+        one, two = self.memories[id_], self.memories[other]
+        if named and contradicts(one, two) and contradicts(two, one):
+            return False
+        case = self._cases.between(id_, other)
+        return case is None or not case.about({id_: one.body, other: two.body})
+
+    def other_values(self, id_: str) -> list[str]:
+        """Return who gives another value to the same subject and predicate; none for a list."""
+        if self._by_key is None:
+            self._by_key = {}
+            for memory in self.memories.values():
+                if key := _key(memory):
+                    self._by_key.setdefault(key, []).append(memory.id)
+        mine = self.memories.get(id_)
+        key = _key(mine) if mine else None
+        if mine is None or key is None:
+            return []
+        value = normal_subject(mine.text("object"))
+        found = [
+            other
+            for other in sorted(self._by_key[key])
+            if normal_subject(self.memories[other].text("object")) != value
+        ]
+        return found if len(found) <= MOST else []
+
+    def alike(self, id_: str) -> list[str]:
+        """Return whose words are most like those of a memory, best first."""
+        if self._similar is None:
+            self._similar = Similar((m.id, m.body) for m in self.memories.values())
+        return [other for other, _ in self._similar.nearest(id_)]
+
+
+def _key(memory: Memory) -> Pair | None:
+    key = normal_subject(memory.text("subject")), normal_predicate(memory.text("predicate"))
+    return key if all(key) and normal_subject(memory.text("object")) else None

@@ -1,0 +1,251 @@
+"""Contradictions from the first flag to the decision, and what later runs make of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing, subjects
+
+from memrepo.core import corrections
+from memrepo.core.layout import Layout
+
+LOVES, HATES = (
+    "- She really loves dark mode in editors.",
+    "- She really hates dark mode in editors.",
+)
+MUCH_LATER = "2026-03-03T09:00:00Z"
+
+
+def write(workspace: Path, *lines: str) -> None:
+    workspace.mkdir(exist_ok=True)
+    (workspace / "MEMORY.md").write_text("# Mara\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository in which a second run flagged one pair."""
+    write(tmp_path / "workspace", LOVES, "- The office is in the old mill by the river.")
+    made = begin(tmp_path, tmp_path / "workspace")
+    write(tmp_path / "workspace", LOVES, "- The office is in the old mill by the river.", HATES)
+    done(made, "run", now=LATER)
+    return made
+
+
+def pair(repo: Path) -> tuple[str, str]:
+    found = {m.body: i for i, m in memories(repo).items()}
+    loves = next(i for b, i in found.items() if "loves" in b)
+    hates = next(i for b, i in found.items() if "hates" in b)
+    return loves, hates
+
+
+def cases(repo: Path) -> dict[str, corrections.Correction]:
+    paths = sorted((repo / "corrections").glob("*.md"))
+    files = {p.relative_to(repo).as_posix(): p.read_bytes() for p in paths}
+    found = corrections.read_corrections(files, Layout())
+    assert not found.problems
+    return dict(found.cases)
+
+
+def the_case(repo: Path) -> corrections.Correction:
+    (case,) = cases(repo).values()
+    return case
+
+
+def ask(repo: Path, *argv: str) -> dict[str, Any]:
+    return done(repo, "resolve", *argv, now=MUCH_LATER)
+
+
+def test_a_flag_and_its_correction_are_one_commit(repo: Path) -> None:
+    loves, hates = pair(repo)
+    case = the_case(repo)
+    assert (case.status, case.verdict, case.confidence) == ("open", "flagged", 0.5)
+    assert {s.memory: s.text for s in case.sides} == {
+        i: m.body for i, m in memories(repo).items() if i in (loves, hates)
+    }
+    (flag,) = git(repo, "log", "--grep=^flag: ", "--format=%H").split()
+    shown = git(repo, "show", "--name-only", "--format=", flag).split()
+    assert len([p for p in shown if p.startswith("memories/")]) == 2
+    assert [p for p in shown if p.startswith("corrections/")] == [
+        f"corrections/2026-03-02-{case.id}.md"
+    ]
+    run = done(repo, "runs")["runs"][0]["run"]
+    assert case.run == run
+    assert done(repo, "status")["contradictions"] == 1
+    assert memrepo(repo, "check", "--all").exit == 0
+    assert_sound(repo)
+
+
+def test_it_is_listed_shown_from_both_sides_and_asks_for_a_decision(repo: Path) -> None:
+    (row,) = ask(repo)["open"]
+    assert row["id"] == the_case(repo).id
+    before = standing(repo)
+    for word in (row["id"], row["id"][:8], *pair(repo), pair(repo)[0][:8]):
+        answer = memrepo(repo, "resolve", word)
+        assert (answer.exit, answer.data["id"]) == (3, row["id"])
+        assert answer.data["decision_needed"] is True
+        texts = {m["text"]: m["evidence"][0]["quote"] for m in answer.data["memories"]}
+        assert texts == {LOVES[2:]: LOVES, HATES[2:]: HATES}
+    text = memrepo(repo, "resolve", row["id"], as_json=False).out
+    assert LOVES in text
+    assert "--keep MEMORY, --both or --neither" in text
+    assert standing(repo) == before
+
+
+def test_the_kept_memory_replaces_the_other_in_one_commit(repo: Path) -> None:
+    loves, hates = pair(repo)
+    before = standing(repo)
+    ask(repo, loves, "--keep", hates, "--dry-run")
+    assert standing(repo) == before
+    data = ask(repo, loves, "--keep", hates[:8], "--reason", "she said so today")
+    found = memories(repo)
+    assert found[loves].status == "superseded"
+    assert found[loves].texts("superseded_by") == (hates,)
+    assert found[hates].texts("supersedes") == (loves,)
+    assert found[hates].standing == "resolved"
+    case = the_case(repo)
+    assert (case.verdict, case.kept, case.reason) == ("superseded", hates, "she said so today")
+    assert case.by == "human:person@example.org"
+    assert data["contradiction"] == case.id
+    assert len(git(repo, "show", "--name-only", "--format=", data["commit"]).split()) == 3
+    assert ask(repo)["open"] == []
+    assert "unchanged" in ask(repo, case.id, "--keep", hates)
+    assert memrepo(repo, "resolve", case.id, "--both").exit == 3
+    assert memrepo(repo, "resolve", case.id).exit == 0
+    assert_sound(repo)
+
+
+def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: Path) -> None:
+    loves, hates = pair(repo)
+    ask(repo, hates, "--both", "--reason", "on two machines")
+    found = memories(repo)
+    for id_ in (loves, hates):
+        assert (found[id_].status, found[id_].standing) == ("active", "resolved")
+        assert not found[id_].fields.get("links")
+    assert done(repo, "corrections")["corrections"][0]["verdict"] == "both"
+    assert done(repo, "corrections", "--status", "open")["corrections"] == []
+    before = cases(repo)
+    for day in (4, 5):
+        answer = memrepo(repo, "run", "--mode", "reconciliation", now=f"2026-03-0{day}T09:00:00Z")
+        assert answer.exit == 0
+    assert answer.data["status"] == "skipped"
+    assert cases(repo) == before
+    write(repo.parent / "workspace", LOVES, "- The office is in the old mill by the river.",
+          HATES.replace("editors", "all editors"),
+          LOVES.replace("editors", "all editors"))  # fmt: skip
+    done(repo, "run", now="2026-03-06T09:00:00Z")
+    assert done(repo, "status")["contradictions"] >= 1
+    assert_sound(repo)
+
+
+def test_neither_holds_and_both_are_archived(repo: Path) -> None:
+    ask(repo, the_case(repo).id, "--neither")
+    found = memories(repo)
+    assert {found[i].status for i in pair(repo)} == {"archived"}
+    assert all(found[i].time("archived_at") for i in pair(repo))
+    assert the_case(repo).verdict == "neither"
+    assert done(repo, "status")["contradictions"] == 0
+    answer = memrepo(repo, "run", "--mode", "reconciliation", now="2026-03-04T09:00:00Z")
+    assert answer.data["counts"].get("contested", 0) == 0
+
+
+def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) -> None:
+    commit = ask(repo, the_case(repo).id, "--neither")["commit"]
+    done(repo, "revert", commit, now="2026-03-04T09:00:00Z")
+    assert the_case(repo).status == "open"
+    assert {memories(repo)[i].standing for i in pair(repo)} == {"contested"}
+    run = done(repo, "runs")["runs"][0]["run"]
+    done(repo, "revert", run, now="2026-03-05T09:00:00Z")
+    assert not list((repo / "corrections").glob("*.md"))
+    assert_sound(repo)
+
+
+def test_a_waiting_run_carries_its_correction_and_accepting_it_keeps_it(repo: Path) -> None:
+    done(repo, "revert", done(repo, "runs")["runs"][0]["run"], now="2026-03-04T09:00:00Z")
+    held = memrepo(repo, "run", now="2026-03-05T09:00:00Z")
+    assert (held.exit, held.data["status"]) == (3, "held")
+    assert not list((repo / "corrections").glob("*.md"))
+    done(repo, "accept", now="2026-03-06T09:00:00Z")
+    assert the_case(repo).status == "open"
+    assert done(repo, "status")["contradictions"] == 1
+    assert_sound(repo)
+
+
+def test_what_lost_and_is_stated_again_can_be_brought_back(tmp_path: Path) -> None:
+    lines = ["- **Timezone:** Europe/Lisbon", "- **Timezone:** Asia/Manila (2026-03-02)"]
+    write(tmp_path / "workspace", lines[0])
+    repo = begin(tmp_path, tmp_path / "workspace")
+    write(tmp_path / "workspace", *lines)
+    done(repo, "run", now=LATER)
+    case = the_case(repo)
+    assert (case.verdict, case.status) == ("superseded", "resolved")
+    assert any(s.startswith("supersede: ") for s in subjects(repo))
+    (tmp_path / "workspace" / "USER.md").write_text("# Mara\n\n- **Timezone:** Europe/Lisbon\n")
+    done(repo, "run", now=MUCH_LATER)
+    (row,) = ask(repo)["open"]
+    old = next(m["id"] for m in row["memories"] if m["status"] == "superseded")
+    ask(repo, row["id"], "--keep", old)
+    found = memories(repo)
+    new = next(i for i in found if i != old and "Manila" in found[i].body)
+    assert (found[old].status, found[new].status) == ("active", "superseded")
+    assert (found[old].texts("supersedes"), found[old].texts("superseded_by")) == ((new,), ())
+    assert (found[new].texts("supersedes"), found[new].texts("superseded_by")) == ((), (old,))
+    assert done(repo, "check", "--all")["problems"] == []
+
+
+def test_a_contradiction_by_hand_is_open_too_and_a_forgotten_side_makes_it_moot(
+    repo: Path,
+) -> None:
+    office = next(i for i, m in memories(repo).items() if "office" in m.body)
+    done(repo, "link", pair(repo)[0], "contradicts", office, now=LATER)
+    assert len(ask(repo)["open"]) == 2
+    answer = memrepo(repo, "resolve", pair(repo)[0])
+    assert answer.exit == 3
+    assert "fits 2 contradictions" in answer.error["message"]
+    done(repo, "forget", pair(repo)[1], now=LATER)
+    assert [r["status"] for r in done(repo, "corrections")["corrections"]] == ["open", "moot"]
+    ask(repo, office, "--both")
+    assert ask(repo)["open"] == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "exit_", "said"),
+    [
+        (("con-ffff", "--both"), 2, "no contradiction is called"),
+        (("--both",), 2, "was not said"),
+        (("con-", "--both", "--neither"), 2, "not allowed with"),
+    ],
+)
+def test_what_cannot_be_resolved(repo: Path, argv: tuple[str, ...], exit_: int, said: str) -> None:
+    answer = memrepo(repo, "resolve", *argv)
+    assert answer.exit == exit_
+    assert said in answer.error["message"]
+
+
+def test_a_memory_that_is_not_a_side_cannot_be_kept(repo: Path) -> None:
+    office = next(i for i, m in memories(repo).items() if "office" in m.body)
+    answer = memrepo(repo, "resolve", pair(repo)[0], "--keep", office)
+    assert answer.exit == 2
+    assert "is neither" in answer.error["message"]
+
+
+def test_recall_and_ingest_never_see_corrections(repo: Path) -> None:
+    ask(repo, the_case(repo).id, "--keep", pair(repo)[1], "--reason", "zebra finch")
+    assert done(repo, "search", "zebra", "finch")["hits"] == []
+    (repo.parent / "workspace" / "corrections").mkdir()
+    (repo.parent / "workspace" / "corrections" / "a.md").write_text("- Vera keeps a zebra finch.\n")
+    done(repo, "run", now="2026-03-05T09:00:00Z")
+    assert not any("zebra" in m.body for m in memories(repo).values())
+
+
+def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
+    path = next((repo / "corrections").glob("*.md"))
+    path.write_text(path.read_text().replace("status: open", "status: shut"))
+    name = path.relative_to(repo).as_posix()
+    answer = memrepo(repo, "check", name)
+    assert answer.exit == 1
+    (problem,) = answer.data["problems"]
+    assert (problem["rule"], problem["key"], problem["line"]) == ("correction-value", "status", 5)
+    git(repo, "add", "-A")
+    assert memrepo(repo, "check", "--staged").exit == 1

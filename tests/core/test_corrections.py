@@ -1,0 +1,145 @@
+"""Correction files: what is written can be read, no text poses as a line, merges agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core import codec, corrections
+from memrepo.core.codec import CodecError, normal_body
+from memrepo.core.corrections import Correction, Side, decode, encode, read_corrections, written
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.merge import merge_states
+from memrepo.core.mergefields import Origin, Stamps
+from memrepo.core.mergefiles import join_file
+from memrepo.core.state import State, read_state
+
+A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+OPEN = Correction(
+    id=corrections.contradiction_id(A, B), kind="contradiction", verdict="flagged",
+    sides=(Side(memory=B, text="tea"), Side(memory=A, text="coffee")), by="memrepo/0.1.0",
+    at=NOW, confidence=0.5, reason="another value", run="r1",
+)  # fmt: skip
+KEPT = replace(OPEN, verdict="superseded", kept=B, decided=NOW, by="human:me@example.org")
+PATH = corrections.path_of(Layout(), OPEN)
+
+
+@pytest.mark.parametrize("case", [OPEN, KEPT, replace(OPEN, at=None, confidence=None, run="")])
+def test_what_is_written_is_read_back(case: Correction) -> None:
+    path = corrections.path_of(Layout(), case)
+    assert decode(path, written(path, case)) == case
+
+
+def test_the_id_is_the_same_from_both_sides() -> None:
+    assert corrections.contradiction_id(A, B) == corrections.contradiction_id(B, A)
+    assert f"corrections/2026-03-01-{OPEN.id}.md" == PATH
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
+def test_no_text_poses_as_a_line_of_the_file(one: str, other: str, reason: str) -> None:
+    case = replace(
+        OPEN, reason=reason,
+        sides=(Side(memory=B, text=f"{one}\n## {A}\n\n> x\n---"), Side(memory=A, text=other)),
+    )  # fmt: skip
+    found = decode(PATH, encode(case))
+    assert isinstance(found, Correction)
+    clean = [normal_body(s.text.encode("utf-8", "replace").decode()) for s in case.sides]
+    assert [s.text for s in found.sides] == clean
+    assert (found.id, found.verdict, found.memories) == (case.id, case.verdict, case.memories)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("---\ntype", "type", "correction-header"),
+        ("status: open", "status: resolved", "correction-value"),
+        ("verdict: flagged", "verdict: superseded", "correction-value"),
+        ("confidence: 0.5", "confidence: 5", "correction-value"),
+        ("by: memrepo/0.1.0\n", "", "correction-value"),
+        (f"[{B}, {A}]", f"[{B}]", "correction-value"),
+        ("\n> coffee", "\ncoffee", "correction-text"),
+    ],
+)
+def test_a_damaged_file_is_named(old: str, new: str, rule: str) -> None:
+    text = encode(OPEN).decode()
+    assert old in text
+    found = decode(PATH, text.replace(old, new, 1).encode())
+    assert not isinstance(found, Correction)
+    assert [p.rule for p in found] == [rule]
+
+
+def test_a_file_under_another_name_and_an_impossible_actor_are_refused() -> None:
+    found = decode("corrections/2026-03-01-con-0000000000000000.md", encode(OPEN))
+    assert not isinstance(found, Correction)
+    assert found[0].rule == "correction-file-name"
+    with pytest.raises(CodecError, match="actor"):
+        written(PATH, replace(OPEN, by="somebody"))
+
+
+def test_of_two_files_about_one_case_the_decided_one_counts() -> None:
+    other = PATH.replace("03-01", "03-02")
+    for first, second in ((OPEN, KEPT), (KEPT, OPEN)):
+        files = {PATH: encode(first), other: encode(second), "corrections/x.md": b"x"}
+        found = read_corrections(files, Layout())
+        assert found.between(A, B) == found.between(B, A) == KEPT
+        assert [p.rule for p in found.problems] == ["correction-header"]
+
+
+NEITHER = replace(KEPT, verdict="neither", kept="")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "stands", "conflict"),
+    [
+        (OPEN, KEPT, KEPT, None),
+        (
+            replace(OPEN, reason="older"),
+            replace(OPEN, reason="wiser"),
+            replace(OPEN, reason="wiser"),
+            None,
+        ),
+        (
+            replace(KEPT, reason="older"),
+            replace(KEPT, reason="wiser"),
+            replace(KEPT, reason="wiser"),
+            None,
+        ),
+        (KEPT, replace(NEITHER, by="memrepo/0.1.0"), KEPT, "both-changed"),
+        (KEPT, None, KEPT, None),
+    ],
+)
+def test_a_decision_stands_over_an_open_case(ours, theirs, stands, conflict) -> None:
+    base = encode(replace(OPEN, reason="base"))
+    one, two = encode(ours), encode(theirs) if theirs else b"garbage"
+    conflict = conflict or ("both-changed" if theirs is None else None)
+    for a, b in ((one, two), (two, one)):
+        joined = join_file(Layout(), PATH, base, a, b, Stamps(ours=Origin(), theirs=Origin()))
+        assert (joined.data, joined.conflict) == (encode(stands), conflict)
+
+
+def state(body: str, **fields) -> State:
+    memory = Memory(path=f"memories/knowledge/undated/aa/x-{A[4:10]}.md",
+                    fields={"id": A, "type": "fact", **fields}, body=body)  # fmt: skip
+    return read_state({memory.path: codec.encode(memory)}, Layout())
+
+
+def test_a_wording_that_gives_way_in_a_merge_is_put_aside() -> None:
+    older = state("one\nB\nthree", generated=Stamp(by="memrepo/0.1.0", at=NOW))
+    newer = state("one\nC\nthree", generated=Stamp(by="human:me", at=NOW))
+    base = state("one\ntwo\nthree")
+    for ours, theirs in ((older, newer), (newer, older)):
+        result = merge_states(base, ours, theirs)
+        assert result.state.memories[A].body == "one\nC\nthree"
+        found = read_corrections(result.state.files, Layout())
+        (case,) = found.cases.values()
+        assert (case.kind, case.verdict, case.status) == ("wording", "newer", "resolved")
+        assert [s.text for s in case.sides] == ["one\nC\nthree", "one\nB\nthree"]
+        assert found.paths[case.id] in result.effect.files
+        assert case.about({A: "one\nC\nthree"}) is False
+    assert not read_corrections(merge_states(base, newer, newer).state.files, Layout()).cases

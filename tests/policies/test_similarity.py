@@ -1,0 +1,39 @@
+"""Who is alike: the index finds what a look at all pairs would find; lists are let be."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.policies.matching import tokens
+from memrepo.policies.similarity import ALIKE, MOST, Similar, cosine
+
+TEXTS = st.lists(
+    st.lists(st.sampled_from("red green blue cat dog sun moon tree".split()), max_size=7).map(
+        " ".join
+    ),
+    min_size=1, max_size=9,
+)  # fmt: skip
+
+
+@given(TEXTS)
+def test_the_index_finds_what_a_look_at_all_finds(texts: list[str]) -> None:
+    named = {f"m{n}": text for n, text in enumerate(texts)}
+    for id_, text in named.items():
+        every = {
+            other for other, said in named.items()
+            if other != id_ and cosine(tokens(text), tokens(said)) > ALIKE
+        }  # fmt: skip
+        found = {other for other, _ in Similar(named.items()).nearest(id_)}
+        assert found == (every if len(every) <= MOST else set())
+
+
+def test_a_list_of_many_alike_is_compared_with_none() -> None:
+    rows = [(f"m{n}", f"Vera planted tree number {n} in the orchard") for n in range(MOST + 2)]
+    assert Similar(rows).nearest("m0") == []
+    assert len(Similar(rows[:-1]).nearest("m0")) == MOST
+
+
+def test_words_of_scripts_without_blanks_are_compared_too() -> None:
+    rows = [("a", "彼女は暗いテーマが好きです"), ("b", "彼女は暗いテーマが嫌いです")]
+    assert [id_ for id_, _ in Similar(rows).nearest("a")] == ["b"]

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from memrepo.commands.cron_prompts import cron_prompt
 from memrepo.commands.scheduling import (
     block_name,
     block_of,
@@ -17,6 +18,7 @@ from memrepo.commands.scheduling import (
     launchers,
 )
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.table import UsageError
 from memrepo.commands.timetable import BY, CRON_ZONE, SINCE, fire_json, said
 from memrepo.core.errors import Exit
 from memrepo.core.problems import Problem
@@ -43,6 +45,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="zone that cron goes by, where it is not the machine's",
     )  # fmt: skip
     parser.add_argument("--mode", choices=MODES, default="incremental", help="for due: which run")
+    parser.add_argument(
+        "--prompt", choices=MODES,
+        help="for show: the instructions for an agent that a scheduler starts for such a run",
+    )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
 
 
@@ -55,8 +61,16 @@ def _zone(text: str) -> str:
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Do what is asked for."""
+    if options.prompt and options.what != "show":
+        raise UsageError(
+            f"memrepo schedule: {options.what} takes no --prompt",
+            fix=f"memrepo schedule show --prompt {options.prompt}",
+        )
     with opened(session) as desk:
         match options.what:
+            case "show" if options.prompt:
+                found = cron_prompt(desk, options.prompt)
+                return Answer(data=found, text=found["prompt"])
             case "install" if options.launcher:
                 return _launch(desk, session, options)
             case "install":

@@ -1,8 +1,9 @@
 """Any program as judge: the question on its stdin, the answer on its stdout.
 
-The question is never an argument (the system bounds those at 128 KiB, which memory-purifier's
-default backend ran into) and no shell is involved. The program starts in an empty folder, so
-that agents find no instructions of a project there.
+The question is an argument only where the command says `{prompt}`: the system bounds those at
+128 KiB, which memory-purifier's default backend ran into, and other users of the machine can read
+them. No shell is involved. The program starts in an empty folder, so that agents find no
+instructions of a project there.
 """
 
 from __future__ import annotations
@@ -18,18 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judging import JudgeFailed, Usage
+from memrepo.core.judging import BadReply, JudgeFailed, Usage
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
 from memrepo.purify.replies import CLAIMS_KEY, FINDING_KEY, VERDICTS_KEY
 
 READY: dict[str, tuple[str, ...]] = {
     "claude": ("claude", "-p"),
-    "openclaw": ("openclaw", "infer", "model", "run", "--json"),
+    # It reads no standard input (openclaw issue 139208, open in November 2026).
+    "openclaw": ("openclaw", "infer", "model", "run", "--json", "--prompt", "{prompt}"),
 }
 """Settings by name, for programs that are known."""
-ENVELOPE = ("response", "message", "content", "text", "output", "result")
-"""Keys under which programs wrap their answer (memory-purifier, openclaw backend)."""
+PROMPT = "{prompt}"
+"""An argument that stands for the question; the program then gets nothing on its stdin."""
+ARGUMENT_LIMIT = 128 * 1024 - 1
+"""Bytes that Linux lets one argument have (MAX_ARG_STRLEN, its final NUL counted)."""
+ENVELOPE = ("response", "message", "content", "text", "output", "outputs", "result")
+"""Keys under which programs wrap their answer (memory-purifier; `openclaw infer --json`)."""
 _ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY))
 _TAIL = 600
 _DEPTH = 5
@@ -64,8 +70,21 @@ class Command:
         return f"command/{Path(self.arguments[0]).name}"
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Run the program once; raises JudgeFailed on a timeout or an exit code that is not 0."""
-        out, err, code = self._run(prompt.text.encode())
+        """Run the program once; raises JudgeFailed on a timeout or an exit code that is not 0.
+
+        A question that is too long for an argument costs its batch only (BadReply).
+        """
+        question = prompt.text.encode()
+        arguments = self.arguments
+        if PROMPT in arguments:
+            if len(question) > ARGUMENT_LIMIT:
+                raise BadReply(
+                    f"{self.name}: the question has {len(question)} bytes, and an argument holds at"
+                    f" most {ARGUMENT_LIMIT}", fix="use a judge that reads standard input",
+                )  # fmt: skip
+            arguments = tuple(prompt.text if a == PROMPT else a for a in arguments)
+            question = b""
+        out, err, code = self._run(arguments, question)
         if code != 0:
             said = err.strip()[-_TAIL:] or "nothing on stderr"
             raise JudgeFailed(f"{self.name}: exit code {code}: {said}", raw=out)
@@ -77,11 +96,11 @@ class Command:
             ),
         )  # fmt: skip
 
-    def _run(self, question: bytes) -> tuple[str, str, int]:
+    def _run(self, arguments: tuple[str, ...], question: bytes) -> tuple[str, str, int]:
         with tempfile.TemporaryDirectory(prefix="memrepo-judge-") as folder:
             try:
                 process = subprocess.Popen(
-                    self.arguments,
+                    arguments,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
 import textwrap
@@ -14,8 +15,16 @@ import serving
 from driving import assert_sound, done, git, memories, memrepo
 from workspaces import growing
 
-from memrepo.core.judging import Candidate, JudgeFailed, PromotionRequest
-from memrepo.judges.command import ENVELOPE, READY, Command, CommandNotFound, unwrapped
+from memrepo.core.judging import BadReply, Candidate, JudgeFailed, PromotionRequest
+from memrepo.judges.command import (
+    ARGUMENT_LIMIT,
+    ENVELOPE,
+    PROMPT,
+    READY,
+    Command,
+    CommandNotFound,
+    unwrapped,
+)
 from memrepo.judges.prompting import Prompt, promotion_prompt
 
 HERE = Path(serving.__file__).parent
@@ -149,9 +158,9 @@ def test_a_repository_cannot_choose_a_program_or_a_host(repo: Path, key: str) ->
     assert "git config memrepo.judge." in answer.error["fix"]
 
 
-def test_the_ready_settings_are_programs_that_read_stdin() -> None:
+def test_only_openclaw_is_given_the_question_as_an_argument() -> None:
     assert READY["claude"] == ("claude", "-p")
-    assert READY["openclaw"] == ("openclaw", "infer", "model", "run", "--json")
+    assert {name for name, words in READY.items() if PROMPT in words} == {"openclaw"}
 
 
 ANSWER = '{"verdicts": []}'
@@ -178,3 +187,34 @@ def test_envelopes_within_envelopes_and_none(envelope: object, found: str) -> No
 
 def test_plain_text_is_left_as_it_is() -> None:
     assert unwrapped("Sure!\n" + ANSWER) == "Sure!\n" + ANSWER
+
+
+OPENCLAW = """
+import json
+if sys.stdin.read() or sys.argv[1:6] != ["infer", "model", "run", "--json", "--prompt"]:
+    raise SystemExit(9)
+from serving import good
+text = good(sys.argv[6])
+print(json.dumps({"ok": True, "capability": "model.run", "transport": "local", "provider": "p",
+                  "model": "m", "attempts": [], "outputs": [{"text": text, "mediaUrl": None}]}))
+"""
+
+
+def test_openclaw_gets_the_question_as_its_prompt_and_answers_in_outputs(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path / "openclaw", OPENCLAW)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    git(repo, "config", "memrepo.judge.command", "openclaw")
+    data = done(repo, "run", "--judge", "command")
+    assert data["counts"]["memories_new"] > 0
+    assert_sound(repo)
+
+
+def test_a_question_too_long_for_an_argument_costs_its_batch_only(tmp_path: Path) -> None:
+    path = program(tmp_path / "judge", "print(len(sys.argv[1]))\n")
+    judge = Command(arguments=(str(path), PROMPT), timeout_s=20)
+    room = ARGUMENT_LIMIT - len(prompt("x").text.encode()) + 1
+    assert judge.ask(prompt("x" * room)).text.strip() == str(ARGUMENT_LIMIT)
+    with pytest.raises(BadReply, match="an argument holds at most 131071"):
+        judge.ask(prompt("x" * (room + 1)))

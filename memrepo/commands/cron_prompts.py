@@ -1,0 +1,28 @@
+"""The texts that an operator gives to a scheduled agent: one a mode, for this very repository."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from string import Template
+from typing import Any
+
+from memrepo.assets import asset
+from memrepo.commands.session import Desk
+from memrepo.policies.cadence import RunMode
+from memrepo.store import crontab
+
+_VERSION = re.compile(r"^Version (\d+)\.$", re.MULTILINE)
+
+
+def cron_prompt(desk: Desk, mode: RunMode) -> dict[str, Any]:
+    """Return the text with this repository's commands, its version, and the hash of its file."""
+    raw = asset("prompts", f"{mode}-cron.md").read_text(encoding="utf-8")
+    program = shlex.join([*crontab.program(), "-C", str(desk.store.root)])
+    version = _VERSION.search(raw)
+    return {
+        "mode": mode, "version": int(version[1]) if version else 0,
+        "hash": f"sha256:{hashlib.sha256(raw.encode()).hexdigest()}",
+        "prompt": Template(raw).substitute(memrepo=" ".join(program.split("\n"))).strip(),
+    }  # fmt: skip

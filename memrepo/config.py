@@ -37,7 +37,7 @@ PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType({
 
 KeyKind = Literal[
     "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
-    "flag", "name", "crons", "ref",
+    "flag", "name", "crons", "ref", "aliases",
 ]  # fmt: skip
 
 
@@ -106,6 +106,8 @@ KEYS: tuple[Key, ...] = (
         doc="How much `report --chat` and scheduled runs print; where it is given, all runs."),
     Key(name="telemetry.component", kind="name", default="memrepo",
         doc="The name of memrepo in a telemetry log that programs share."),
+    Key(name="entities.aliases", kind="aliases", default=MappingProxyType({}),
+        doc="Other names of people, projects and tools, by their main name."),
     Key(name="announce.channel", kind="text", default=None,
         doc="Where an agent's scheduler delivers reports; with `reporting.enabled`."),
     Key(name="announce.to", kind="text", default=None,
@@ -304,6 +306,9 @@ def _value(text: str, key: Key, found: Any) -> Any:
                 expected = 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'
             else:
                 found = {**key.default, **{k: tuple(v) for k, v in found.items()}}
+        case "aliases":
+            if not _are_aliases(found):
+                expected = 'lists of names by name such as Kubernetes = ["k8s"]'
         case "text":
             if not isinstance(found, str) or not found.strip():
                 expected = "a text"
@@ -380,6 +385,14 @@ def _are_prices(value: Any) -> bool:
         isinstance(four, list) and len(four) == 4 and all(map(_is_amount, four))
         for four in value.values()
     )
+
+
+def _are_aliases(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        name.strip() and isinstance(names, list)
+        and all(isinstance(n, str) and n.strip() for n in names)
+        for name, names in value.items()
+    )  # fmt: skip
 
 
 def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:

@@ -72,6 +72,7 @@ def test_the_configuration_is_toml_once_filled_in() -> None:
         "reporting": {"enabled": False},
         "telemetry": {},
         "announce": {},
+        "entities": {},
         "judge": {},
     }
 

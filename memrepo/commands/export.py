@@ -98,7 +98,7 @@ def _artifacts(desk: Desk, session: Session, options: argparse.Namespace, state:
     config = desk.config
     terms = Terms(
         profile=options.profile or config.profile, zone=config.zone, rules=config.source_rules(),
-        now=session.now,
+        now=session.now, aliases=config.get("entities.aliases"),
     )  # fmt: skip
     made = artifacts(state, terms)
     views = _views(state) if terms.profile == config.profile else None

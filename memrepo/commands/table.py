@@ -48,6 +48,7 @@ COMMANDS: dict[str, str] = {
     "link": "link one memory to another",
     "resolve": "decide between two memories that contradict each other",
     "corrections": "contradictions and other corrections, open ones first",
+    "entities": "names, projects, hosts and tools that the memories mention",
     "history": "every commit of one memory",
     "sync": "bring this clone and the hub to one history",
     "why": "the evidence and the judgements that a memory rests on",

@@ -234,6 +234,7 @@ class CanonicalClaim:
     home: str
     scores: Scores
     tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     supersedes: tuple[str, ...] = ()
     freshness_posture: str = ""

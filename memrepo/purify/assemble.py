@@ -20,6 +20,7 @@ from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
+from memrepo.policies.entities import held
 from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import ACTOR, Former, Known, free_path, storable
 from memrepo.purify.zones import only_reflects
@@ -115,7 +116,9 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
             )  # fmt: skip
         known.replaced[cluster.cluster_id] = old.id
     twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
-    memory = _memory(known, claim, id_, sources, twin)
+    evidence = [text for c in cluster.candidates for text in (c.text, *c.context)]
+    names = held(claim.entities, evidence)
+    memory = _memory(known, claim, id_, sources, twin).with_fields({"entities": names or None})
     if why := storable(memory):
         return Decision(
             cluster_id=cluster.cluster_id, memory_id="", disposition="quarantined", reason=why

@@ -6,8 +6,8 @@ Lineage: memory-purifier, machine artifacts. The mapping is in docs/interchange.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -33,12 +33,16 @@ from memrepo.views.artifacts_runs import RunRecord, judgements, latest, read_run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What an export is asked for: profile, zone of local times, rules of sources, and now."""
+    """What an export is asked for: profile, zone of local times, rules of sources, and now.
+
+    `aliases` are the configured other names of entities.
+    """
 
     profile: Profile
     zone: ZoneInfo
     rules: SourceRules
     now: datetime
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,7 @@ def artifacts(state: State, terms: Terms) -> Exported:
     files = {
         lineage.CLAIMS: spell_lines(claim_record(t, claims, how) for t in claims.told),
         lineage.CONTRADICTIONS: spell_lines(contradictions),
-        lineage.ENTITIES: _page(entities(claims)),
+        lineage.ENTITIES: _page(entities(claims, terms.aliases)),
         lineage.ROUTES: _page(routes(claims)),
         lineage.MANIFEST: _page(manifest(told, how)),
         lineage.SUMMARY: _page(summary(told, how, terms.now)),

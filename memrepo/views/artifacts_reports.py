@@ -11,6 +11,7 @@ from typing import Any
 from memrepo import __version__
 from memrepo.core.layout import Layout
 from memrepo.core.memory import HOMES
+from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
 from memrepo.purify import lineage
 from memrepo.views.artifacts_claims import Claims, Spelling, Told, route_of
@@ -23,12 +24,14 @@ _VERDICTS = (
 _PASSES = (("cand-", "promotion"), ("clust-", "purifier"))
 
 
-def entities(claims: Claims) -> dict[str, Any]:
+def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return every subject with its claims, inactive ones included.
 
     Deliberate difference: `aliases` names the other spellings of a subject (case, article,
-    plural); the lineage leaves it empty.
+    plural) and the names that texts or the configuration give it; the lineage leaves it empty.
+    The canonical form is then the entity's main name.
     """
+    known = catalogue((t.memory for t in claims.told), configured)
     ids: dict[str, list[str]] = {}
     for told in claims.told:
         if subject := told.memory.text("subject"):
@@ -36,14 +39,17 @@ def entities(claims: Claims) -> dict[str, Any]:
     same: dict[str, list[str]] = {}
     for subject in sorted(ids):
         same.setdefault(normal_subject(subject), []).append(subject)
-    return {
-        subject: {
-            "canonicalForm": subject,
-            "aliases": [s for s in same[normal_subject(subject)] if s != subject],
+    rows: dict[str, Any] = {}
+    for subject in sorted(ids):
+        entity = known.find(subject)
+        spelled = {s for s in same[normal_subject(subject)] if s != subject}
+        names = {entity.name, *entity.aliases} if entity is not None and entity.aliases else set()
+        rows[subject] = {
+            "canonicalForm": entity.name if entity is not None and names else subject,
+            "aliases": sorted(spelled | {n for n in names if n != subject}),
             "claimIds": sorted(ids[subject]),
         }
-        for subject in sorted(ids)
-    }
+    return rows
 
 
 def routes(claims: Claims) -> dict[str, list[str]]:

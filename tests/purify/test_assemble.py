@@ -291,3 +291,12 @@ def test_a_persons_wording_is_not_overwritten_when_the_source_is_edited() -> Non
     after = taken(before, made)
     assert {m.body for m in after.memories.values()} == {"Alpha, our old lady.", new}
     assert {m.standing for m in after.memories.values()} == {"contested"}
+
+
+def test_a_model_s_entities_are_kept_where_the_evidence_holds_them() -> None:
+    text = "Mara met Bob in Lisbon"
+    said = claim("a", text, entities=("Bob", "Alice", "Mara"))
+    (memory,) = assembled(empty(), [(group("a", text), said)]).creates
+    assert memory.texts("entities") == ("Bob", "Mara")
+    (memory,) = assembled(empty(), [(group("a", text), claim("a", text))]).creates
+    assert "entities" not in memory.fields

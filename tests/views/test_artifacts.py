@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -251,6 +252,18 @@ def test_entities_name_other_spellings_as_aliases() -> None:
     assert {name: entry["aliases"] for name, entry in entities.items()} == {
         "The Window": ["windows"], "windows": ["The Window"],
     }  # fmt: skip
+
+
+def test_entities_have_the_names_that_texts_and_configuration_give_them() -> None:
+    found = state(mem("1", subject="k8s"), mem("2", subject="Kubernetes"), mem("3", subject="x"))
+    made = artifacts(found, replace(terms(), aliases={"Kubernetes": ["k8s"]}))
+    entities = page(made, lineage.ENTITIES)
+    assert {n: (e["canonicalForm"], e["aliases"], len(e["claimIds"])) for n, e in
+            entities.items()} == {
+        "Kubernetes": ("Kubernetes", ["k8s"], 1), "k8s": ("Kubernetes", ["Kubernetes"], 1),
+        "x": ("x", [], 1),
+    }  # fmt: skip
+    assert check_artifacts(made.files, "personal") == []
 
 
 def manifest(run: str, **more: Any) -> dict[str, bytes]:

@@ -1,0 +1,251 @@
+"""Names, projects, hosts and tools that memories mention, and the other names these go by.
+
+Derived on reading, never written: what stands in a memory's `entities` was set by a person or
+named by a model that was held against the evidence; the rest is found here, by rules. Two names
+are one entity only where a text or the configuration says so; likeness proves nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memrepo.core.ids import normalise
+from memrepo.core.memory import Memory
+
+LONGEST = 60
+_CODE = re.compile(r"`([^`\s]{2,40})`")
+_HOST = re.compile(r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,12}(?![\w.]*\w)")
+_HANDLE = re.compile(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}")
+_MIXED = re.compile(
+    r"(?<![\w./-])(?:[A-Za-z][a-z0-9]*[a-z][A-Z]\w*|[A-Z]{2,}[A-Z0-9]*|[a-z]\d+[a-z])\b"
+)
+_WORD = r"[^\W\d_a-zß-öø-ÿа-яё][\w'’&-]*"
+_NAME = re.compile(
+    rf"(?<![\w.@/`-]){_WORD}(?:[ \t]+(?:(?:de|da|del|der|van|von|la|le)[ \t]+)?{_WORD}){{0,3}}"
+)
+_FILES = frozenset(
+    "md py txt json toml yaml yml sh html csv log js ts css cfg ini pdf png jpg".split()
+)
+_GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|ein|eine|mit|für|auf|wird|sind)\b")
+_ENDS = ".!?:;。！？-–—|>\n"
+_NO_NAME = frozenset(
+    """
+a an the der die das den dem ein eine einen
+this that these those and or but for from with when where while after before not no yes ok
+i you he she it we they her his its our your their my me us them there here what who why how if then
+use run add set keep never always only all any some each every also todo note notes done wip api url
+utc gmt id ids json html http https cli pdf csv faq tbd asap am pm st nd rd th vs etc e.g i.e
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december montag dienstag mittwoch donnerstag freitag samstag
+sonntag januar februar märz mai juni juli oktober dezember
+""".split()
+)
+_AKA = "aka|a\\.k\\.a\\.|also known as|also called|auch bekannt als|auch genannt"
+_CALLED = "goes by|is nicknamed|is called|is known as|heißt auch|wird genannt"
+_SHORT = "is short for|stands for|is an abbreviation of|ist kurz für|steht für"
+_TERM = rf"(?:`[^`\s]{{1,40}}`|@?[A-Za-z0-9][\w.-]*\d[\w-]*|{_WORD}(?:[ \t]+{_WORD}){{0,3}})"
+_STATED = (
+    re.compile(rf"(?P<one>{_TERM})(?:\s*\(|,\s+|\s+)(?:{_AKA})\s+(?P<other>{_TERM})"),
+    re.compile(rf"(?P<one>{_TERM})\s+(?:{_CALLED})\s+(?P<other>{_TERM})"),
+    re.compile(rf"(?P<other>{_TERM})\s+(?:{_SHORT})\s+(?P<one>{_TERM})"),
+)
+_BRACKET = re.compile(rf"(?P<one>{_TERM})\s+\((?P<other>[A-Za-z][A-Za-z0-9]{{1,11}})\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """One entity: the name it is listed under, its other names, and the memories that mention it.
+
+    `confirmed` are those memories in which a person or a model named it.
+    """
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """All entities, the most mentioned first, and each by any of its names (normalised)."""
+
+    entities: tuple[Entity, ...]
+    by_name: Mapping[str, Entity] = field(default_factory=dict)
+
+    def find(self, name: str) -> Entity | None:
+        """Return the entity of a name or alias."""
+        return self.by_name.get(normalise(name))
+
+
+def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in a text, and words that may be names: those at a sentence's beginning.
+
+    German writes every noun with a capital, so that there only names of several words count.
+    """
+    sure: dict[str, None] = {}
+    maybe: dict[str, None] = {}
+    for found in _CODE.finditer(text):
+        if not found[1].startswith(("-", "/", ".", "$", "~")) and any(map(str.isalpha, found[1])):
+            sure[found[1]] = None
+    plain = _CODE.sub(lambda m: " " * len(m[0]), text)
+    for pattern in (_HOST, _HANDLE, _MIXED):
+        for found in pattern.finditer(plain):
+            if found[0].rpartition(".")[2] not in _FILES and _may_name(found[0]):
+                sure[found[0]] = None
+    german = _GERMAN.search(plain) is not None
+    for found in _NAME.finditer(plain):
+        name = _trimmed(found[0])
+        if not name or name in sure:
+            continue
+        first = found[0].startswith(name) and _begins(plain, found.start())
+        if " " in name or not (first or german):
+            sure[name] = None
+        else:
+            maybe[name] = None
+    return tuple(sure), tuple(m for m in maybe if m not in sure)
+
+
+def _begins(text: str, at: int) -> bool:
+    """Tell whether a sentence, a line or a list item begins at a place."""
+    before = text[max(0, at - 12) : at].rstrip(" \t\"'*_([«„“‘")
+    return not before or before[-1] in _ENDS
+
+
+def _trimmed(name: str) -> str:
+    """Drop words at either end that are no part of a name, and the possessive."""
+    words = re.sub(r"['’]s?$", "", name).split()
+    while words and not _may_name(words[0]):
+        words.pop(0)
+    while words and not _may_name(words[-1]):
+        words.pop()
+    return " ".join(words)
+
+
+def _may_name(word: str) -> bool:
+    return 2 <= len(word) <= LONGEST and normalise(word) not in _NO_NAME
+
+
+def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return those names that stand in the evidence as whole words; a model invents none."""
+    evidence = normalise(" \n ".join(texts))
+    return tuple(
+        name for name in dict.fromkeys(n.strip() for n in names)
+        if 0 < len(name) <= LONGEST and len(name.splitlines()) == 1
+        and re.search(rf"(?<!\w){re.escape(normalise(name))}(?!\w)", evidence)
+    )  # fmt: skip
+
+
+def stated_aliases(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (name, alias) pairs that a text states, by words or as an abbreviation in brackets."""
+    for pattern in _STATED:
+        for found in pattern.finditer(text):
+            yield _bare(found["one"]), _bare(found["other"])
+    for found in _BRACKET.finditer(text):
+        one = _bare(found["one"])
+        if whole := _abbreviated(one, found["other"]):
+            yield whole, found["other"]
+
+
+def _bare(term: str) -> str:
+    return _trimmed(term.strip("`")) or term.strip("`")
+
+
+def _abbreviated(name: str, short: str) -> str:
+    """Return the end of a name that a word abbreviates by its letters (SLA, k8s), or nothing."""
+    words, letters = name.split(), short.lower()
+    last = words[-1].lower()
+    if letters == f"{last[0]}{len(last) - 2}{last[-1]}":
+        return words[-1]
+    tail = words[-len(letters) :]
+    initials = "".join(word[0].lower() for word in tail)
+    return " ".join(tail) if len(letters) > 1 and initials == letters else ""
+
+
+def catalogue(
+    memories: Iterable[Memory], configured: Mapping[str, Sequence[str]] | None = None
+) -> Catalogue:
+    """Gather the entities of memories; `configured` gives aliases by name, and comes first.
+
+    A word at the beginning of a sentence counts where it is a name elsewhere. A short name that
+    texts give to two different names is neither's.
+    """
+    texts = [(m, f"{m.text('title')}\n{m.body}".strip()) for m in memories]
+    found = {m.id: mentions(text) for m, text in texts}
+    confirmed = {m.id: m.texts("entities") for m, _ in texts}
+    main = _mains(
+        (pair for _, text in texts for pair in stated_aliases(text)), configured or {}
+    )  # fmt: skip
+    spelled: Counter[str] = Counter()
+    for id_ in found:
+        spelled.update((*found[id_][0], *confirmed[id_]))
+    spelled.update(dict.fromkeys(main.spellings, 0))
+    known = {normalise(name) for name in spelled}
+    groups: dict[str, set[str]] = {}
+    for name in spelled:
+        groups.setdefault(main.of(name), set()).add(name)
+    ids: dict[str, list[str]] = {}
+    sure: dict[str, list[str]] = {}
+    for id_, (names, maybe) in found.items():
+        all_ = (*names, *confirmed[id_], *(m for m in maybe if normalise(m) in known))
+        for key in dict.fromkeys(map(main.of, all_)):
+            ids.setdefault(key, []).append(id_)
+        for key in dict.fromkeys(map(main.of, confirmed[id_])):
+            sure.setdefault(key, []).append(id_)
+    made = [
+        _entity(key, names, spelled, main, sorted(ids[key]), sorted(sure.get(key, ())))
+        for key, names in groups.items() if key in ids
+    ]  # fmt: skip
+    made.sort(key=lambda e: (-len(e.memories), normalise(e.name), e.name))
+    by_name = {normalise(n): e for e in reversed(made) for n in (e.name, *e.aliases)}
+    return Catalogue(entities=tuple(made), by_name=by_name)
+
+
+def _entity(
+    key: str, names: set[str], spelled: Counter[str], main: _Main, ids: list[str], sure: list[str]
+) -> Entity:
+    own = [n for n in names if normalise(n) == key] or sorted(names)
+    name = main.configured.get(key) or min(own, key=lambda n: (-spelled[n], n))
+    aliases = {normalise(n): n for n in sorted(names, reverse=True)}
+    aliases.pop(normalise(name), None)
+    return Entity(
+        name=name, aliases=tuple(sorted(aliases.values(), key=normalise)), memories=tuple(ids),
+        confirmed=tuple(sure),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Main:
+    """The main name of each alias, both normalised; spellings of all names that were stated."""
+
+    alias: Mapping[str, str]
+    spellings: frozenset[str]
+    configured: Mapping[str, str]
+
+    def of(self, name: str) -> str:
+        """Return the normalised main name of a name; a circle ends where it began."""
+        key, seen = normalise(name), set[str]()
+        while key in self.alias and key not in seen:
+            seen.add(key)
+            key = self.alias[key]
+        return min(seen) if key in seen else key
+
+
+def _mains(stated: Iterable[tuple[str, str]], configured: Mapping[str, Sequence[str]]) -> _Main:
+    mains: dict[str, set[str]] = {}
+    spellings: set[str] = set()
+    for name, alias in stated:
+        if normalise(name) != normalise(alias):
+            mains.setdefault(normalise(alias), set()).add(normalise(name))
+            spellings |= {name, alias}
+    alias_of = {alias: next(iter(names)) for alias, names in mains.items() if len(names) == 1}
+    given = {normalise(a): normalise(n) for n, all_ in configured.items() for a in all_}
+    for name, all_ in configured.items():
+        spellings |= {name, *all_}
+        alias_of.pop(normalise(name), None)
+    return _Main(
+        alias={**alias_of, **given}, spellings=frozenset(spellings),
+        configured={normalise(n): n for n in configured},
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Names that texts mention, and which of them are one: by word of a text, never by likeness."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.memory import Memory
+from memrepo.policies.entities import catalogue, held, mentions, stated_aliases
+
+
+def memory(number: int, body: str, **fields) -> Memory:
+    id_ = f"mem-{number:016x}"
+    return Memory(path=f"memories/x-{number}.md", fields={"id": id_, "type": "fact", **fields},
+                  body=body)  # fmt: skip
+
+
+def names(*bodies: str, **configured) -> dict[str, tuple[tuple[str, ...], int]]:
+    found = catalogue((memory(n, b) for n, b in enumerate(bodies)), configured)
+    return {e.name: (e.aliases, len(e.memories)) for e in found.entities}
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("Last week Mara Lindqvist met Bob in Lisbon.", ("Mara Lindqvist", "Bob", "Lisbon")),
+        ("Deploys go to db1.example.org with `rsync`.", ("rsync", "db1.example.org")),
+        ("We moved from GitHub to k8s, says @holt.", ("@holt", "GitHub", "k8s")),
+        ("Read notes.md and `--force` on Monday in March.", ()),
+        ("Never prune the roses.", ()),
+        ("Der Server ist im Keller, sagt Anna Berg.", ("Anna Berg",)),
+        ("The Open Door Project is funded by NATO.", ("NATO", "Open Door Project")),
+        ("It is Mara's idea.", ("Mara",)),
+        ("", ()),
+    ],
+)
+def test_mentions(text: str, sure: tuple[str, ...]) -> None:
+    assert mentions(text)[0] == sure
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("Robert (aka Bob) runs the mill.", {("Robert", "Bob")}),
+        ("Robert, also known as Bob, left.", {("Robert", "Bob")}),
+        ("Robert Miller goes by Bob.", {("Robert Miller", "Bob")}),
+        ("k8s is short for Kubernetes.", {("Kubernetes", "k8s")}),
+        ("We run Kubernetes (k8s) at home.", {("Kubernetes", "k8s")}),
+        ("The Mean Time To Recovery (MTTR) fell.", {("Mean Time To Recovery", "MTTR")}),
+        ("Robert (Bob) runs the mill.", set()),  # a likeness, or another person: not said
+        ("Kubernetes (docker) at home.", set()),
+        ("Robert Anna auch bekannt als Berta.", {("Robert Anna", "Berta")}),
+    ],
+)
+def test_aliases_are_those_that_a_text_states(text: str, pairs: set[tuple[str, str]]) -> None:
+    assert set(stated_aliases(text)) == pairs
+
+
+def test_stated_aliases_hold_for_all_memories_and_likeness_for_none() -> None:
+    found = names("The cluster is Kubernetes (k8s).", "I like k8s a lot.", "I met Bob and Robert.")
+    assert found["Kubernetes"] == (("k8s",), 2)
+    assert found["Bob"] == ((), 1)
+    assert found["Robert"] == ((), 1)
+
+
+def test_configured_aliases_come_first_and_their_main_name_is_listed() -> None:
+    bodies = ("I met Bob.", "I met Robert.", "I met bobby.", "Ask Bobby, and Bob.")
+    assert names(*bodies, Robert=["Bob", "Bobby"])["Robert"] == (("Bob", "Bobby"), 3)
+
+
+def test_a_short_name_of_two_people_is_neithers() -> None:
+    found = names("Robert Miller goes by Bob.", "Robert Tables goes by Bob.")
+    assert found["Bob"] == ((), 2)
+    assert found["Robert Miller"] == ((), 1)
+
+
+def test_aliases_in_a_circle_end() -> None:
+    found = names("Anna goes by Berta.", "Berta goes by Clara.", "Clara goes by Anna.")
+    assert sum(count for _, count in found.values()) >= 3
+    assert len(found) == 1
+
+
+def test_a_word_at_the_beginning_counts_where_it_is_a_name_elsewhere() -> None:
+    assert names("Mara prefers vim.", "I asked Mara.")["Mara"] == ((), 2)
+    assert "Mara" not in names("Mara prefers vim.")
+
+
+def test_what_a_person_or_model_named_is_confirmed() -> None:
+    found = catalogue([memory(1, "the old mill", entities=("old mill",)), memory(2, "Old Mill x")])
+    entity = found.find("OLD MILL")
+    assert entity is not None
+    assert entity.confirmed == (f"mem-{1:016x}",)
+
+
+def test_a_model_invents_no_name() -> None:
+    texts = ["Mara met Bob in Lisbon.", "Heading"]
+    assert held(("Mara", "mara", "Alice", "Lis", "", "Bob\nx", "Heading"), texts) == (
+        "Mara", "mara", "Heading",
+    )  # fmt: skip
+
+
+@given(st.lists(st.text(max_size=80), max_size=4), st.dictionaries(st.text(), st.lists(st.text())))
+def test_any_text_can_be_read_and_order_changes_nothing(bodies, configured) -> None:
+    rows = [memory(n, body) for n, body in enumerate(bodies)]
+    found = catalogue(rows, configured)
+    assert found.entities == catalogue(rows[::-1], configured).entities
+    for entity in found.entities:
+        assert entity.memories
+        assert set(entity.confirmed) <= set(entity.memories)

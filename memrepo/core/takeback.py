@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from memrepo.core import closure, codec
 from memrepo.core.changes import Update
+from memrepo.core.corrections import Correction, correction_paths, decode
 from memrepo.core.later import PATH, Later, text_back, value_back
 from memrepo.core.memory import Memory
 from memrepo.core.merge import sweep
@@ -215,9 +216,10 @@ class _Work:
         return found
 
     def files(self) -> None:
-        """Bring back the other files; one that a later commit wrote stays as it is."""
-        if self.op.only:
-            return
+        """Bring back the other files; one that a later commit wrote stays as it is.
+
+        Of a part only corrections go along, those that are about no other memory.
+        """
         before, after = self.op.before, self.op.after
         owned = {m.path for s in (before, after) for m in s.memories.values()}
         every = {*before.files, *after.files} if self.op.paths is None else {*self.op.paths}
@@ -226,9 +228,19 @@ class _Work:
                 continue
             if is_derived(self.head.layout, path) or is_tombstone(self.head.layout, path):
                 continue
+            if self.op.only and not self._goes_along(path):
+                continue
             old = before.files.get(path)
             if path not in self.op.later_paths and old != after.files.get(path):
                 self.edits[path] = old
+
+    def _goes_along(self, path: str) -> bool:
+        """Tell whether a file is a correction about none but the memories that are meant."""
+        data = self.op.before.files.get(path) or self.op.after.files.get(path)
+        if data is None or not correction_paths([path], self.head.layout):
+            return False
+        case = decode(path, data)
+        return isinstance(case, Correction) and self.op.only.issuperset(case.memories)
 
     def finish(self) -> State:
         """Return the state: supersessions whole, references that hold, nothing rejected in it."""

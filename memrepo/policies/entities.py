@@ -169,12 +169,13 @@ def catalogue(
 ) -> Catalogue:
     """Gather the entities of memories; `configured` gives aliases by name, and comes first.
 
-    A word at the beginning of a sentence counts where it is a name elsewhere. A short name that
-    texts give to two different names is neither's.
+    A word at the beginning of a sentence, and a subject, count where they are a name elsewhere. A
+    short name that texts give to two different names is neither's.
     """
     texts = [(m, f"{m.text('title')}\n{m.body}".strip()) for m in memories]
     found = {m.id: mentions(text) for m, text in texts}
     confirmed = {m.id: m.texts("entities") for m, _ in texts}
+    subjects = {m.id: m.text("subject") for m, _ in texts}
     main = _mains(
         (pair for _, text in texts for pair in stated_aliases(text)), configured or {}
     )  # fmt: skip
@@ -189,7 +190,8 @@ def catalogue(
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
     for id_, (names, maybe) in found.items():
-        all_ = (*names, *confirmed[id_], *(m for m in maybe if normalise(m) in known))
+        likely = (m for m in (*maybe, subjects[id_]) if normalise(m) in known)
+        all_ = (*names, *confirmed[id_], *likely)
         for key in dict.fromkeys(map(main.of, all_)):
             ids.setdefault(key, []).append(id_)
         for key in dict.fromkeys(map(main.of, confirmed[id_])):

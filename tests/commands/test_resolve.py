@@ -249,3 +249,12 @@ def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
     assert (problem["rule"], problem["key"], problem["line"]) == ("correction-value", "status", 5)
     git(repo, "add", "-A")
     assert memrepo(repo, "check", "--staged").exit == 1
+
+
+def test_taking_back_both_sides_of_a_run_s_flag_takes_its_correction_too(repo: Path) -> None:
+    run = done(repo, "runs")["runs"][0]["run"]
+    done(repo, "add", "Something later.", now=MUCH_LATER)
+    done(repo, "revert", run, "--memory", *pair(repo), now="2026-03-04T09:00:00Z")
+    assert cases(repo) == {}
+    assert done(repo, "status")["contradictions"] == 0
+    assert_sound(repo)

@@ -202,6 +202,8 @@ class _Pool:
         if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
             return False
         one, two = self.memories[id_], self.memories[other]
+        if one.text("scope") != two.text("scope"):
+            return False  # what holds for one user or project says nothing of another
         if named and contradicts(one, two) and contradicts(two, one):
             return False
         case = self._cases.between(id_, other)

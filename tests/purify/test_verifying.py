@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from test_assemble import NOW, claim, editor, empty, group, run, source, taken
 
-from memrepo.core.changes import Write
+from memrepo.core.changes import Update, Write
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judging import (
     BadReply,
@@ -23,7 +23,7 @@ from memrepo.core.judging import (
     Suspicion,
     Usage,
 )
-from memrepo.core.state import State
+from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
 from memrepo.purify.known import Former
 from memrepo.purify.verifying import Verified, verified
@@ -163,6 +163,14 @@ def test_each_pair_is_asked_once_and_known_memories_not_at_all() -> None:
     assert len(judge.asked) == 1
     judge = Scripted()
     look(known(plain("a", TEA)), [plain("a", TEA)], judge)
+    assert judge.asked == []
+
+
+def test_statements_of_two_scopes_are_not_compared() -> None:
+    state, judge = known(plain("a", TEA)), Scripted()
+    (old,) = state.memories
+    scoped = apply(state, [Update(id=old, fields={"scope": "user:vera"})])
+    look(scoped, [plain("b", COFFEE)], judge)
     assert judge.asked == []
 
 

@@ -9,13 +9,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
+from memrepo.keys import LIFECYCLE, Key, lifecycle_value, rules_of
 from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
+from memrepo.policies.upkeep import Rules
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 
 FORMAT = 1
@@ -34,23 +36,6 @@ PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType({
     "claude-haiku-5-5": (0.5, 2.5, 0.625, 0.05),
 })  # fmt: skip
 """US dollars a million tokens as published in October 2026: input, output, cache write and read."""
-
-KeyKind = Literal[
-    "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
-    "flag", "name", "crons", "ref", "aliases",
-]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """One configuration key: dotted name, kind, default and one line of explanation."""
-
-    name: str
-    kind: KeyKind
-    default: Any
-    doc: str
-    words: tuple[str, ...] = ()
-
 
 KEYS: tuple[Key, ...] = (
     Key(name="format", kind="whole", default=FORMAT, doc="Version of the repository's layout."),
@@ -112,6 +97,7 @@ KEYS: tuple[Key, ...] = (
         doc="Where an agent's scheduler delivers reports; with `reporting.enabled`."),
     Key(name="announce.to", kind="text", default=None,
         doc="To whom it delivers them there."),
+    *LIFECYCLE,
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
@@ -182,6 +168,11 @@ class Config:
             incremental=self.get("schedule.incremental"),
             reconciliation=self.get("schedule.reconciliation"),
         )
+
+    @property
+    def rules(self) -> Rules:
+        """Return the rules of ageing, decay, hot cache and archive."""
+        return rules_of(self.get)
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read."""
@@ -335,6 +326,8 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "crons":
             expected = _not_crons(found)
             found = found if expected else tuple(found)
+        case "duration" | "ttls":
+            found, expected = lifecycle_value(key, found)
     if expected:
         raise ConfigError(
             line_of(text, key.name),
@@ -351,6 +344,8 @@ def _default_of(key: Key) -> str:
             return "leave it out for the cadence of the profile"
         case "text" if key.default is None:
             return "leave it out for none"
+        case "ttls":
+            return "leave a class out for its default"
         case _:
             if key.default is None:
                 return "leave it out for no limit"

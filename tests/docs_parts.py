@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from memrepo.commands.table import COMMANDS, add_globals, command_parser
@@ -71,6 +71,8 @@ def key_table() -> str:
         "texts": "list of texts", "zone": "zone of the tz database", "flag": "`true` or `false`",
         "count": "whole number from 0", "money": "US dollars", "crons": "list of cron expressions",
         "prices": "table of four prices a model", "ref": "name of a branch or ref",
+        "duration": "duration such as `4h` or `30d`",
+        "ttls": "table of durations by class, or `\"never\"`",
     }  # fmt: skip
     rows = [
         (f"`{key.name}`",
@@ -86,7 +88,7 @@ def _default(value: object) -> str:
         return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return "see `memrepo config show`"
     if not isinstance(value, tuple):
         return f"`{value}`"

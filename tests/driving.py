@@ -17,7 +17,7 @@ from memrepo.core import codec
 from memrepo.core.memory import Memory
 
 NOW = "2026-03-01T09:00:00Z"
-LATER = "2026-03-02T09:00:00Z"
+LATER = "2026-03-01T11:00:00Z"
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 """Whether `make test-long` runs: tests that are no properties read their sizes from it."""
 MEMORY_ID = re.compile(r"mem-[0-9a-f]{16}")

@@ -21,6 +21,7 @@ RANK = {
     "judges": 3,
     "assets": 0,
     "config": 4,
+    "keys": 4,
     "commands": 5,
     "cli": 6,
     "mcp": 6,

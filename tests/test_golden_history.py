@@ -62,7 +62,7 @@ def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
     authors = {line.split("|")[2]: tuple(line.split("|")[:2]) for line in raw.splitlines()}
     machine, person = "memrepo <memrepo@localhost>", "Test Person <person@example.org>"
     assert {op: author for op, (author, _) in authors.items()} == {
-        "create": machine, "reword": machine, "supersede": machine,
+        "create": machine, "reword": machine, "tier": machine, "supersede": machine,
         "view": machine, "run": machine, "ingest": machine, "init": person, "revert": person,
     }  # fmt: skip
 
@@ -127,6 +127,18 @@ FULL: list[tuple[str, ...]] = [
         "A memories/notes/2026-02/03/08-10.md",
     ),
     (
+        "tier: 09-00-orders-ccb1a7 hot to warm",
+        "M memories/notes/2026-02/01/09-00-orders.md",
+    ),
+    (
+        "tier: 15-30-weather-461161 hot to warm",
+        "M memories/notes/2026-02/01/15-30-weather.md",
+    ),
+    (
+        "tier: 2026-02-02-6e0eb4 hot to warm",
+        "M memories/notes/2026-02/02/2026-02-02.md",
+    ),
+    (
         "view: 1 page",
         "M views/LTMEMORY.md",
     ),
@@ -134,7 +146,7 @@ FULL: list[tuple[str, ...]] = [
         "run: manifest and candidates",
         "A runs/2026-03/20260302T090000Z.json",
     ),
-    ("run: 20260302T090000Z: 1 new, 1 notes",),
+    ("run: 20260302T090000Z: 1 new, 1 notes, 3 moved",),
     (
         "ingest: sources, 1 changed",
         "M sources/memory/2026-02-01.md",
@@ -144,10 +156,14 @@ FULL: list[tuple[str, ...]] = [
         "M memories/notes/2026-02/01/09-00-orders.md",
     ),
     (
+        "tier: 08-10-67b1fa hot to warm",
+        "M memories/notes/2026-02/03/08-10.md",
+    ),
+    (
         "run: manifest and candidates",
         "A runs/2026-03/20260303T090000Z.json",
     ),
-    ("run: 20260303T090000Z: 1 grown",),
+    ("run: 20260303T090000Z: 1 grown, 1 moved",),
     (
         "ingest: sources, 1 changed",
         "M sources/MEMORY.md",
@@ -190,9 +206,9 @@ LINES: list[str] = [
     "revert: run 20260304T090000Z",
     "run: 20260304T090000Z: 1 new, 1 superseded",
     "ingest: sources, 1 changed",
-    "run: 20260303T090000Z: 1 grown",
+    "run: 20260303T090000Z: 1 grown, 1 moved",
     "ingest: sources, 1 changed",
-    "run: 20260302T090000Z: 1 new, 1 notes",
+    "run: 20260302T090000Z: 1 new, 1 notes, 3 moved",
     "ingest: sources, 1 added, 1 changed",
     "run: 20260301T090000Z: 6 new, 3 notes",
     "ingest: sources, 6 added",

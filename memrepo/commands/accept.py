@@ -14,6 +14,7 @@ from typing import Any
 
 from memrepo.commands.finding import find
 from memrepo.commands.landing import chain
+from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.log import NoSuchRun, run_merge
 from memrepo.commands.reporting import handed
 from memrepo.commands.revert import Wanted, revert
@@ -35,7 +36,6 @@ from memrepo.core.state import State, play
 from memrepo.purify.holding import fingerprints
 from memrepo.store import history
 from memrepo.store.stream import Chain, Commit
-from memrepo.views.pages import render_views
 
 ACCEPTED = "refs/memrepo/accepted/"
 _DERIVED = ("view", "run")
@@ -287,7 +287,7 @@ def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
 
 
 def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason: str) -> Chain:
-    pages = render_views(replay.state, personal=desk.config.profile == "personal")
+    pages = derived_files(desk, replay.state)
     steps = [
         Step(
             op="run", what="manifest and candidates", reason="accepted after review",

@@ -12,9 +12,10 @@ from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import ValueMismatch
 from memrepo.core.ids import manual_id, text_hash
-from memrepo.core.memory import LAYERS, TYPES, Memory, Stamp
+from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
+from memrepo.policies.classes import class_of
 from memrepo.purify.routing import route
 
 
@@ -25,6 +26,18 @@ class BadValue(MemrepoError):
 
     def __init__(self, key: str, mismatch: ValueMismatch) -> None:
         super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
+
+
+class NoSuchClass(MemrepoError):
+    """A decay class that neither memrepo nor the configuration knows."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"--class {name}: expected one of {', '.join(known)}",
+            fix="`decay.ttl` in memrepo.toml names more classes",
+        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +52,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--valid-from", default="", metavar="DATE", help="true from")
     parser.add_argument("--valid-until", default="", metavar="DATE", help="true until")
     parser.add_argument("--pin", action="store_true", help="never age, evict or prune it")
+    parser.add_argument("--critical", action="store_true", help="needed in every session")
+    parser.add_argument("--class", dest="cls", default="", metavar="CLASS", help="decay class")
     write_arguments(parser)
 
 
@@ -78,6 +93,8 @@ def _repeated(memory: Memory, options: argparse.Namespace) -> Answer:
         "--valid-from": _says(memory, "valid_from", options.valid_from),
         "--valid-until": _says(memory, "valid_until", options.valid_until),
         "--pin": not options.pin or bool(memory.fields.get("pinned")),
+        "--critical": not options.critical or memory.flag("critical"),
+        "--class": options.cls in ("", class_of(memory)),
     }
     unused = [option for option, met in given.items() if not met]
     answer = unchanged(memory, "says this already")
@@ -110,7 +127,8 @@ def _memory(
     fields: dict[str, Any] = {
         "id": id_, "type": type_,
         **{key: checked(key, value) for key, value in given.items() if value},
-        "home": home, "created": session.now, "pinned": options.pin, "origin": "manual",
+        "home": home, "created": session.now, "pinned": options.pin,
+        "critical": options.critical, **_decay(desk, options.cls), "origin": "manual",
         "generated": Stamp(by=desk.actor(session), at=session.now),
     }  # fmt: skip
     path = desk.tree.layout.memory(
@@ -118,6 +136,14 @@ def _memory(
         captured=session.now.date().isoformat(), layer=options.layer or "",
     )  # fmt: skip
     return Memory(path=path, fields=present(fields), body=text)
+
+
+def _decay(desk: Desk, name: str) -> dict[str, Any]:
+    """Return the decay field for a class that the configuration knows; raises NoSuchClass."""
+    known = desk.config.rules.decay.ttl
+    if name and name not in known:
+        raise NoSuchClass(name, tuple(known))
+    return {"decay": Decay(cls=name)} if name else {}
 
 
 def checked(key: str, value: Any) -> Any:

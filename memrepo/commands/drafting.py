@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memrepo import __version__
+from memrepo.commands.counting import SAID, count_of
+from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import Desk
 from memrepo.core.changes import Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
@@ -19,15 +21,9 @@ from memrepo.purify.holding import Parted
 from memrepo.purify.manifest import Consumed, Manifest, Receipt
 from memrepo.purify.pipeline import Mode, Purified
 from memrepo.purify.stamping import with_run
-from memrepo.views.pages import render_views
 
 WHAT_LENGTH = 66
 """What a subject has room for after `run: `."""
-_SAID = (
-    ("memories_new", "new"), ("superseded", "superseded"), ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"), ("contested", "contested"),
-    ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +35,13 @@ class Proposal:
     counts: Mapping[str, int]
     wait: str = ""
     receipt: Receipt = field(default_factory=Receipt)
+    ledger: str = ""
+    """The ledger's commit that its lifecycle stage decided from."""
 
     @property
     def told(self) -> list[str]:
         """Return the counts in words, those of nothing left out."""
-        return [f"{self.counts[key]} {word}" for key, word in _SAID if self.counts.get(key)]
+        return [f"{self.counts[key]} {word}" for key, word in SAID if self.counts.get(key)]
 
     @property
     def merge(self) -> Step:
@@ -89,7 +87,7 @@ class Drafter:
     ) -> Proposal | None:
         """Return the finished chain, or None when there is nothing to write."""
         after = apply(self.state, (change for step in steps for change in step.changes))
-        pages = render_views(after, personal=self.desk.config.profile == "personal")
+        pages = derived_files(self.desk, after)
         if not (steps or pages or consumed or files or self.manifest):
             return None
         base = self.desk.tree.commit
@@ -152,31 +150,11 @@ class Drafter:
             run=run, mode=self.mode, judge=self.judge.name,
             profile=self.desk.config.profile, base=self.desk.tree.commit,
             now=format_time(self.now), package=__version__, consumed=consumed,
-            counts={**purified.counts, **_count(self.state, steps)},
+            counts={**purified.counts, **count_of(self.state, steps)},
             judgements={i: v for i, v in purified.judgements.items() if i in ids},
             warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
             quarantined=purified.quarantined, receipt=purified.receipt,
         )  # fmt: skip
-
-
-def _count(state: State, steps: Sequence[Step]) -> dict[str, int]:
-    """Count what the chain really holds: parts of what was purified may wait elsewhere."""
-    notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
-    reworded = _updated(steps, "reword")
-    changes = [change for step in steps for change in step.changes]
-    new = [c.memory for c in changes if isinstance(c, Create)]
-    ops = [step.op for step in steps]
-    return {
-        "memories_new": sum(not m.is_note for m in new), "notes_new": sum(m.is_note for m in new),
-        "superseded": ops.count("supersede"), "contested": ops.count("flag"),
-        "memories_retired": len(_updated(steps, "retire")),
-        "memories_reworded": sum(id_ not in notes for id_ in reworded),
-        "notes_grown": sum(id_ in notes for id_ in reworded),
-    }  # fmt: skip
-
-
-def _updated(steps: Sequence[Step], op: str) -> list[str]:
-    return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
 
 
 def _stamped(step: Step, run: str) -> Step:

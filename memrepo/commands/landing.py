@@ -38,18 +38,20 @@ def prepare(
     *,
     merge: Step | None = None,
     cost: str = "",
+    access: str = "",
     author: str = "",
 ) -> Landing:
     """Validate every new content in process and build the chain; `merge` joins it if given.
 
-    `cost` is the receipt of the judge, a trailer of the merge alone. Raises Rejected.
+    `cost` is the receipt of the judge and `access` the ledger's commit that was decided from,
+    trailers of the merge alone. Raises Rejected.
     """
     effects, after = play(state, plan)
     commits = [
         Commit(message=message(step, context), effect=effect)
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
-    said = message(merge, _with_cost(context, cost)) if merge else ""
+    said = message(merge, _with(context, Cost=cost, Access=access)) if merge else ""
     made = chain(
         store, state, after, commits, base=plan.base, now=now, merge=said, author=author
     )  # fmt: skip
@@ -75,5 +77,6 @@ def chain(
     )  # fmt: skip
 
 
-def _with_cost(context: Context, cost: str) -> Context:
-    return replace(context, extra={**(context.extra or {}), "Cost": cost}) if cost else context
+def _with(context: Context, **more: str) -> Context:
+    given = {key: value for key, value in more.items() if value}
+    return replace(context, extra={**(context.extra or {}), **given}) if given else context

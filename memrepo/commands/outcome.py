@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memrepo.commands.counting import FULL
 from memrepo.commands.drafting import Proposal
 from memrepo.commands.ingest import Ingested
 from memrepo.commands.proposal import Proposed
@@ -137,27 +138,13 @@ def _said(proposal: Proposal | None) -> str:
     return proposal.merge.what.partition(": ")[2] if proposal else "nothing"
 
 
-_FULL = (
-    ("sources", "sources with news"), ("units", "units read"),
-    ("candidates", "distinct candidates"), ("came_back", "of them deferred before"),
-    ("rejected_before", "rejected before, not asked again"),
-    ("promoted", "promoted"), ("merged", "merged"),
-    ("compressed", "folded into another"), ("deferred", "deferred"), ("rejected", "rejected"),
-    ("barred", "left out: a person rejected them"),
-    ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
-    ("superseded", "superseded"), ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"), ("contested", "contested"), ("notes_new", "new notes"),
-    ("notes_grown", "notes that grew"),
-)  # fmt: skip
-
-
 def _details(outcome: Outcome) -> list[str]:
     proposal = _shown(outcome)
     lines = []
     if outcome.ingested.summary:
         lines.append(f"  ingest: {outcome.ingested.summary}")
     if proposal is not None and outcome.status != "skipped":
-        lines += [f"  {proposal.counts[k]:>6}  {w}" for k, w in _FULL if proposal.counts.get(k)]
+        lines += [f"  {proposal.counts[k]:>6}  {w}" for k, w in FULL if proposal.counts.get(k)]
     if outcome.proposed.quarantined:
         lines.append(f"  {len(outcome.proposed.quarantined):>6}  quarantined (see the manifest)")
     if outcome.reused:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memrepo.commands.drafting import Drafter, Proposal, waiting_units
+from memrepo.commands.lifecycle import Owed, opinions, owed
 from memrepo.commands.progress import Tick, watched
 from memrepo.commands.session import Desk
 from memrepo.core.changes import BULK_OPS, Delete, Write
@@ -70,18 +71,23 @@ def propose(
     purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
     never: frozenset[str] = bars.dropped.union(*(m.refused for m in manifests))
-    parted = part(purified.steps, taken_back(desk), never, similar=bars.held)
+    back = taken_back(desk)
+    parted, life = part(purified.steps, back, never, similar=bars.held), Owed()
+    if wish.mode == "incremental":
+        life = owed(desk, state, now, parted.kept, manifests, back | never)
+    problems += life.problems
     drafter = Drafter(
         desk=desk, state=state, judge=judge, now=now, mode=wish.mode, manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),
     )  # fmt: skip
     main = drafter.draft(
-        parted.kept, purified,
+        (*parted.kept, *life.steps), purified,
         consumed=_without(purified.consumed, waiting_units(parted, purified)),
         files=_files(purified, parted),
     )  # fmt: skip
     if main is not None:
-        main = replace(main, wait=_why_wait(state, main, purified, wish))
+        why = _why_wait(state, main, purified, wish)
+        main = replace(main, wait=why, ledger=life.ledger if life.steps else "")
     waiting = drafter.draft_held(parted, purified, paid=main is not None) if parted.held else None
     if main is None and waiting is None and purified.receipt.usage.calls:
         # Nothing came of it, but it was paid for: the receipt is kept.
@@ -103,7 +109,7 @@ def _files(purified: Purified, parted: Parted) -> tuple[Write | Delete, ...]:
 
 def _why_wait(state: State, main: Proposal, purified: Purified, wish: Wish) -> str:
     """Say why a chain must not merge itself, or return an empty string."""
-    reasons = [interlock(state, main.plan.changes, wish.max_change_pct), *purified.alarms]
+    reasons = [interlock(state, opinions(main.plan.steps), wish.max_change_pct), *purified.alarms]
     decides = any(step.op not in ("view", "run") for step in main.plan.steps)
     if wish.mode == "reconciliation" and decides:
         reasons.append("a reconciliation is reviewed before it takes effect")

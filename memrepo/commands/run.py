@@ -1,4 +1,4 @@
-"""`memrepo run`: ingest, purify, views; one merge commit, or a branch that waits for review."""
+"""`memrepo run`: ingest, purify, upkeep, views; one merge commit, or a branch for review."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from memrepo.config import JUDGES
 from memrepo.core.messages import Context
 from memrepo.store import history
 from memrepo.store.kept import KeptAnswers
+from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import BranchMoved
 
 HELP = "take in what is new, distil it into memories, commit the result"
@@ -129,6 +130,8 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
     at = desk(first.store)
     refuse_no_room(at)
     base = at.tree.commit
+    if not options.dry_run:
+        ledger_of(first.store).flush(session.now)
     choice = _choice(session, options)
     kept = kept_for(at, wish.mode, options.resume, choice)
     if kept is not None:
@@ -259,7 +262,7 @@ def _landing(at: Desk, session: Session, proposal: Proposal, reason: str = "") -
     return prepare(
         at.store, at.tree.state(), proposal.plan,
         Context(actor=MACHINE, run=proposal.run), session.now, merge=step,
-        cost=proposal.receipt.trailer,
+        cost=proposal.receipt.trailer, access=proposal.ledger,
     )  # fmt: skip
 
 

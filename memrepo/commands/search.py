@@ -6,6 +6,8 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
+from memrepo.commands.layered import layered
+from memrepo.commands.recalling import RECALL_STATUSES, Recalled, recall
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import HITS, touch, touch_arguments
 from memrepo.commands.when import (
@@ -15,9 +17,9 @@ from memrepo.commands.when import (
     true_then,
     valid_at_argument,
 )
-from memrepo.core import codec
 from memrepo.core.ids import visible
-from memrepo.core.memory import STATUSES, TYPES, Memory
+from memrepo.core.memory import TYPES, Memory
+from memrepo.core.messages import counted
 from memrepo.store import index
 
 HELP = "find memories by words"
@@ -30,11 +32,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", type=_count, default=10, metavar="N", help="at most N hits (10)")
     parser.add_argument("--type", action="append", choices=TYPES, help="only this type")
     parser.add_argument(
-        "--status", action="append", choices=STATUSES, help="also or instead of active"
+        "--status", action="append", choices=RECALL_STATUSES, help="also or instead of active"
     )
     parser.add_argument(
         "--max-tokens", type=_count, metavar="N", help="bound of the texts together"
     )
+    parser.add_argument(
+        "--layered", action="store_true",
+        help="notes only: hot, warm, gist, forgotten; stop at the first tier that answers",
+    )  # fmt: skip
     touch_arguments(parser)
     at_argument(parser)
     valid_at_argument(parser)
@@ -49,20 +55,28 @@ def _count(text: str) -> int:
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Search the memories at HEAD, or those that were known or true at another time."""
+    if options.layered:
+        return _layered(session, options)
     with opened(session) as now:
         desk = desk_at(now, options.at)
-        known = index.NAME if desk.tree.commit == now.tree.commit else index.PAST
-        matches = index.search(
-            desk.store.folder, desk.tree, options.words, _filter(desk, options), name=known
-        )
-        hits = [_hit(desk, match) for match in matches]
+        past = desk.tree.commit != now.tree.commit
+        found = recall(desk, options.words, _filter(desk, options), session.now, past=past)
+        hits = [_hit(one) for one in found]
+        archived = _archived(desk, options, past=past)
         commit = desk.tree.commit
         head = heading(desk, options.at, options.valid_at)
         hits, tokens = _bounded(hits, options.max_tokens)
         touch(now, session, options, [hit["id"] for hit in hits[:HITS]])
     data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
-    lines = [_text(hit) for hit in hits] or ["nothing found"]
-    return Answer(data=data, text="\n\n".join(["\n".join(head), *lines] if head else lines))
+    data["archived"] = archived
+    parts = [
+        *(["\n".join(head)] if head else []),
+        *(map(_text, hits) if hits else ["nothing found"]),
+    ]
+    if archived:
+        more = counted(archived, "archived memory also matches", "archived memories also match")
+        parts.append(f"{more} (`--status archived`)")
+    return Answer(data=data, text="\n\n".join(parts))
 
 
 def _filter(desk: Desk, options: argparse.Namespace) -> index.Filter:
@@ -80,20 +94,51 @@ def _filter(desk: Desk, options: argparse.Namespace) -> index.Filter:
     )  # fmt: skip
 
 
-def _hit(desk: Desk, match: index.Match) -> dict[str, Any]:
-    memory, _ = codec.decode(match.path, desk.tree.files[match.path])
-    if memory is None:
-        raise ValueError(f"{match.path}: indexed, but not readable")
+def _layered(session: Session, options: argparse.Namespace) -> Answer:
+    words = " ".join(options.words)
+    with opened(session) as desk:
+        found = layered(desk, options.words, session.now)
+        hits = [_hit(one) for one in found.hits]
+        touch(desk, session, options, [hit["id"] for hit in hits])
+        commit = desk.tree.commit
+    hits, tokens = _bounded(hits, options.max_tokens)
+    recovered = found.tier == "forgotten" and bool(hits) and not options.no_touch
+    data = {
+        "query": words, "hits": hits, "tokens": tokens, "commit": commit, "tier": found.tier,
+        "count": found.count, "too_many": found.too_many, "recovered": recovered,
+    }  # fmt: skip
+    if not hits:
+        return Answer(data=data, text=found.told(words))
+    parts = [f"tier {found.tier}, confidence {hits[0]['answer_confidence']}", *map(_text, hits)]
+    if found.tier == "gist":
+        parts.append("these are gists: `memrepo show ID` has the original")
+    if recovered:
+        parts.append("recovered: forgotten, and warm again from now on")
+    return Answer(data=data, text="\n\n".join(parts))
+
+
+def _hit(found: Recalled) -> dict[str, Any]:
+    memory = found.memory
     return {
         "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
-        "text": memory.body, "score": match.score, "status": memory.status,
-        "standing": memory.standing,
+        "text": found.text, "score": found.score, "status": memory.status,
+        "standing": memory.standing, "tier": found.tier, "expired": found.over,
+        "answer_confidence": found.answer_confidence,
         "sources": [
             {"resource": s.resource, "lines": list(s.lines), "captured": s.captured,
              "blob": s.blob}
             for s in memory.sources
         ],
     }  # fmt: skip
+
+
+def _archived(desk: Desk, options: argparse.Namespace, *, past: bool) -> int:
+    """Count the archived memories that match too, where only what is active was asked for."""
+    if options.status or options.valid_at:
+        return 0
+    only = index.Filter(statuses=("archived",), types=tuple(options.type or ()), limit=1000)
+    name = index.PAST if past else index.NAME
+    return len(index.search(desk.store.folder, desk.tree, options.words, only, name=name))
 
 
 def _title(memory: Memory) -> str:
@@ -120,6 +165,8 @@ def _text(hit: dict[str, Any]) -> str:
         f", {hit[key]}" for key, usual in (("status", "active"), ("standing", "resolved"))
         if hit[key] != usual
     )  # fmt: skip
+    flags += ", expired" if hit["expired"] else ""
+    flags += f", {hit['tier']}" if hit["tier"] in ("gist", "forgotten") else ""
     lines = [f"{hit['id']}  {hit['type']}{flags}  (score {hit['score']:.2f})", f"  {body}"]
     for source in hit["sources"][:3]:
         first, last = source["lines"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from memrepo.commands.past import find_present
 from memrepo.commands.quoting import evidence, evidence_lines
+from memrepo.commands.recalling import facts
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import touch, touch_arguments
 from memrepo.commands.when import at_argument, desk_at, heading, moment_of, valid_at_argument
@@ -18,6 +19,7 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.policies.succession import after, before
 from memrepo.policies.validity import span_of
+from memrepo.store.ledger import ledger_of
 
 HELP = "show one memory and the source lines it rests on"
 
@@ -39,13 +41,21 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         found = evidence(desk, memory)
         held = _validity(desk, state, memory, options.valid_at) if options.valid_at else {}
         head = heading(desk, options.at)
+        known = (
+            {}
+            if options.at
+            else facts(memory, ledger_of(desk.store).accesses(), session.now, desk.config.rules)
+        )
         touch(now, session, options, [memory.id])
     data = {
-        "memory": as_json(memory), "evidence": found, "commit": desk.tree.commit,
-        **({"validity": held} if held else {}),
+        "memory": as_json(memory), "derived": known, "evidence": found,
+        "commit": desk.tree.commit, **({"validity": held} if held else {}),
     }  # fmt: skip
     lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
-    return Answer(data=data, text="\n".join([*head, _text(memory, found, lines)]))
+    told = [*head, _text(memory, found, lines)]
+    if known.get("tier") == "forgotten" and not options.no_touch:
+        told.append("recovered: this note was forgotten and is warm again")
+    return Answer(data=data, text="\n".join(told))
 
 
 def _validity(desk: Desk, state: State, memory: Memory, word: str) -> dict[str, Any]:

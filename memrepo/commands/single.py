@@ -9,15 +9,18 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from memrepo.commands.landing import TRIES, prepare
+from memrepo.commands.lifecycle import hot_rules
 from memrepo.commands.rejecting import close_calls
 from memrepo.commands.session import Answer, Desk, Session, desk
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import find_secrets
-from memrepo.core.state import State
+from memrepo.core.state import State, apply
+from memrepo.policies.hotcache import hot_of
 from memrepo.store.identity import author
 from memrepo.store.repo import BranchMoved
+from memrepo.views.hot import hot_changes
 
 
 class SecretInText(MemrepoError):
@@ -95,6 +98,7 @@ def _write(
     _refuse_secrets(step, options.reason)
     if options.reason:
         step = replace(step, reason=options.reason)
+    step = _with_hot_page(at, state, step)
     plan = Plan(base=at.tree.commit, steps=(step,))
     landing = prepare(
         at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)
@@ -105,6 +109,16 @@ def _write(
     commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
     done = _answer(step, landing.state, commit)
     return replace(done, problems=(*close, *at.store.notices))
+
+
+def _with_hot_page(at: Desk, state: State, step: Step) -> Step:
+    """Let a write that touches a hot memory carry the page of the hot cache that follows it."""
+    after = apply(state, step.changes)
+    sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
+    if not any(memory is not None and hot_of(memory) for memory in sides):
+        return step
+    pages = hot_changes(after, hot_rules(at))
+    return replace(step, changes=(*step.changes, *pages), memories=step.memory_ids)
 
 
 def _refuse_secrets(step: Step, reason: str) -> None:

@@ -49,6 +49,16 @@ COMMANDS: dict[str, str] = {
     "resolve": "decide between two memories that contradict each other",
     "corrections": "contradictions and other corrections, open ones first",
     "entities": "names, projects, hosts and tools that the memories mention",
+    "promote": "put a memory on the hot cache",
+    "demote": "take a memory off the hot cache",
+    "archive": "let a memory rest outside of recall",
+    "tiers": "how notes are spread over the tiers, and what moves next",
+    "decay": "decay classes: statistics, reclassification, pruning",
+    "session": "begin or end an agent's session",
+    "nominate": "notes that earned promotion, and why",
+    "directives": "do what the [[...]] directives of a text ask for",
+    "health": "the state of the memory in figures",
+    "why-not": "why a memory is not recalled, not hot, or gone",
     "history": "every commit of one memory",
     "sync": "bring this clone and the hub to one history",
     "why": "the evidence and the judgements that a memory rests on",
@@ -61,8 +71,11 @@ COMMANDS: dict[str, str] = {
     "merge-driver": "join one file field by field, for `git merge` (git calls it)",
     "completion": "print a completion script for your shell",
 }
-_MODULES = {"import": "import_", "merge-driver": "merge_driver"}
-"""Modules of commands whose name Python cannot give to a module."""
+_MODULES = {
+    "import": "import_", "merge-driver": "merge_driver", "session": "sessions",
+    "why-not": "why_not",
+}  # fmt: skip
+"""Modules of commands whose name is a word of the language, or taken, or has a hyphen."""
 
 _ELSEWHERE = ("export", "schedule")
 """Commands that write, but nothing into the repository."""

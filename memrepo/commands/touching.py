@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from memrepo.commands.session import Desk, Session
-from memrepo.core.access import RETRIEVAL, Event, seconds
+from memrepo.core.access import RETRIEVAL, SESSION, Event, seconds
 from memrepo.store.ledger import ledger_of
 from memrepo.store.lock import Locked
 
@@ -26,19 +26,20 @@ def touch_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-touch", action="store_true", help="do not count this as a retrieval")
 
 
-def session_id(desk: Desk, session: Session) -> str:
-    """Return the session a retrieval belongs to.
+def current(desk: Desk, session: Session) -> Event:
+    """Return the start of the session that a retrieval belongs to.
 
     The environment names it, else it is the one that `session start` began last, else the day:
     whoever starts no sessions has one a day.
     """
+    day = session.now.replace(hour=0, minute=0, second=0)
     if session.id:
-        return session.id
+        return Event(kind=SESSION, at=seconds(day), session=session.id)
     with suppress(OSError, UnicodeDecodeError):
-        found = (desk.store.folder / CURRENT).read_text(encoding="utf-8").strip()
-        if found:
-            return found
-    return f"day-{session.now:%Y-%m-%d}"
+        at, _, id_ = (desk.store.folder / CURRENT).read_text(encoding="utf-8").partition(" ")
+        if at.isdecimal() and id_.strip():
+            return Event(kind=SESSION, at=int(at), session=id_.strip())
+    return Event(kind=SESSION, at=seconds(day), session=f"day-{day:%Y-%m-%d}")
 
 
 def touch(desk: Desk, session: Session, options: argparse.Namespace, ids: Iterable[str]) -> None:
@@ -46,9 +47,10 @@ def touch(desk: Desk, session: Session, options: argparse.Namespace, ids: Iterab
 
     A look into the past (`--at`) is none, nor is what `--no-touch` asks for.
     """
-    if options.no_touch or options.at:
+    found = tuple(ids)
+    if options.no_touch or options.at or not found:
         return
-    name, at = session_id(desk, session), seconds(session.now)
-    events = [Event(kind=RETRIEVAL, at=at, session=name, memory=id_) for id_ in ids]
+    start, at = current(desk, session), seconds(session.now)
+    events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in found]
     with suppress(OSError, Locked):
-        ledger_of(desk.store).record(events, session.now)
+        ledger_of(desk.store).record([start, *events], session.now)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.rejecting import refuse_lifting
 from memrepo.commands.session import Desk
 from memrepo.core import closure, codec
@@ -22,7 +23,6 @@ from memrepo.core.tombstones import is_tombstone, path_of, tombstone_bytes, turn
 from memrepo.store import history
 from memrepo.store.tree import read_blob
 from memrepo.store.writes import Wrote, writes
-from memrepo.views.pages import render_views
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +259,7 @@ def _raised(done: TakenBack, head: State) -> TakenBack:
 
 def _with_views(desk: Desk, state: State, files: dict[str, bytes | None]) -> Effect:
     """Return an effect on HEAD together with the views that follow it."""
-    for page in render_views(state, personal=desk.config.profile == "personal"):
+    for page in derived_files(desk, state):
         match page:
             case Write(path=path, data=data):
                 files[path] = data

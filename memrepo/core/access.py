@@ -111,7 +111,10 @@ NEVER = Access()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accesses:
-    """The folded ledger: accounts by memory, and the newest sessions as (second, id) pairs."""
+    """The folded ledger: accounts by memory, and the newest sessions as (second, id) pairs.
+
+    A session that is told of twice is one: commands may say again which one they belong to.
+    """
 
     by_memory: Mapping[str, Access] = field(default_factory=lambda: MappingProxyType({}))
     sessions: tuple[tuple[int, str], ...] = ()
@@ -133,7 +136,7 @@ def united(parts: Iterable[Accesses]) -> Accesses:
     for part in parts:
         for memory, access in part.by_memory.items():
             merged[memory] = merged[memory] + access if memory in merged else access
-        sessions = tuple(nlargest(SESSIONS, (*sessions, *part.sessions)))
+        sessions = tuple(nlargest(SESSIONS, {*sessions, *part.sessions}))
     return Accesses(by_memory=MappingProxyType(merged), sessions=sessions)
 
 
@@ -148,7 +151,7 @@ def fold(events: Iterable[Event]) -> Accesses:
             times.setdefault(event.memory, []).append((event.at, event.session))
     return Accesses(
         by_memory=MappingProxyType({memory: _account(found) for memory, found in times.items()}),
-        sessions=tuple(nlargest(SESSIONS, sessions)),
+        sessions=tuple(nlargest(SESSIONS, set(sessions))),
     )
 
 

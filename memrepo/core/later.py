@@ -18,15 +18,17 @@ from memrepo.core.text3 import Joined, merge_text
 PATH = "@path"
 """Stands among the fields where a commit moved the file."""
 STATUS = frozenset({"status", "status_epoch"})
+AGEING = frozenset({"tier", "tier_since", "tier_written", "gist", "run"})
+"""What moves between tiers write: growing older is nobody's edit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Later:
     """What later commits wrote of one memory.
 
-    `whole` tells that it left or came, so that all of it is later work; `any` that anything at all
-    was written. `elements` holds, for fields that are merged as sets, the keys that came, went or
-    changed; `bodies` each change of the text in order.
+    `whole` tells that it left or came, so that all of it is later work; `any` that anything but
+    moves between tiers was written. `elements` holds, for fields that are merged as sets, the keys
+    that came, went or changed; `bodies` each change of the text in order.
     """
 
     any: bool = False
@@ -69,7 +71,7 @@ def written(before: Memory | None, after: Memory | None) -> Later:
     if before.path != after.path:
         fields.add(PATH)
     return Later(
-        any=bool(fields or bodies), fields=frozenset(fields), elements=elements,
+        any=bool(fields - AGEING or bodies), fields=frozenset(fields), elements=elements,
         bodies=bodies,
     )  # fmt: skip
 

@@ -18,6 +18,8 @@ AREAS = (
     "memories", "sources", "views", "runs", "candidates", "threads", "corrections", "tombstones",
 )  # fmt: skip
 RESERVED_NAMES = ("index.md", "log.md")
+HOT_NAMES = ("MEMORY.md", "HOT.md")
+"""Names of the hot cache; the second is taken where the first is somebody else's file."""
 
 _DAY = re.compile(r"(\d{4}-\d{2})-(\d{2})")
 
@@ -41,7 +43,15 @@ class Layout:
 
     def owns(self, path: str) -> bool:
         """Tell whether a path is one that memrepo writes or reads."""
-        return path == self.config or any(path.startswith(self.area(a)) for a in AREAS)
+        return (
+            path == self.config
+            or any(path.startswith(self.area(a)) for a in AREAS)
+            or self.is_hot(path)
+        )
+
+    def is_hot(self, path: str) -> bool:
+        """Tell whether a path is one that the hot cache may have."""
+        return path.removeprefix(self.prefix) in HOT_NAMES and path.startswith(self.prefix)
 
     def source(self, name: str) -> str:
         """Return where the snapshot of a workspace file lies."""

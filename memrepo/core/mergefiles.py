@@ -2,7 +2,7 @@
 
 | file | both sides changed it differently |
 |---|---|
-| views | left out: they are rendered after the merge |
+| views, hot cache | left out: they are rendered after the merge |
 | run manifests | immutable, so a conflict; the newer version stands |
 | candidates | the one with more evidence stands |
 | source snapshots, configuration | merged by line; a conflict where lines overlap |
@@ -49,7 +49,7 @@ class JoinedFile:
 
 def is_derived(layout: Layout, path: str) -> bool:
     """Tell whether a file is rendered after a merge and never merged itself."""
-    return path.startswith(layout.area("views"))
+    return path.startswith(layout.area("views")) or layout.is_hot(path)
 
 
 def join_file(

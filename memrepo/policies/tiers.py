@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memrepo.core.access import Access, moment
-from memrepo.core.changes import Remove, Step, Update
+from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_duration, format_time
 from memrepo.policies.gists import gist_of
@@ -141,23 +141,22 @@ def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> 
 
 
 def steps_for(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Step, ...]:
-    """Return the owed moves as commits, and the removal of a note forgotten for long enough."""
-    owed = moves(note, access, now, rules)
-    if owed:
-        return tuple(_step(note, move, now) for move in owed)
+    """Return the owed moves of a note as commits."""
+    return tuple(_step(note, move, now) for move in moves(note, access, now, rules))
+
+
+def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
+    """Say why a note leaves the tree, or return an empty string.
+
+    It must have stood there as forgotten for long enough, so that a person could have seen it.
+    """
     written = note.time("tier_written")
     if note.text("tier") != "forgotten" or written is None or now - written <= rules.clean_after:
-        return ()
+        return ""
     if note.flag("user_marked") or note.flag("pinned"):
-        return ()
+        return ""
     kept = format_duration(rules.clean_after)
-    return (
-        Step(
-            op="prune", what=f"{note.label}, a forgotten note",
-            reason=f"forgotten since {format_time(written)}, not retrieved for more than {kept}",
-            changes=(Remove(id=note.id),),
-        ),
-    )  # fmt: skip
+    return f"forgotten since {format_time(written)}, not retrieved for more than {kept}"
 
 
 def _step(note: Memory, move: Move, now: datetime) -> Step:

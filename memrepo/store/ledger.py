@@ -244,16 +244,16 @@ class Ledger:
 
         What a flush in another process moves meanwhile may be seen twice for that moment.
         """
-        found = {}
+        found: dict[str, Segment] = {}
+        buffered = b""
+        with suppress(OSError):
+            buffered = (self.folder / BUFFER).read_bytes()
         for path in sorted(self.folder.glob("flush-*.jsonl")):
-            try:
+            with suppress(FileNotFoundError):
                 name, data = self._named(path)
-            except FileNotFoundError:
-                continue
-            found[name] = read_segment(data)
-        with suppress(FileNotFoundError):
-            found[BUFFER] = read_segment((self.folder / BUFFER).read_bytes())
-        return found
+                found[name] = read_segment(data)
+                buffered = b"" if data == buffered else buffered
+        return {**found, BUFFER: read_segment(buffered)}
 
     def accesses(self) -> Accesses:
         """Return everything known now: the ref's accounts, from a cache, and the buffer's."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets, redact
 from memrepo.purify.sources import SourceRules, is_unmatched, kind_of, matches
+from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
 _DEEPEST = 6
@@ -61,6 +62,8 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
         if kind_of(name + "any.md" if folder else name, rules) is None:
             continue
         data, problem = _read(name, entry)
+        if data is not None and standing_of(data) != "foreign":
+            continue  # our own page of the hot cache, where the workspace is the repository
         if data is not None:
             data, problem = _without_secrets(name, data)
         if problem is not None:

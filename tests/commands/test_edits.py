@@ -36,7 +36,7 @@ def test_a_line_that_no_judge_could_see_yet_does_not_retire_its_memory(repo: Pat
     assert memrepo(repo, "run", "--judge", "command", now=LATER).exit == 4
     (claim,) = [m for m in memories(repo).values() if not m.is_note]
     assert claim.standing in ("resolved", "unresolved")
-    done(repo, "run", now="2026-03-03T09:00:00Z")
+    done(repo, "run", now="2026-03-01T11:10:00Z")
     (claim,) = [m for m in memories(repo).values() if not m.is_note]
     assert "parish" in claim.body
     assert_sound(repo)

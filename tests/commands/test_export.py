@@ -44,7 +44,7 @@ def test_equal_trees_give_equal_bytes_but_for_the_summary(small_repo: Path, tmp_
     assert [n for n in one if one[n] != other[n]] == [lineage.SUMMARY]
     shown = json.loads(other[lineage.SUMMARY])
     assert shown["timezone"] == ZoneInfo("Asia/Manila").key
-    assert shown["timestamp"] == "2026-03-02T17:00:00+08:00"
+    assert shown["timestamp"] == "2026-03-01T19:00:00+08:00"
 
 
 @pytest.mark.parametrize("format_", ["artifacts", "jsonl", "okf"])

@@ -93,7 +93,7 @@ def test_adopting_a_workspace_in_place_touches_no_foreign_file(
     if not taken:
         assert len(memories(workspace)) == 9
     before = standing(workspace)
-    assert done(workspace, "run", now="2026-03-05T09:00:00Z")["status"] == "skipped"
+    assert done(workspace, "run", now="2026-03-01T11:40:00Z")["status"] == "skipped"
     assert done(workspace, "init")["ingest"]["commit"] == ""
     assert standing(workspace) == before
 
@@ -104,7 +104,7 @@ def test_an_adopted_workspace_goes_on_growing(tmp_path: Path) -> None:
     done(workspace, "run")
     with (workspace / "MEMORY.md").open("a") as memory:
         memory.write("- Vera decided to sell the old tractor in May.\n")
-    assert done(workspace, "run", now="2026-03-05T09:00:00Z")["counts"]["memories_new"] == 1
+    assert done(workspace, "run", now="2026-03-01T11:40:00Z")["counts"]["memories_new"] == 1
     done(workspace, "revert")
     assert "old tractor" in (workspace / "MEMORY.md").read_text()
     assert "MEMORY.md" not in git(workspace, "ls-files").split()

@@ -287,13 +287,13 @@ def test_a_run_that_waits_is_handed_on_when_it_is_accepted(
     got = tmp_path / "got"
     hand_to(small_repo, f"import sys; open({str(got)!r}, 'a').write(sys.argv[1])")
     grow(small_repo)
-    answer = memrepo(small_repo, "run", "--mode", "reconciliation", now="2026-03-02T09:00:00Z")
+    answer = memrepo(small_repo, "run", "--mode", "reconciliation", now="2026-03-01T11:00:00Z")
     assert answer.data["status"] == "held"
     event = events(small_repo / ".memrepo" / "telemetry")[-1]
     assert (event["event"], event["status"]) == ("run_completed", "held")
     assert "downstream" not in answer.data
     assert not got.exists()
-    accepted = done(small_repo, "accept", now="2026-03-02T10:00:00Z")
+    accepted = done(small_repo, "accept", now="2026-03-01T11:05:00Z")
     assert accepted["downstream"]["result"] == "done"
     assert got.read_text() == str(small_repo / accepted["downstream"]["manifest"])
 
@@ -331,7 +331,7 @@ def test_when_enabled_a_chat_hears_what_the_mode_says(
 
 def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
     grow(small_repo)
-    done(small_repo, "run", now="2026-03-02T09:00:00Z")
+    done(small_repo, "run", now="2026-03-01T11:00:00Z")
     assert memrepo(small_repo, "report", as_json=False).out == report(small_repo)
     assert done(small_repo, "report")["last"]["status"] == "ok"
 

@@ -34,7 +34,7 @@ def test_what_a_reverted_run_proposes_again_waits_on_one_branch(small_repo: Path
     assert branches(small_repo) == [first.data["branch"]]
     assert not (small_repo / "memories").exists() or not memories(small_repo)
     settled = standing(small_repo)
-    second = memrepo(small_repo, "run", now="2026-03-03T09:00:00Z")
+    second = memrepo(small_repo, "run", now="2026-03-01T11:10:00Z")
     assert second.exit == 3
     assert second.data["branch"] == first.data["branch"]
     assert standing(small_repo) == settled
@@ -72,7 +72,7 @@ def test_whatever_kind_of_decision_was_taken_back_waits_and_is_not_lost(
     before = tree(small_repo, "HEAD^1")
     done(small_repo, "revert", now=LATER)
     assert tree(small_repo) == before
-    for now in ("2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"):
+    for now in ("2026-03-01T11:10:00Z", "2026-03-01T11:20:00Z"):
         answer = memrepo(small_repo, "run", now=now)
         assert (answer.exit, answer.data["status"]) == (3, "held")
         (branch,) = branches(small_repo)
@@ -101,7 +101,7 @@ def test_reverting_the_revert_restores_the_run(small_repo: Path) -> None:
     taken_back = done(small_repo, "revert")["commits"][0]
     done(small_repo, "revert", taken_back, now=LATER)
     assert tree(small_repo) == full
-    assert done(small_repo, "run", now="2026-03-03T09:00:00Z")["status"] == "skipped"
+    assert done(small_repo, "run", now="2026-03-01T11:10:00Z")["status"] == "skipped"
     assert branches(small_repo) == []
     assert_sound(small_repo)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
 
-MUCH_LATER = "2026-03-03T09:00:00Z"
+MUCH_LATER = "2026-03-01T11:10:00Z"
 LINES = [f"- The server number {n} keeps the archive of year {1990 + n}." for n in range(20)]
 
 
@@ -116,8 +116,8 @@ def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Pat
     assert git(servers, "branch", "--format=%(refname:short)").split() == ["main"]
     ref = f"refs/memrepo/discarded/{held['run']}"
     assert git(servers, "for-each-ref", "--format=%(refname)", ref).strip() == ref
-    assert run(servers, now="2026-03-04T09:00:00Z")[1]["status"] == "skipped"
-    again = run(servers, "--mode", "reconciliation", now="2026-03-05T09:00:00Z")
+    assert run(servers, now="2026-03-01T11:20:00Z")[1]["status"] == "skipped"
+    again = run(servers, "--mode", "reconciliation", now="2026-03-01T11:40:00Z")
     assert (again[0], again[1]["status"]) == (0, "skipped")
     assert_sound(servers)
 
@@ -232,7 +232,7 @@ def test_accepting_a_waiting_run_gives_the_tree_that_was_shown(servers: Path) ->
     assert (answer["conflicts"], answer["refused"]) == ([], [])
     assert git(servers, "rev-parse", "HEAD:memories").strip() == shown
     assert git(servers, "branch", "--format=%(refname:short)").split() == ["main"]
-    assert run(servers, now="2026-03-04T09:00:00Z")[1]["status"] == "skipped"
+    assert run(servers, now="2026-03-01T11:20:00Z")[1]["status"] == "skipped"
     assert done(servers, "log")["entries"][0]["run"] == waits["run"]
     assert_sound(servers)
 
@@ -276,7 +276,7 @@ def test_only_a_part_is_taken_and_the_rest_is_not_in_the_ancestry(servers: Path)
                        "^HEAD").split()) & set(ancestors)  # fmt: skip
     names = git(servers, "log", "--format=", "--name-only", "HEAD").split()
     assert not any(leave[4:10] in name for name in names)
-    assert run(servers, now="2026-03-04T09:00:00Z")[1]["status"] == "skipped"
+    assert run(servers, now="2026-03-01T11:20:00Z")[1]["status"] == "skipped"
     assert_sound(servers)
 
 
@@ -313,7 +313,7 @@ def test_what_was_accepted_and_reverted_waits_when_it_is_proposed_again(servers:
     assert run(servers, "--mode", "reconciliation")[0] == 3
     done(servers, "accept", now=MUCH_LATER)
     done(servers, "revert", now=MUCH_LATER)
-    code, data = run(servers, now="2026-03-04T09:00:00Z")
+    code, data = run(servers, now="2026-03-01T11:20:00Z")
     assert (code, data["status"]) == (3, "held")
     assert "taken back" in data["why"]
     assert {m.standing for m in memories(servers).values()} <= {"resolved", "unresolved"}

@@ -234,7 +234,7 @@ def test_views_follow_from_the_tree_alone(ugly_repo: Path, tmp_path: Path) -> No
 def grow(repo: Path, day: int) -> dict[str, object]:
     """Let the workspace be as it is on a day, and run."""
     workspaces.growing(repo.parent / "workspace", day)
-    return done(repo, "run", now=f"2026-03-{day + 1:02d}T09:00:00Z")
+    return done(repo, "run", now=f"2026-03-01T09:{day}0:00Z")
 
 
 def written(repo: Path, revisions: str = "HEAD^1..HEAD") -> dict[str, str]:
@@ -313,7 +313,7 @@ def test_a_claim_source_that_is_gone_with_its_words_waits_for_a_person(small_rep
     assert answer.exit == 3
     assert "memory/tools.md is gone" in answer.data["why"]
     assert memories(small_repo) == before
-    again = memrepo(small_repo, "run", now="2026-03-03T09:00:00Z")
+    again = memrepo(small_repo, "run", now="2026-03-01T11:30:00Z")
     assert (again.exit, again.data["branch"]) == (3, answer.data["branch"])
     assert_sound(small_repo)
 
@@ -357,7 +357,7 @@ def test_growing_day_by_day_is_one_line_a_run_and_sound_each_day(small_repo: Pat
     for day in range(1, 6):
         grow(small_repo, day)
         assert_sound(small_repo)
-    assert done(small_repo, "run", now="2026-04-01T09:00:00Z")["status"] == "skipped"
+    assert done(small_repo, "run", now="2026-03-01T11:50:00Z")["status"] == "skipped"
     ops = [subject.partition(":")[0] for subject in subjects(small_repo, "--first-parent")]
     assert ops == [*["run", "ingest"] * 6, "init"]
 

@@ -29,7 +29,7 @@ def any_id(repo: Path) -> str:
 def test_opening_a_memory_by_id_counts_and_changes_nothing_else(small_repo: Path) -> None:
     id_, before = any_id(small_repo), standing(small_repo)
     done(small_repo, "show", id_, now=LATER)
-    assert account(small_repo, id_).recent == ((seconds(parse_time(LATER)), "day-2026-03-02"),)
+    assert account(small_repo, id_).recent == ((seconds(parse_time(LATER)), "day-2026-03-01"),)
     assert standing(small_repo) == before
 
 

@@ -12,7 +12,7 @@ from memrepo.commands.proposal import taken_back
 from memrepo.commands.session import desk
 from memrepo.store.repo import open_repository
 
-MUCH_LATER = "2026-03-03T09:00:00Z"
+MUCH_LATER = "2026-03-01T11:10:00Z"
 
 
 def write(base: Path, *lines: str) -> None:
@@ -151,7 +151,7 @@ def test_the_input_of_an_earlier_reverted_run_is_seen_again_and_waits(repo: Path
     answer = memrepo(repo, "revert", first)
     assert answer.exit == 3, "the second run superseded what the first one made"
     done(repo, "revert", first, "--ours", now=MUCH_LATER)
-    waits = memrepo(repo, "run", now="2026-03-04T09:00:00Z")
+    waits = memrepo(repo, "run", now="2026-03-01T11:20:00Z")
     assert (waits.exit, waits.data["status"]) in ((3, "held"), (0, "ok"))
 
 
@@ -160,7 +160,7 @@ def test_settled_input_is_not_seen_again(repo: Path) -> None:
     done(repo, "add", "A person added this afterwards.")
     done(repo, "revert", second, "--settle", now=MUCH_LATER)
     assert second in runs(repo)
-    data: dict[str, Any] = done(repo, "run", now="2026-03-04T09:00:00Z")
+    data: dict[str, Any] = done(repo, "run", now="2026-03-01T11:20:00Z")
     assert data["counts"].get("memories_new", 0) == 0
 
 

@@ -237,7 +237,7 @@ def test_a_crash_in_a_linked_work_tree_is_mended_there(repo: Path) -> None:
     assert crashing.fork(act) == crashing.KILLED
     before = git(side, "rev-parse", "side")
     # The main work tree goes on, and leaves alone what the other one still needs.
-    driving.done(repo, "run", now="2026-03-03T09:00:00Z")
+    driving.done(repo, "run", now="2026-03-01T11:10:00Z")
     assert git(side, "rev-parse", "side") == before
     assert git(repo, "for-each-ref", "refs/memrepo/tx") != ""
     driving.memrepo(side, "ingest", now=NOW)

@@ -1,0 +1,57 @@
+"""What a run's chain holds, counted and put in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memrepo.core.changes import Create, Step, Update
+from memrepo.core.state import State
+
+SAID = (
+    ("memories_new", "new"), ("superseded", "superseded"), ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"), ("contested", "contested"),
+    ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
+    ("tier_moves", "moved"), ("pruned", "pruned"), ("archived", "archived"),
+    ("hot_new", "made hot"), ("hot_gone", "no longer hot"),
+)  # fmt: skip
+"""Counts for the subject of a run's merge, the weightiest first."""
+FULL = (
+    ("sources", "sources with news"), ("units", "units read"),
+    ("candidates", "distinct candidates"), ("came_back", "of them deferred before"),
+    ("rejected_before", "rejected before, not asked again"),
+    ("promoted", "promoted"), ("merged", "merged"),
+    ("compressed", "folded into another"), ("deferred", "deferred"), ("rejected", "rejected"),
+    ("barred", "left out: a person rejected them"),
+    ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
+    ("superseded", "superseded"), ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"), ("contested", "contested"), ("notes_new", "new notes"),
+    ("notes_grown", "notes that grew"), ("tier_moves", "notes moved between tiers"),
+    ("pruned", "pruned"), ("archived", "archived"), ("hot_new", "new on the hot cache"),
+    ("hot_gone", "gone from the hot cache"),
+)  # fmt: skip
+"""Counts for the full report."""
+_LIFE = (
+    ("tier_moves", "tier"), ("pruned", "prune"), ("archived", "archive"),
+    ("hot_new", "promote"), ("hot_gone", "demote"),
+)  # fmt: skip
+
+
+def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
+    """Count what the chain really holds: parts of what was purified may wait elsewhere."""
+    notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
+    reworded = _updated(steps, "reword")
+    changes = [change for step in steps for change in step.changes]
+    new = [c.memory for c in changes if isinstance(c, Create)]
+    ops = [step.op for step in steps]
+    return {
+        "memories_new": sum(not m.is_note for m in new), "notes_new": sum(m.is_note for m in new),
+        "superseded": ops.count("supersede"), "contested": ops.count("flag"),
+        "memories_retired": len(_updated(steps, "retire")),
+        "memories_reworded": sum(id_ not in notes for id_ in reworded),
+        "notes_grown": sum(id_ in notes for id_ in reworded),
+        **{name: count for name, op in _LIFE if (count := ops.count(op))},  # type: ignore[arg-type]
+    }  # fmt: skip
+
+
+def _updated(steps: Sequence[Step], op: str) -> list[str]:
+    return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]

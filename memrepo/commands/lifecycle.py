@@ -1,0 +1,94 @@
+"""The lifecycle stage of a run: what time and use ask for, decided from the ledger at one commit.
+
+A reconciliation has none: it is reviewed, and what is owed to age is not a matter of opinion.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memrepo.commands.session import Desk
+from memrepo.core.access import Accesses
+from memrepo.core.changes import Change, Step
+from memrepo.core.problems import Problem
+from memrepo.core.state import State, apply
+from memrepo.core.times import format_time
+from memrepo.policies.hotcache import HotRules
+from memrepo.policies.upkeep import AGEING, Upkeep, upkeep
+from memrepo.purify.holding import fingerprints
+from memrepo.purify.manifest import Recorded
+from memrepo.store.ledger import ledger_of
+from memrepo.views.hot import hot_changes, standing_of
+from memrepo.views.pages import render_views
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owed:
+    """What the stage proposes, findings, and the ledger's commit that it decided from."""
+
+    steps: tuple[Step, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    ledger: str = ""
+
+
+def owed(
+    desk: Desk, state: State, now: datetime, kept: Sequence[Step],
+    manifests: Iterable[Recorded], never: frozenset[str],
+) -> Owed:  # fmt: skip
+    """Return what is owed on the state that the steps kept so far lead to.
+
+    `never` holds the fingerprints of what a person took back or refused.
+    """
+    ledger = ledger_of(desk.store)
+    after = apply(state, (change for step in kept for change in step.changes))
+    found = owed_upkeep(desk, after, ledger.accesses(), now, manifests, never)
+    return Owed(steps=found.steps, problems=found.problems, ledger=ledger.tip())
+
+
+def owed_upkeep(
+    desk: Desk, state: State, accesses: Accesses, now: datetime,
+    manifests: Iterable[Recorded], never: frozenset[str],
+) -> Upkeep:  # fmt: skip
+    """Return the upkeep of a state by the desk's rules."""
+
+    def allowed(step: Step) -> bool:
+        return step.op == "tier" or not fingerprints(step.op, step.memory_ids) & never
+
+    spent = _spent(desk, state, now, manifests)
+    return upkeep(state, accesses, now, desk.config.rules, spent=spent, allowed=allowed)
+
+
+def _spent(desk: Desk, state: State, now: datetime, manifests: Iterable[Recorded]) -> int:
+    """Count what runs at this very moment pruned and archived: the pace is one a moment."""
+    paths = [desk.tree.layout.manifest(m.run) for m in manifests if m.now == format_time(now)]
+    counts = [json.loads(state.files[path]).get("counts", {}) for path in paths]
+    return sum(int(c.get("pruned", 0)) + int(c.get("archived", 0)) for c in counts)
+
+
+def opinions(steps: Iterable[Step]) -> tuple[Change, ...]:
+    """Return the changes that the interlock counts: not those that are owed to age alone."""
+    return tuple(change for step in steps if step.op not in AGEING for change in step.changes)
+
+
+def derived_files(desk: Desk, state: State) -> list[Change]:
+    """Return what makes views and hot cache agree with the memories of a state."""
+    pages = render_views(state, personal=desk.config.profile == "personal")
+    return [*pages, *hot_changes(state, hot_rules(desk))]
+
+
+def hot_rules(desk: Desk) -> HotRules:
+    """Return the rules of the hot cache; it gives way to a file in the work tree that is not ours.
+
+    Git may not know that file yet: only one that HEAD holds is seen in the state.
+    """
+    rules = desk.config.rules.hot
+    path = desk.tree.layout.prefix + rules.path
+    if path in desk.tree.blobs:
+        return rules
+    data = desk.store.work.read(path)
+    if data is not None and standing_of(data) == "foreign":
+        return replace(rules, path="HOT.md")
+    return rules

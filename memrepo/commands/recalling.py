@@ -1,0 +1,124 @@
+"""What recall knows beside the file: tier, expiry and confidence at a moment, by the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from memrepo.commands.session import Desk
+from memrepo.core import codec
+from memrepo.core.access import Access, Accesses
+from memrepo.core.memory import STATUSES, Gist, Memory
+from memrepo.core.times import format_time
+from memrepo.policies.decay import is_over, keeping
+from memrepo.policies.gists import gist_of
+from memrepo.policies.tiers import CONFIDENCE, effective
+from memrepo.policies.upkeep import Rules
+from memrepo.store.index import NAME, PAST, Filter, Match, search
+from memrepo.store.ledger import ledger_of
+
+EXPIRED = "expired"
+"""What `--status` calls active memories past their time, pruned yet or not."""
+RECALL_STATUSES = (*STATUSES, EXPIRED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """One memory as recall sees it at a moment."""
+
+    memory: Memory
+    access: Access
+    tier: str
+    over: bool
+    score: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """Return what recall hands over: of a note at gist tier its title, tags and summary."""
+        if not self.memory.is_note or self.tier not in ("gist", "forgotten"):
+            return self.memory.body
+        if self.tier == "forgotten" and "gist" not in self.memory.fields:
+            return self.memory.body
+        gist: Gist = self.memory.fields.get("gist") or gist_of(self.memory)
+        tags = f"tags: {', '.join(gist.tags)}" if gist.tags else ""
+        return "\n".join(filter(None, (gist.title, tags, gist.summary)))
+
+    @property
+    def answer_confidence(self) -> str:
+        """Return how far an answer from it can be trusted."""
+        return CONFIDENCE[self.tier] if self.tier else "high"
+
+
+def recalled(
+    memory: Memory, accesses: Accesses, now: datetime, rules: Rules, score: float = 0.0
+) -> Recalled:
+    """Return a memory as recall sees it."""
+    access = accesses.of(memory.id)
+    tier = effective(memory, access, now, rules.tiers) if memory.is_note else ""
+    over = (
+        not memory.is_note
+        and memory.status == "active"
+        and is_over(memory, keeping(memory, access, now, rules.decay))
+    )
+    return Recalled(memory=memory, access=access, tier=tier, over=over, score=score)
+
+
+def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> dict[str, Any]:
+    """Return the derived facts of a memory: what no file holds."""
+    access = accesses.of(memory.id)
+    found: dict[str, Any] = {
+        "retrievals": access.total, "last": format_time(access.last) if access.last else "",
+    }  # fmt: skip
+    if memory.is_note:
+        tier = effective(memory, access, now, rules.tiers)
+        return {**found, "tier": tier, "answer_confidence": CONFIDENCE[tier]}
+    kept = keeping(memory, access, now, rules.decay)
+    return {
+        **found, "class": kept.cls, "confidence": round(kept.confidence, 4),
+        "expires": format_time(kept.expires) if kept.expires else "",
+        "expired": is_over(memory, kept),
+    }  # fmt: skip
+
+
+def recall(
+    desk: Desk, words: Sequence[str], only: Filter, now: datetime, *, past: bool = False
+) -> list[Recalled]:
+    """Return the best memories for words that recall may hand over, forgotten notes last.
+
+    The status `expired` asks for active memories past their time, which are else left out. A desk
+    in the `past` is asked as of its commit, when nothing had been retrieved since.
+    """
+    accesses, rules = Accesses(), desk.config.rules
+    if past:
+        now = desk.store.commit_time(desk.tree.commit)
+    else:
+        accesses = ledger_of(desk.store).accesses()
+    name = PAST if past else NAME
+    wanted = frozenset(only.statuses)
+    stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
+    limit = only.limit
+    while True:
+        matches = search(
+            desk.store.folder, desk.tree, words,
+            replace(only, statuses=stored, limit=limit), name=name,
+        )  # fmt: skip
+        found = [
+            recalled(_memory(desk, match), accesses, now, rules, match.score) for match in matches
+        ]
+        kept = [
+            one for one in found
+            if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
+        ]  # fmt: skip
+        if len(kept) >= only.limit or len(matches) < limit:
+            break
+        limit *= 2  # some were over: others may have stood behind them
+    return sorted(kept[: only.limit], key=lambda one: one.tier == "forgotten")
+
+
+def _memory(desk: Desk, match: Match) -> Memory:
+    memory, _ = codec.decode(match.path, desk.tree.files[match.path])
+    if memory is None:
+        raise ValueError(f"{match.path}: indexed, but not readable")
+    return memory

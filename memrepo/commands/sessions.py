@@ -1,0 +1,154 @@
+"""`memrepo session`: what an agent is told when it begins, and what is kept when it ends."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from typing import Any
+
+from memrepo.commands.nominate import lines_of
+from memrepo.commands.session import Answer, Desk, Session, desk, opened
+from memrepo.commands.several import Wrote, write_steps
+from memrepo.commands.single import write_arguments
+from memrepo.commands.touching import CURRENT
+from memrepo.commands.waiting import all_waiting
+from memrepo.core.access import SESSION, Event, seconds
+from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
+from memrepo.policies.decay import is_over, keeping
+from memrepo.policies.hotcache import hot_of
+from memrepo.policies.nomination import Candidate, nominated
+from memrepo.policies.tiers import effective
+from memrepo.policies.upkeep import owed_tier_moves
+from memrepo.store.ledger import ledger_of
+from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
+
+HELP = "begin or end an agent's session: context to inject, retrievals kept"
+MAX_TOKENS = 2000
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "what", choices=("start", "end", "refresh"),
+        help="print the context and begin; keep what was counted; move notes and begin anew",
+    )  # fmt: skip
+    parser.add_argument("--id", default="", metavar="SESSION", help="the session's name")
+    parser.add_argument(
+        "--audience", choices=("private", "shared"), default="private",
+        help="shared leaves out the hot cache and the personal layers",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-tokens", type=_tokens, default=MAX_TOKENS, metavar="N",
+        help=f"bound of the context ({MAX_TOKENS})",
+    )  # fmt: skip
+    write_arguments(parser)
+
+
+def _tokens(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 1")
+    return value
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Start, end, or refresh: owed moves, nominations, then end and start."""
+    with opened(session) as first:
+        match options.what:
+            case "start":
+                return _start(first, session, options)
+            case "end":
+                return _end(first, session, options)
+            case _:
+                return _refresh(first, session, options)
+
+
+def _start(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
+    id_ = _id(session, options)
+    if not options.dry_run:
+        at = seconds(session.now)
+        ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], session.now)
+        (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
+    hot, notes, warnings = _context(first, session, options.audience)
+    packed = pack(hot, notes, warnings, options.max_tokens)
+    data = {
+        "session": id_, "audience": options.audience, "context": packed.text,
+        "tokens": packed.tokens, "left_out": packed.left_out, "hot": [m.id for m in hot],
+        "notes": [m.id for m in notes], "warnings": warnings,
+    }  # fmt: skip
+    return Answer(data=data, text=_told(packed))
+
+
+def _told(packed: Packed) -> str:
+    if not packed.text:
+        return "no memory is hot"
+    more = f"\n{packed.left_out} more did not fit" if packed.left_out else ""
+    return packed.text + more
+
+
+def _id(session: Session, options: argparse.Namespace) -> str:
+    given = " ".join((options.id or session.id).split())[:100]
+    return given or f"session-{session.now:%Y%m%dT%H%M%SZ}"
+
+
+def _context(
+    first: Desk, session: Session, audience: str
+) -> tuple[list[Memory], list[Memory], list[str]]:
+    """Return hot memories, hot notes and warnings; looking at them is no retrieval."""
+    state, rules = first.tree.state(), first.config.rules
+    accesses = ledger_of(first.store).accesses()
+    hot = [m for m in state.active if hot_of(m) is not None and not is_over(
+        m, keeping(m, accesses.of(m.id), session.now, rules.decay)
+    )]  # fmt: skip
+    notes = [
+        m for m in state.active
+        if m.is_note
+        and effective(m, accesses.of(m.id), session.now, rules.tiers) == "hot"
+    ]  # fmt: skip
+    if audience == "shared":
+        hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
+    waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
+    problems = [str(p) for p in state.problems if p.severity == "error"]
+    if problems:
+        waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
+    return hot, notes, waiting
+
+
+def _end(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
+    if options.dry_run:
+        return Answer(data={"ledger": ledger_of(first.store).tip()}, text="dry run: nothing kept")
+    tip = ledger_of(first.store).flush(session.now)
+    with suppress(FileNotFoundError):
+        (first.store.folder / CURRENT).unlink()
+    said = f"retrievals kept ({tip[:10]})" if tip else "nothing was retrieved yet"
+    return Answer(data={"ledger": tip}, text=said)
+
+
+def _refresh(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
+    wrote = write_steps(
+        first, session, options,
+        lambda at, state: owed_tier_moves(
+            state, ledger_of(at.store).accesses(), session.now, at.config.rules
+        ),
+    )  # fmt: skip
+    ended = _end(first, session, options)
+    at = desk(first.store)
+    found = nominated(wrote.state.active, ledger_of(at.store).accesses(), session.now)
+    started = _start(at, session, options)
+    data = {
+        **started.data, **ended.data, "commit": wrote.commit,
+        "moves": [step.what for step in wrote.steps],
+        "candidates": [c.as_json() for c in found],
+    }  # fmt: skip
+    text = "\n".join([*_moved(wrote), *_nominated(found), started.text])
+    return Answer(data=data, text=text, problems=wrote.problems)
+
+
+def _moved(wrote: Wrote) -> list[str]:
+    head = counted(len(wrote.steps), "move", "moves") + " between tiers"
+    return [head, *(f"  {step.what}" for step in wrote.steps)]
+
+
+def _nominated(found: tuple[Candidate, ...]) -> list[Any]:
+    return lines_of(found) if found else ["no note is nominated"]

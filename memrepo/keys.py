@@ -1,0 +1,118 @@
+"""What a configuration key is, and the keys of ageing, decay, hot cache and archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any, Literal
+
+from memrepo.core.layout import HOT_NAMES
+from memrepo.core.times import parse_duration
+from memrepo.policies.archive import ArchiveRules
+from memrepo.policies.decay import REFRESHED, TTLS, DecayRules, told_ttl
+from memrepo.policies.hotcache import HotRules
+from memrepo.policies.tiers import TierRules
+from memrepo.policies.upkeep import Rules
+
+KeyKind = Literal[
+    "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
+    "flag", "name", "crons", "ref", "aliases", "duration", "ttls",
+]  # fmt: skip
+NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One configuration key: dotted name, kind, default and one line of explanation."""
+
+    name: str
+    kind: KeyKind
+    default: Any
+    doc: str
+    words: tuple[str, ...] = ()
+
+
+_TTLS = MappingProxyType({c: NEVER if t is None else told_ttl(t) for c, t in TTLS.items()})
+LIFECYCLE: tuple[Key, ...] = (
+    Key(name="run.pace_pct", kind="percent", default=5,
+        doc="The share of all memories that one run may prune and archive; 20 it always may."),
+    Key(name="tiers.warm_after", kind="duration", default="3h",
+        doc="Age since the last retrieval at which a note turns warm."),
+    Key(name="tiers.gist_after", kind="duration", default="7d",
+        doc="Age at which recall is given a note's gist."),
+    Key(name="tiers.forgotten_after", kind="duration", default="14d",
+        doc="A note not retrieved for longer is forgotten."),
+    Key(name="tiers.clean_after", kind="duration", default="30d",
+        doc="How long a forgotten note stands in the tree before it leaves."),
+    Key(name="decay.ttl", kind="ttls", default=_TTLS,
+        doc="How long memories live by decay class, such as `normal = \"21d\"`; more classes."),
+    Key(name="decay.refreshed", kind="texts", default=REFRESHED,
+        doc="Decay classes whose time begins anew with a retrieval."),
+    Key(name="hot.path", kind="choice", default=HOT_NAMES[0], words=HOT_NAMES,
+        doc="Where the hot cache stands."),
+    Key(name="hot.budget", kind="whole", default=30, doc="Bullets on the hot cache."),
+    Key(name="hot.sessions", kind="whole", default=3,
+        doc="Different sessions whose retrievals promote a memory."),
+    Key(name="hot.idle_sessions", kind="whole", default=3,
+        doc="Sessions without a retrieval after which a memory is demoted."),
+    Key(name="hot.max_lines", kind="whole", default=200, doc="The host's limit of lines."),
+    Key(name="hot.max_bytes", kind="whole", default=24 * 1024, doc="The host's limit of bytes."),
+    Key(name="archive.after", kind="duration", default="30d",
+        doc="A memory not retrieved for so long is archived."),
+    Key(name="archive.demoted_after", kind="duration", default="60d",
+        doc="The same after a demotion from the hot cache."),
+    Key(name="archive.review_after", kind="duration", default="180d",
+        doc="An archived memory of that age is listed for a person to decide."),
+)  # fmt: skip
+
+
+def lifecycle_value(key: Key, found: Any) -> tuple[Any, str]:
+    """Read a duration or a table of them; return it, and what was expected where it is none."""
+    match key.kind, found:
+        case "duration", str() if _is_duration(found):
+            return found, ""
+        case "duration", _:
+            return found, 'a duration such as "4h" or "30d"'
+        case _, dict() if all(t == NEVER or _is_duration(t) for t in found.values()):
+            return MappingProxyType({**key.default, **found}), ""
+        case _:
+            return found, f'a duration by class such as {{ normal = "21d", mine = "{NEVER}" }}'
+
+
+def _is_duration(value: Any) -> bool:
+    try:
+        parse_duration(value)
+    except (ValueError, AttributeError):
+        return False
+    return True
+
+
+def rules_of(get: Callable[[str], Any]) -> Rules:
+    """Return the rules that the configuration gives; `get` returns a key's effective value."""
+
+    def span(name: str) -> timedelta:
+        return parse_duration(get(name))
+
+    ttl: Mapping[str, str] = get("decay.ttl")
+    return Rules(
+        pace_pct=float(get("run.pace_pct")),
+        tiers=TierRules(
+            warm_after=span("tiers.warm_after"), gist_after=span("tiers.gist_after"),
+            forgotten_after=span("tiers.forgotten_after"), clean_after=span("tiers.clean_after"),
+        ),
+        decay=DecayRules(
+            ttl={c: None if t == NEVER else parse_duration(t) for c, t in ttl.items()},
+            refreshed=tuple(get("decay.refreshed")),
+        ),
+        hot=HotRules(
+            budget=get("hot.budget"), sessions=get("hot.sessions"),
+            idle=get("hot.idle_sessions"), path=get("hot.path"),
+            max_lines=get("hot.max_lines"), max_bytes=get("hot.max_bytes"),
+        ),
+        archive=ArchiveRules(
+            after=span("archive.after"), demoted_after=span("archive.demoted_after"),
+            review_after=span("archive.review_after"),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,97 @@
+"""Which memories rest: still in the tree, no longer recalled, their decay clock stopped.
+
+Lineage: layered-memory-manager, archive and forgetting. Archiving is a status: a memory leaves the
+tree from there only by a person's decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memrepo.core.access import Access, Accesses
+from memrepo.core.changes import Step, Update
+from memrepo.core.memory import Hot, Memory
+from memrepo.core.times import format_duration, format_time
+from memrepo.policies.classes import class_of
+from memrepo.policies.hotcache import hot_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveRules:
+    """How long a memory idles before it rests, and how long until a person is asked about it."""
+
+    after: timedelta = timedelta(days=30)
+    demoted_after: timedelta = timedelta(days=60)
+    review_after: timedelta = timedelta(days=180)
+
+
+def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime | None:
+    """Return when a memory falls due for the archive, or None for one that never does.
+
+    A memory that was demoted from the hot cache has longer, counted from then or from its last
+    retrieval.
+    """
+    created = memory.time("created")
+    if created is None or is_kept(memory):
+        return None
+    hot: Hot | None = memory.fields.get("hot")
+    until = hot.until if hot is not None else None
+    last = max(filter(None, (created, access.last)), default=created)
+    if until is not None and until >= last:
+        return until + rules.demoted_after
+    return last + rules.after
+
+
+def is_kept(memory: Memory) -> bool:
+    """Tell whether a memory is never archived by itself."""
+    return (
+        memory.status != "active"
+        or memory.type in ("note", "chunk")
+        or memory.flag("critical")
+        or memory.flag("pinned")
+        or hot_of(memory) is not None
+        or class_of(memory) == "permanent"
+    )
+
+
+def archivable(
+    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: ArchiveRules
+) -> list[tuple[Memory, datetime]]:
+    """Return what is due for the archive with the moment it fell due, oldest first."""
+    found = []
+    for memory in memories:
+        created = memory.time("created")
+        if created is None or now - created < min(rules.after, rules.demoted_after):
+            continue  # too young, whatever happened to it
+        due = archive_due(memory, accesses.of(memory.id), rules)
+        if due is not None and now >= due:
+            found.append((memory, due))
+    return sorted(found, key=lambda pair: (pair[1], pair[0].id))
+
+
+def archive(memory: Memory, now: datetime, why: str) -> Step:
+    """Return the step that archives a memory."""
+    return Step(
+        op="archive", what=memory.label, reason=why,
+        changes=(Update(id=memory.id, fields={"status": "archived", "archived_at": now}),),
+    )  # fmt: skip
+
+
+def told(access: Access, due: datetime, rules: ArchiveRules) -> str:
+    """Say why a memory is archived."""
+    last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
+    return f"{last}, idle for {format_duration(rules.after)} or more at {format_time(due)}"
+
+
+def for_review(
+    memories: Iterable[Memory], now: datetime, rules: ArchiveRules
+) -> tuple[Memory, ...]:
+    """Return what has been archived for so long that a person should decide, oldest first."""
+    found = [
+        (at, memory.path, memory) for memory in memories
+        if memory.status == "archived" and (at := memory.time("archived_at")) is not None
+        and now - at > rules.review_after
+    ]  # fmt: skip
+    return tuple(memory for _, _, memory in sorted(found, key=lambda f: f[:2]))

@@ -1,0 +1,184 @@
+"""How long a memory proper is kept: its class, its expiry, its confidence at a moment.
+
+Lineage: openclaw-hybrid-memory, decay and pruning. Deliberate differences: confidence falls with
+time and not with each run of a job, so the same moment gives the same answer and a refresh restores
+it; what may never be pruned is decided here and not by the class alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+from memrepo.core.access import Access, Accesses
+from memrepo.core.memory import Memory
+from memrepo.core.times import format_duration, format_time, parse_time
+from memrepo.policies.classes import class_of
+from memrepo.policies.futuredates import future_date
+
+_DAY = timedelta(days=1)
+TTLS: Mapping[str, timedelta | None] = MappingProxyType({
+    "permanent": None, "durable": 90 * _DAY, "normal": 14 * _DAY, "short": 2 * _DAY,
+    "ephemeral": timedelta(hours=4), "stable": 90 * _DAY, "active": 14 * _DAY, "session": _DAY,
+    "checkpoint": timedelta(hours=4),
+})  # fmt: skip
+REFRESHED = ("durable", "normal", "stable", "active")
+FLOOR = 0.1
+"""Below this effective confidence recall is silent and a run prunes; exactly this stays."""
+_SOFT = 0.75
+_STEPS = 16
+_LEAST_STEP = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecayRules:
+    """Time to live by class (None: for ever), and the classes that a retrieval refreshes."""
+
+    ttl: Mapping[str, timedelta | None] = field(default_factory=lambda: TTLS)
+    refreshed: tuple[str, ...] = REFRESHED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """How long one memory is kept, as seen at a moment.
+
+    `expires` is None for what is kept for ever; `held` is the future date that holds decay;
+    `low` is the moment at which its confidence falls below the floor, if it is not refreshed.
+    """
+
+    cls: str
+    confirmed: datetime | None
+    expires: datetime | None
+    confidence: float
+    held: datetime | None = None
+    low: datetime | None = None
+    now: datetime
+
+    @property
+    def expired(self) -> bool:
+        """Tell whether its time is over; at the very moment of expiry it is not."""
+        return self.expires is not None and self.now > self.expires
+
+    @property
+    def gone(self) -> bool:
+        """Tell whether recall is silent about it."""
+        return self.expired or self.confidence < FLOOR
+
+    @property
+    def due(self) -> datetime:
+        """Return when it fell due for pruning; meaningful only where it is gone."""
+        moments = [m for m in (self.expires, self.low) if m is not None and m <= self.now]
+        return min(moments, default=self.confirmed or self.now)
+
+    def told(self) -> str:
+        """Say why it is gone, for a commit."""
+        when = f"last confirmed {format_time(self.confirmed)}" if self.confirmed else "undated"
+        if self.expired and self.expires:
+            return f"class {self.cls}, expired {format_time(self.expires)}, {when}"
+        return f"class {self.cls}, confidence {self.confidence:.4f} below {FLOOR}, {when}"
+
+
+def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> Keeping:
+    """Return how long a memory is kept; a class that no rule knows is kept for ever."""
+    cls = class_of(memory)
+    stored = float(memory.fields.get("confidence", 1.0))
+    ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
+    if ttl is None or confirmed is None:
+        low = confirmed if stored < FLOOR else None
+        return Keeping(
+            cls=cls, confirmed=confirmed, expires=None, confidence=stored, low=low, now=now
+        )
+    held = held_until(memory)
+    expires = max(confirmed + ttl, held) if held else confirmed + ttl
+    free = held is None or now >= held
+    halvings = _halvings(now - confirmed, ttl) if free else 0
+    return Keeping(
+        cls=cls, confirmed=confirmed, expires=expires, held=held, now=now,
+        confidence=stored * 0.5**halvings, low=_low(stored, confirmed, ttl, held),
+    )  # fmt: skip
+
+
+def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:
+    """Return when a memory was last known to hold: made, verified, or retrieved if that counts."""
+    moments = [memory.time("created"), *(stamp.at for stamp in memory.fields.get("verified", ()))]
+    if cls in rules.refreshed:
+        moments.append(access.last)
+    return max((moment for moment in moments if moment is not None), default=None)
+
+
+def held_until(memory: Memory) -> datetime | None:
+    """Return the end of the latest future day that the text names, seen from when it was said."""
+    created = memory.time("created")
+    said = parse_time(memory.captured[:10]) if memory.captured else created
+    found = future_date(memory.body, said) if said else None
+    return found + _DAY if found else None
+
+
+def _step(ttl: timedelta) -> timedelta:
+    return max(_LEAST_STEP, ttl / _STEPS)
+
+
+def _halvings(age: timedelta, ttl: timedelta) -> int:
+    """Count the steps begun past three quarters of the time to live."""
+    return max(0, math.ceil((age - _SOFT * ttl) / _step(ttl)))
+
+
+def _low(
+    stored: float, confirmed: datetime, ttl: timedelta, held: datetime | None
+) -> datetime | None:
+    if stored < FLOOR:
+        return confirmed
+    steps = math.floor(math.log2(stored / FLOOR))  # after these it is still not below the floor
+    at = confirmed + _SOFT * ttl + steps * _step(ttl)
+    return max(at, held) if held else at
+
+
+def is_protected(memory: Memory, cls: str) -> bool:
+    """Tell whether a memory is never pruned: by class, by flag, or because a person verified it."""
+    return (
+        cls == "permanent"
+        or any(memory.flag(name) for name in ("pinned", "critical", "user_marked"))
+        or any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
+    )
+
+
+def is_over(memory: Memory, kept: Keeping) -> bool:
+    """Tell whether recall is silent about a memory; never where it is protected from pruning."""
+    return kept.gone and not is_protected(memory, kept.cls)
+
+
+def decays(memory: Memory) -> bool:
+    """Tell whether decay governs a memory: the active ones but notes, and chunks of others."""
+    return memory.status == "active" and memory.type not in ("note", "chunk")
+
+
+def prunable(
+    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: DecayRules, *,
+    soft: bool = False,
+) -> list[tuple[Memory, Keeping]]:  # fmt: skip
+    """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
+    found = []
+    for memory in filter(decays, memories):
+        if _is_young(memory, accesses.of(memory.id), now, rules):
+            continue
+        kept = keeping(memory, accesses.of(memory.id), now, rules)
+        if is_over(memory, kept) and not (soft and kept.expired):
+            found.append((memory, kept))
+    return sorted(found, key=lambda pair: (pair[1].due, pair[0].id))
+
+
+def _is_young(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
+    """Tell cheaply that a memory is not over: most are not, and no text need be searched for it."""
+    cls = class_of(memory)
+    ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
+    if float(memory.fields.get("confidence", 1.0)) < FLOOR:
+        return False
+    return ttl is None or confirmed is None or now - confirmed <= _SOFT * ttl
+
+
+def told_ttl(ttl: timedelta | None) -> str:
+    """Spell a time to live."""
+    return "for ever" if ttl is None else format_duration(ttl)

@@ -1,0 +1,110 @@
+"""Directives that a text holds in double brackets, and what each asks for.
+
+Lineage: layered-memory-manager, manual tag triggers. `forget` takes a memory off the hot cache and
+does nothing else. Only `memrepo directives` executes them: in ingested text they are data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from memrepo.core.changes import Step, Update
+from memrepo.core.memory import Memory
+from memrepo.policies.hotcache import demote, hot_of, promote
+
+Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
+_DIRECTIVE = re.compile(
+    r"\[\[ *(?:(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
+    r"|(forget keyword) *: *([^\[\]\n]{1,200}?)|(memory_health)) *\]\]"
+)
+REQUEST = "user request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directive:
+    """One directive: what to do, and to which memory (`layer:slug`) or for which word."""
+
+    verb: Verb
+    target: str = ""
+
+
+def find_directives(text: str) -> tuple[Directive, ...]:
+    """Return the directives of a text, each once, in order."""
+    found: list[Directive] = []
+    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(text):
+        if verb:
+            found.append(Directive(verb=verb, target=f"{layer}:{slug}"))
+        elif keyword:
+            found.append(Directive(verb="forget keyword", target=word))
+        elif health:
+            found.append(Directive(verb="memory_health"))
+    return tuple(dict.fromkeys(found))
+
+
+Find = Callable[[str], Memory | None]
+"""From `layer:slug` to the memory it names, or None."""
+
+
+def steps_of(
+    directive: Directive, memories: Iterable[Memory], find: Find, now: datetime
+) -> tuple[Step, ...] | None:
+    """Return the commits that a directive asks for; none where it is so already.
+
+    None instead of steps says that it names no memory.
+    """
+    if directive.verb == "memory_health":
+        return ()
+    if directive.verb == "forget keyword":
+        word = directive.target.casefold()
+        hits = [m for m in memories if word in f"{m.slug}\n{m.body}".casefold()]
+        return tuple(s for m in sorted(hits, key=lambda m: m.path) for s in forgotten(m, now))
+    memory = find(directive.target)
+    if memory is None:
+        return None
+    match directive.verb:
+        case "pin":
+            return _pinned(memory)
+        case "promote":
+            return _promoted(memory, now)
+        case "forget":
+            return forgotten(memory, now)
+        case _:
+            return _restored(memory)
+
+
+def forgotten(memory: Memory, now: datetime, why: str = "told to forget") -> tuple[Step, ...]:
+    """Return the demotion of a hot memory; a critical one is so no longer, or it would return."""
+    if hot_of(memory) is None and not memory.flag("critical"):
+        return ()
+    step = demote(memory, now, why)
+    if not memory.flag("critical"):
+        return (step,)
+    also = Update(id=memory.id, fields={"critical": None})
+    return (replace(step, changes=(*step.changes, also)),)
+
+
+def _pinned(memory: Memory) -> tuple[Step, ...]:
+    if memory.flag("pinned"):
+        return ()
+    change = Update(id=memory.id, fields={"pinned": True})
+    return (Step(op="pin", what=memory.label, reason=REQUEST, changes=(change,)),)
+
+
+def _promoted(memory: Memory, now: datetime) -> tuple[Step, ...]:
+    if hot_of(memory) is not None or memory.status != "active" or memory.type in ("note", "chunk"):
+        return ()
+    return (promote(memory, now, REQUEST),)
+
+
+def _restored(memory: Memory) -> tuple[Step, ...]:
+    """Bring an archived memory back; what was superseded or forgotten is not a matter of tags."""
+    if memory.status != "archived":
+        return ()
+    epoch = int(memory.fields.get("status_epoch", 0)) + 1
+    fields = {"status": None, "status_epoch": epoch, "archived_at": None}
+    change = Update(id=memory.id, fields=fields)
+    return (Step(op="restore", what=memory.label, reason=REQUEST, changes=(change,)),)

@@ -1,0 +1,194 @@
+"""Which memories stand on the hot cache: promotion, demotion, eviction.
+
+Lineage: layered-memory-manager, its L1. Counting starts after a memory's last promotion or
+demotion. A session counts as unused from its start on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memrepo.core.access import Accesses
+from memrepo.core.changes import Step, Update
+from memrepo.core.memory import Hot, Memory
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.times import format_time, parse_time
+from memrepo.policies.decay import DecayRules, is_over, keeping
+
+_HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
+COLD, STALE, RECENT = "cold", "stale", "recent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotRules:
+    """How many bullets there are, and after how many sessions a memory comes or goes."""
+
+    budget: int = 30
+    sessions: int = 3
+    idle: int = 3
+    path: str = "MEMORY.md"
+    max_lines: int = 200
+    max_bytes: int = 24 * 1024
+
+
+def hot_of(memory: Memory) -> Hot | None:
+    """Return since when and why a memory is on the cache; None where it is not."""
+    hot: Hot | None = memory.fields.get("hot")
+    if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
+        return None
+    return hot
+
+
+def is_exempt(memory: Memory) -> bool:
+    """Tell whether budget and idleness leave a memory alone."""
+    return memory.flag("critical") or memory.flag("pinned")
+
+
+def unused(memory: Memory, accesses: Accesses, now: datetime) -> int:
+    """Count the sessions that began since a memory was last retrieved, or came to the cache."""
+    hot = hot_of(memory)
+    since = hot.since if hot is not None and hot.since is not None else now
+    last = accesses.of(memory.id).last
+    return accesses.sessions_since(max(since, last) if last else since, now)
+
+
+def heat(count: int, rules: HotRules) -> str:
+    """Name how long a memory was not used, by sessions."""
+    if count >= rules.idle:
+        return COLD
+    return STALE if count else RECENT
+
+
+def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) -> str:
+    """Return the reason to promote a memory, or an empty string."""
+    if memory.flag("critical"):
+        return "critical"
+    hot: Hot | None = memory.fields.get("hot")
+    cutoff = (hot.until or hot.since) if hot is not None else None
+    times = [pair for pair in accesses.of(memory.id).since(cutoff) if pair[0] <= now.timestamp()]
+    sessions = Counter(id_ for _, id_ in times)
+    if len(sessions) >= rules.sessions:
+        return f"{len(sessions)} sessions"
+    return "1 session" if sessions and max(sessions.values()) > 1 else ""
+
+
+def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
+    """Tell whether a memory is one that the cache shows: known to hold, and not over."""
+    if memory.status != "active" or memory.type in ("note", "chunk"):
+        return False
+    return memory.standing not in _HIDDEN and not why_over(memory, accesses, now, decay)
+
+
+def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
+    """Say why a memory's context is over, or return an empty string."""
+    until = memory.text("valid_until")
+    if until and end_of(until) <= now:
+        return f"it was true until {until}"
+    if is_over(memory, keeping(memory, accesses.of(memory.id), now, decay)):
+        return "its time is over"
+    return ""
+
+
+def end_of(until: str) -> datetime:
+    """Return the end of a validity: a date holds to the end of its day."""
+    moment = parse_time(until)
+    return moment.replace(hour=23, minute=59, second=59) if len(until) == 10 else moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    memory: Memory
+    unused: int
+    since: datetime
+    reason: str
+    new: bool
+
+    def rank(self, rules: HotRules) -> tuple[Any, ...]:
+        """Sort the first to go first: cold, stale, recent; longest unused, oldest promotion."""
+        order = (COLD, STALE, RECENT).index(heat(self.unused, rules))
+        return (order, -self.unused, self.since, self.memory.path)
+
+
+def hot_steps(
+    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: HotRules,
+    decay: DecayRules,
+) -> tuple[list[Step], list[Problem]]:  # fmt: skip
+    """Return promotions and demotions, a commit each, and a finding where the budget is too small.
+
+    What would be evicted as soon as it comes does not come at all.
+    """
+    entries: list[_Entry] = []
+    steps: list[Step] = []
+    for memory in sorted(memories, key=lambda m: m.path):
+        hot = hot_of(memory)
+        count = unused(memory, accesses, now) if hot else 0
+        if hot is not None and hot.since is not None:
+            why = _why_demote(memory, count, accesses, now, rules, decay)
+            if why:
+                steps.append(demote(memory, now, why))
+            else:
+                entries.append(_Entry(memory=memory, unused=count, since=hot.since,
+                                      reason=hot.reason, new=False))  # fmt: skip
+        elif (why := why_hot(memory, accesses, now, rules)) and may_be_hot(
+            memory, accesses, now, decay
+        ):
+            entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
+    kept, out, problems = _fitted(entries, rules)
+    for entry in out:
+        if not entry.new:
+            what = f"{heat(entry.unused, rules)}, over the budget of {rules.budget} bullets"
+            steps.append(demote(entry.memory, now, what))
+    steps += [promote(e.memory, now, e.reason) for e in kept if e.new]
+    return steps, problems
+
+
+def _why_demote(
+    memory: Memory, count: int, accesses: Accesses, now: datetime, rules: HotRules,
+    decay: DecayRules,
+) -> str:  # fmt: skip
+    if over := why_over(memory, accesses, now, decay):
+        return over
+    if count >= rules.idle and not is_exempt(memory):
+        return f"not retrieved for {counted(count, 'session', 'sessions')}"
+    return ""
+
+
+def _fitted(
+    entries: list[_Entry], rules: HotRules
+) -> tuple[list[_Entry], list[_Entry], list[Problem]]:
+    exempt = [e for e in entries if is_exempt(e.memory)]
+    rest = sorted((e for e in entries if not is_exempt(e.memory)), key=lambda e: e.rank(rules))
+    room = rules.budget - len(exempt)
+    out = rest[: max(0, len(rest) - max(0, room))]
+    kept = exempt + rest[len(out) :]
+    return kept, out, [] if room >= 0 else [_too_many(len(exempt), rules)]
+
+
+def _too_many(count: int, rules: HotRules) -> Problem:
+    return Problem(
+        path=rules.path, rule="hot-over-budget",
+        message=f"found {count} critical and pinned memories on the hot cache,"
+        f" expected at most {rules.budget}: nothing is cut silently",
+        fix="`memrepo unpin` or `memrepo demote` some, or raise hot.budget",
+    )  # fmt: skip
+
+
+def promote(memory: Memory, now: datetime, reason: str) -> Step:
+    """Return the step by which a memory comes to the cache."""
+    return Step(
+        op="promote", what=memory.label, reason=reason,
+        changes=(Update(id=memory.id, fields={"hot": Hot(since=now, reason=reason)}),),
+    )  # fmt: skip
+
+
+def demote(memory: Memory, now: datetime, reason: str) -> Step:
+    """Return the step by which a memory leaves the cache; the memory itself stays as it is."""
+    return Step(
+        op="demote", what=memory.label, reason=f"{reason} ({format_time(now)})",
+        changes=(Update(id=memory.id, fields={"hot": Hot(until=now)}),),
+    )  # fmt: skip

@@ -1,0 +1,123 @@
+"""What time and use ask of the memories, in one fixed order, as a fold over the state.
+
+Owed tier moves, prune, archive, hot cache. Each stage sees what the one before it left. The same
+state, accounts, moment and rules give the same steps; on the state that they lead to there are
+none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memrepo.core.access import Accesses
+from memrepo.core.changes import Step
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+from memrepo.core.state import State, apply
+from memrepo.policies.archive import ArchiveRules, archivable, archive, archive_due, told
+from memrepo.policies.decay import DecayRules, prunable
+from memrepo.policies.hotcache import HotRules, hot_steps
+from memrepo.policies.leaving import Leaving
+from memrepo.policies.tiers import TierRules, steps_for, why_clean
+
+AGEING = ("tier", "prune", "archive")
+"""Operations that age alone asks for: the interlock does not count them."""
+LEAST = 20
+"""So many memories may always be pruned or archived in one run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The rules of every policy; `pace_pct` bounds what one run prunes and archives."""
+
+    tiers: TierRules = field(default_factory=TierRules)
+    decay: DecayRules = field(default_factory=DecayRules)
+    hot: HotRules = field(default_factory=HotRules)
+    archive: ArchiveRules = field(default_factory=ArchiveRules)
+    pace_pct: float = 5.0
+
+
+Allowed = Callable[[Step], bool]
+"""Tells whether a step may be proposed: what a person took back is not done again by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkeep:
+    """What is owed: steps in order, the state after them, findings, and how much had to wait."""
+
+    steps: tuple[Step, ...]
+    state: State
+    problems: tuple[Problem, ...] = ()
+    waiting: int = 0
+
+
+def upkeep(
+    state: State, accesses: Accesses, now: datetime, rules: Rules, *,
+    spent: int = 0, allowed: Allowed = lambda _: True,
+) -> Upkeep:  # fmt: skip
+    """Return everything that is owed at a moment.
+
+    `spent` is how much of the pace earlier runs at this very moment used up.
+    """
+    steps = owed_tier_moves(state, accesses, now, rules)
+    after = _played(state, steps)
+    pace = max(LEAST, int(len(after.memories) * rules.pace_pct / 100)) - spent
+    owed = list(_leaving(after, accesses, now, rules, allowed))
+    kept = owed[: max(0, pace)]
+    after = _played(after, kept)
+    hot, problems = hot_steps(after.active, accesses, now, rules.hot, rules.decay)
+    hot = [step for step in hot if allowed(step)]
+    return Upkeep(
+        steps=(*steps, *kept, *hot), state=_played(after, hot), problems=tuple(problems),
+        waiting=len(owed) - len(kept),
+    )  # fmt: skip
+
+
+def owed_tier_moves(state: State, accesses: Accesses, now: datetime, rules: Rules) -> list[Step]:
+    """Return the moves between tiers that the notes of a state owe, a commit each."""
+    notes = [m for m in state.active if m.is_note]
+    return [s for n in notes for s in steps_for(n, accesses.of(n.id), now, rules.tiers)]
+
+
+def _played(state: State, steps: Iterable[Step]) -> State:
+    changes = [change for step in steps for change in step.changes]
+    return apply(state, changes) if changes else state
+
+
+def _leaving(
+    state: State, accesses: Accesses, now: datetime, rules: Rules, allowed: Allowed
+) -> Iterator[Step]:
+    """Yield prunes and then archivings, each kind oldest first."""
+    leaving = Leaving(state.memories)
+    gone: set[str] = set()
+    for memory, why in _pruned(state, accesses, now, rules):
+        step = Step(op="prune", what=memory.label, reason=why, memories=(memory.id,))
+        if not allowed(step) or memory.id in gone:
+            continue
+        if changes := leaving.leave(memory.id):
+            step = Step(op="prune", what=memory.label, reason=why, changes=changes)
+            gone.update(step.memory_ids)
+            yield step
+    for memory, due in archivable(state.active, accesses, now, rules.archive):
+        step = archive(memory, now, told(accesses.of(memory.id), due, rules.archive))
+        if memory.id not in gone and allowed(step):
+            yield step
+
+
+def _pruned(
+    state: State, accesses: Accesses, now: datetime, rules: Rules
+) -> Iterator[tuple[Memory, str]]:
+    notes = [m for m in state.active if m.is_note]
+    found = [
+        (written, note.id, note, why) for note in notes
+        if (why := why_clean(note, now, rules.tiers)) and (written := note.time("tier_written"))
+    ]  # fmt: skip
+    for memory, kept in prunable(state.active, accesses, now, rules.decay):
+        rests = archive_due(memory, accesses.of(memory.id), rules.archive)
+        # What fell due for the archive before its time was over rests there.
+        if rests is None or rests >= kept.due:
+            found.append((kept.due, memory.id, memory, kept.told()))
+    for _, _, memory, why in sorted(found, key=lambda f: f[:2]):
+        yield memory, why

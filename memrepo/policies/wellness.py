@@ -1,0 +1,84 @@
+"""The state of the memory in figures, as layered-memory-manager shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memrepo.core.access import Accesses
+from memrepo.core.memory import Memory, Stamp
+from memrepo.policies.archive import archivable, for_review
+from memrepo.policies.decay import decays, is_over, keeping
+from memrepo.policies.hotcache import heat, hot_of, unused
+from memrepo.policies.upkeep import Rules
+
+LABELS = ("critical", "pinned", "recent", "stale", "cold")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """Figures of the hot cache and of what stands behind it; `stalest` with sessions unused."""
+
+    hot: int
+    budget: int
+    pinned: int
+    files: int
+    tracked: int
+    archived: int
+    labels: Counter[str]
+    cold_candidates: int
+    synced: int
+    over: int
+    review: tuple[Memory, ...]
+    stalest: tuple[tuple[str, int], ...]
+
+    @property
+    def ailments(self) -> tuple[str, ...]:
+        """Return what is not well, in words."""
+        found = []
+        if self.hot > self.budget:
+            found.append(f"{self.hot} memories are hot, the budget is {self.budget}")
+        if self.over:
+            found.append(f"{self.over} memories are past their time and not pruned yet")
+        if self.review:
+            found.append(f"{len(self.review)} archived memories wait for a person's decision")
+        return tuple(found)
+
+
+def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: Rules) -> Health:
+    """Take the figures at a moment."""
+    found = [m for m in memories if m.type not in ("note", "chunk")]
+    active = [m for m in found if m.status == "active"]
+    hot = [m for m in active if hot_of(m) is not None]
+    counts = {m.id: unused(m, accesses, now) for m in hot}
+    ranked = sorted(hot, key=lambda m: (-counts[m.id], m.path))
+    return Health(
+        hot=len(hot), budget=rules.hot.budget, pinned=sum(m.flag("pinned") for m in hot),
+        files=len(active), tracked=sum(bool(accesses.of(m.id).total) for m in active),
+        archived=sum(m.status == "archived" for m in found),
+        labels=Counter(_label(m, counts[m.id], rules) for m in hot),
+        cold_candidates=len(archivable(active, accesses, now, rules.archive)),
+        synced=sum(_is_synced(m) for m in hot),
+        over=sum(
+            is_over(m, keeping(m, accesses.of(m.id), now, rules.decay))
+            for m in active if decays(m)
+        ),
+        review=for_review(found, now, rules.archive),
+        stalest=tuple((f"{m.layer}:{m.slug}", counts[m.id]) for m in ranked[:5]),
+    )  # fmt: skip
+
+
+def _label(memory: Memory, count: int, rules: Rules) -> str:
+    if memory.flag("critical"):
+        return "critical"
+    return "pinned" if memory.flag("pinned") else heat(count, rules.hot)
+
+
+def _is_synced(memory: Memory) -> bool:
+    """Tell whether a hot memory changed after it was promoted."""
+    hot, generated = hot_of(memory), memory.fields.get("generated")
+    if hot is None or hot.since is None or not isinstance(generated, Stamp):
+        return False
+    return generated.at is not None and generated.at > hot.since

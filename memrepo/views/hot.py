@@ -1,0 +1,153 @@
+"""`MEMORY.md`: the hot cache as an agent reads it. A pure function of the tree, byte for byte.
+
+One bullet is one condensed memory and its tag `↑date(reason)←path[pin]`. The first line carries a
+stamp of the rest, so that a page which a hand changed can be told from one that is merely old.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from memrepo.core.changes import Change, Delete, Write
+from memrepo.core.ids import digest, visible
+from memrepo.core.layout import HOT_NAMES
+from memrepo.core.memory import Hot, Memory, Stamp
+from memrepo.core.state import State
+from memrepo.policies.gists import sentences
+from memrepo.policies.hotcache import HotRules, hot_of, is_exempt
+
+_ORDER = ("identity", "user", "preferences", "decisions", "knowledge", "skills", "context")
+_STAMP = re.compile(rb"<!-- memrepo:hot ([0-9a-f]{16}) -->\n")
+_INTRO = (
+    "# Memory",
+    "",
+    "memrepo writes this page from the memories it names. Edit those (`memrepo edit`), not this.",
+)
+_LENGTH = 200
+_MARKUP = re.compile(r"(\\*)([<`\[\]])")
+_LEFT_OUT = "## Left out"
+
+Standing = Literal["ours", "edited", "foreign"]
+
+
+def hot_page(state: State, rules: HotRules) -> bytes | None:
+    """Return the page for a state, or None where no memory is on the hot cache.
+
+    What the host's limits leave no room for is listed with where it stands.
+    """
+    found = sorted((m for m in state.active if hot_of(m) is not None), key=_first_to_stay)
+    if not found:
+        return None
+    kept = list(found)
+    while True:
+        page = _page(kept, found[len(kept) :])
+        if not kept or _fits(page, rules):
+            return page
+        kept.pop()
+
+
+def hot_changes(state: State, rules: HotRules) -> list[Change]:
+    """Return what makes the page agree with the memories; a foreign file is never written."""
+    path = hot_path(state, rules)
+    page, there = hot_page(state, rules), state.files.get(path)
+    others = [
+        Delete(path=p) for p in (state.layout.prefix + name for name in HOT_NAMES)
+        if p != path and p in state.files and standing_of(state.files[p]) != "foreign"
+    ]  # fmt: skip
+    if page is None:
+        ours = there is not None and standing_of(there) != "foreign"
+        return [*others, *([Delete(path=path)] if ours else [])]
+    return [*others, *([Write(path=path, data=page)] if there != page else [])]
+
+
+def hot_path(state: State, rules: HotRules) -> str:
+    """Return where the page stands: `HOT.md` where its own place holds somebody else's file."""
+    path = state.layout.prefix + rules.path
+    there = state.files.get(path)
+    if there is None or standing_of(there) != "foreign":
+        return path
+    return state.layout.prefix + HOT_NAMES[1]
+
+
+def standing_of(data: bytes) -> Standing:
+    """Tell a page of ours from one that a hand changed and from a foreign file."""
+    match = _STAMP.match(data)
+    if match is None:
+        return "foreign"
+    return "ours" if _stamp(data[match.end() :]) == match[1].decode() else "edited"
+
+
+def _stamp(rest: bytes) -> str:
+    return digest([rest.decode("utf-8", "surrogateescape")])[:16]
+
+
+def _first_to_stay(memory: Memory) -> tuple[object, ...]:
+    hot = hot_of(memory)
+    since = hot.since.timestamp() if hot and hot.since else 0.0
+    return (not memory.flag("critical"), not is_exempt(memory), -since, memory.path)
+
+
+def _fits(page: bytes, rules: HotRules) -> bool:
+    return len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines
+
+
+def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
+    layers = [*_ORDER, *sorted({m.layer for m in kept} - set(_ORDER))]
+    lines = list(_INTRO)
+    for layer in layers:
+        mine = sorted((m for m in kept if m.layer == layer), key=_first_to_stay)
+        if mine:
+            lines += ["", f"## {layer.capitalize()}", *map(bullet, mine), _pointer(mine)]
+    if out:
+        lines += ["", _LEFT_OUT, f"{len(out)} more stand in:"]
+        lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
+    rest = "".join(f"{line}\n" for line in lines).encode()
+    return f"<!-- memrepo:hot {_stamp(rest)} -->\n".encode() + rest
+
+
+def _pointer(memories: Iterable[Memory]) -> str:
+    return "→ Full version: " + ", ".join(f"`{f}`" for f in sorted({_folder(m) for m in memories}))
+
+
+def _folder(memory: Memory) -> str:
+    """Return the folder of a memory's layer, with its slash."""
+    parts = memory.path.split("/")
+    known = parts.index("memories") + 2 if "memories" in parts[:-1] else len(parts) - 1
+    return "/".join(parts[:known]) + "/"
+
+
+def bullet(memory: Memory) -> str:
+    """Return a memory's bullet: its condensed text and its tag."""
+    hot = hot_of(memory)
+    if hot is None:
+        raise ValueError(f"{memory.path}: is not on the hot cache")
+    return f"- {condensed(memory)} {tag(memory, hot)}"
+
+
+def tag(memory: Memory, hot: Hot) -> str:
+    """Return the tag of a bullet; a memory that changed since its promotion is synchronised."""
+    since, reason = hot.since, hot.reason
+    generated: Stamp | None = memory.fields.get("generated")
+    if generated is not None and generated.at is not None and since and generated.at > since:
+        since, reason = generated.at, "sync"
+    day = f"{since:%Y-%m-%d}" if since else ""
+    pin = "[pin]" if memory.flag("pinned") else ""
+    return f"↑{day}({reason})←{memory.path}{pin}"
+
+
+def condensed(memory: Memory) -> str:
+    """Return what a memory says on one line of at most 200 characters, without markup of its own.
+
+    Arrows of tags are taken out: a memory must not be able to forge one.
+    """
+    said = sentences(memory.body) or [memory.text("title") or memory.slug]
+    text = said[0]
+    for more in said[1:]:
+        if len(text) + len(more) >= _LENGTH:
+            break
+        text = f"{text} {more}"
+    text = visible(text).replace("↑", "^").replace("←", "<-")
+    text = text if len(text) <= _LENGTH else text[: _LENGTH - 1].rstrip() + "…"
+    return _MARKUP.sub(r"\1\1\\\2", text)

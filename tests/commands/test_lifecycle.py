@@ -1,0 +1,539 @@
+"""The lifecycle in runs and commands: what moves, what is committed, what recall hands over."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from driving import (
+    NOW,
+    assert_sound,
+    done,
+    files,
+    git,
+    memories,
+    memrepo,
+    standing,
+    subjects,
+)
+
+from memrepo.core.memory import Memory
+from memrepo.core.times import format_time, parse_time
+from memrepo.store.ledger import REF
+
+
+def after(**span: int) -> str:
+    return format_time(parse_time(NOW) + timedelta(**span))
+
+
+def moves(repo: Path, count: int = 40) -> list[str]:
+    ops = ("tier", "prune", "archive", "promote", "demote")
+    return [s for s in subjects(repo, f"-{count}") if s.startswith(ops)]
+
+
+def notes(repo: Path) -> list[Memory]:
+    return [m for m in memories(repo).values() if m.is_note]
+
+
+def claim(repo: Path) -> Memory:
+    return min((m for m in memories(repo).values() if not m.is_note), key=lambda m: m.id)
+
+
+def added(repo: Path, text: str, *options: str, now: str = NOW) -> str:
+    return str(done(repo, "add", text, *options, now=now)["id"])
+
+
+def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Path) -> None:
+    repo, (first, *_) = small_repo, notes(small_repo)
+    for span, tier in (({"hours": 2}, ""), ({"hours": 3}, "warm"), ({"days": 7}, "gist"),
+                       ({"days": 15}, "forgotten")):  # fmt: skip
+        done(repo, "run", now=after(**span))
+        assert memories(repo)[first.id].text("tier") == tier, span
+    note = memories(repo)[first.id]
+    assert note.status == "active"
+    assert note.body == first.body
+    assert note.time("tier_since") == parse_time(NOW) + timedelta(days=14)
+    shown = memrepo(repo, "show", first.id, now=after(days=16), as_json=False)
+    assert "recovered: this note was forgotten" in shown.out
+    assert (
+        done(repo, "show", first.id, "--no-touch", now=after(days=16))["derived"]["tier"] == "warm"
+    )
+    done(repo, "run", now=after(days=16))
+    back = memories(repo)[first.id]
+    assert (back.text("tier"), back.flag("user_marked")) == ("warm", True)
+    (one,) = done(repo, "nominate", now=after(days=16))["candidates"]
+    assert (one["id"], one["why"]) == (first.id, ["marked by the user"])
+    # The others are cleaned 30 days after the commit that showed them forgotten, this one never.
+    done(repo, "run", now=after(days=45))
+    assert len(notes(repo)) == len(notes(small_repo))
+    done(repo, "run", now=after(days=46))
+    assert [n.id for n in notes(repo)] == [first.id]
+    assert_sound(repo)
+
+
+def test_each_move_is_a_commit_that_names_age_and_last_retrieval(small_repo: Path) -> None:
+    count = len(notes(small_repo))
+    done(small_repo, "show", notes(small_repo)[0].id, now=after(hours=1))
+    ran = done(small_repo, "run", now=after(days=8))
+    assert ran["counts"]["tier_moves"] == 2 * count
+    body = git(small_repo, "log", "--format=%B", "-40")
+    assert f"Memrepo-Reason: last retrieved {after(hours=1)}, 3h old at {after(hours=4)}" in body
+    assert f"Memrepo-Reason: created {NOW}, 7d old at {after(days=7)}" in body
+    ledger = git(small_repo, "rev-parse", REF).strip()
+    assert f"Memrepo-Access: {ledger}" in git(small_repo, "log", "-1", "--format=%B")
+
+
+@pytest.mark.parametrize("days", [0, 1, 20])
+def test_a_second_run_at_the_same_moment_changes_nothing(small_repo: Path, days: int) -> None:
+    done(small_repo, "run", now=after(days=days))
+    before = standing(small_repo)
+    assert done(small_repo, "run", now=after(days=days))["status"] == "skipped"
+    assert standing(small_repo) == before
+
+
+def test_a_day_on_which_nothing_moved_makes_no_commit(small_repo: Path) -> None:
+    done(small_repo, "run", now=after(days=1))
+    head = git(small_repo, "rev-parse", "HEAD")
+    for day in range(2, 7):
+        assert done(small_repo, "run", now=after(days=day))["status"] == "skipped"
+    assert git(small_repo, "rev-parse", "HEAD") == head
+
+
+def test_a_dry_run_counts_what_the_run_then_does_and_keeps_no_ledger(small_repo: Path) -> None:
+    done(small_repo, "show", claim(small_repo).id)
+    before = standing(small_repo)
+    dry = done(small_repo, "run", "--dry-run", now=after(days=31))
+    assert standing(small_repo) == before
+    assert dry["counts"] == done(small_repo, "run", now=after(days=31))["counts"]
+    assert dry["counts"]["archived"] > 0
+
+
+def test_age_alone_is_no_matter_for_the_interlock(small_repo: Path) -> None:
+    for number in range(30):
+        added(small_repo, f"The shed number {number} is locked.")
+    ran = done(small_repo, "run", "--max-change-pct", "0", now=after(days=40))
+    assert ran["status"] == "ok"
+    assert ran["counts"]["archived"] == 20
+    assert done(small_repo, "run", now=after(days=40))["status"] == "skipped"
+    assert done(small_repo, "run", now=after(days=40, seconds=1))["counts"]["archived"] > 5
+
+
+def test_a_prune_that_a_person_took_back_is_not_done_again(small_repo: Path) -> None:
+    id_ = added(small_repo, "The hall is painted this week.", "--class", "short")
+    done(small_repo, "run", now=after(days=3))
+    assert id_ not in memories(small_repo)
+    (commit,) = git(small_repo, "log", "--format=%H", f"--grep=^Memrepo-Memory: {id_}",
+                    "--grep=^prune:", "--all-match").split()  # fmt: skip
+    done(small_repo, "revert", commit, now=after(days=3))
+    assert id_ in memories(small_repo)
+    done(small_repo, "run", now=after(days=4))
+    assert id_ in memories(small_repo)
+
+
+def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:
+    memrepo(small_repo, "run", "--mode", "reconciliation", now=after(days=40))
+    assert moves(small_repo) == []
+
+
+# -- hot cache -----------------------------------------------------------------------------------
+
+
+def test_a_single_write_that_touches_a_hot_memory_carries_its_page(small_repo: Path) -> None:
+    id_ = added(small_repo, "The gate opens at six.")
+    assert not (small_repo / "MEMORY.md").exists()
+    done(small_repo, "promote", id_)
+    page = (small_repo / "MEMORY.md").read_text(encoding="utf-8")
+    assert "The gate opens at six. ↑2026-03-01(user request)←memories/knowledge/" in page
+    assert "MEMORY.md" in git(small_repo, "show", "--stat", "--format=", "HEAD")
+    done(small_repo, "pin", id_)
+    assert "[pin]" in (small_repo / "MEMORY.md").read_text(encoding="utf-8")
+    done(small_repo, "demote", id_)
+    assert not (small_repo / "MEMORY.md").exists()
+    assert memories(small_repo)[id_].fields["hot"].until == parse_time(NOW)
+    assert_sound(small_repo)
+
+
+def test_undoing_a_promotion_takes_the_page_along(small_repo: Path) -> None:
+    id_ = added(small_repo, "The gate opens at six.")
+    done(small_repo, "promote", id_)
+    done(small_repo, "revert", "HEAD")
+    assert not (small_repo / "MEMORY.md").exists()
+    assert "hot" not in memories(small_repo)[id_].fields
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_foreign_memory_file_is_left_alone(small_repo: Path, committed: bool) -> None:
+    mine = small_repo / "MEMORY.md"
+    mine.write_text("# Mine\n", encoding="utf-8")
+    if committed:
+        git(small_repo, "add", "MEMORY.md")
+        git(small_repo, "commit", "-q", "--no-verify", "-m", "mine")
+    done(small_repo, "promote", added(small_repo, "The gate opens at six."))
+    assert mine.read_text(encoding="utf-8") == "# Mine\n"
+    assert "The gate" in (small_repo / "HOT.md").read_text(encoding="utf-8")
+
+
+def test_three_sessions_promote_and_three_more_demote(
+    small_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, id_ = small_repo, claim(small_repo).id
+    for number in range(3):
+        done(repo, "session", "start", "--id", f"s{number}", now=after(hours=number))
+        done(repo, "show", id_, now=after(hours=number, minutes=1))
+        done(repo, "session", "end", now=after(hours=number, minutes=2))
+    done(repo, "run", now=after(hours=3))
+    assert memories(repo)[id_].fields["hot"].reason == "3 sessions"
+    for number in range(4, 7):
+        assert id_ in done(repo, "session", "start", now=after(hours=number))["hot"]
+        done(repo, "session", "end", now=after(hours=number, minutes=1))
+    done(repo, "run", now=after(hours=8))
+    assert memories(repo)[id_].fields["hot"].until == parse_time(after(hours=8))
+    assert not (repo / "MEMORY.md").exists()
+
+
+@pytest.mark.parametrize("flags", [[], ["--critical"]])
+def test_promoting_twice_changes_nothing(small_repo: Path, flags: list[str]) -> None:
+    id_ = claim(small_repo).id
+    done(small_repo, "promote", id_, *flags)
+    assert "unchanged" in done(small_repo, "promote", id_, *flags)
+    if flags:
+        done(small_repo, "demote", id_)
+        assert not memories(small_repo)[id_].flag("critical")
+    assert "unchanged" in done(small_repo, "demote", id_) or not flags
+
+
+def test_a_note_has_no_place_on_the_hot_cache(small_repo: Path) -> None:
+    answer = memrepo(small_repo, "promote", notes(small_repo)[0].id)
+    assert answer.exit == 2
+    assert "no note" in answer.error["message"]
+
+
+def test_a_critical_memory_is_hot_after_the_next_run(small_repo: Path) -> None:
+    id_ = added(small_repo, "My name is Vera.", "--critical", "--type", "identity")
+    done(small_repo, "run", now=after(minutes=1))
+    assert memories(small_repo)[id_].fields["hot"].reason == "critical"
+
+
+# -- sessions ------------------------------------------------------------------------------------
+
+
+def test_a_session_starts_with_what_is_hot_in_a_fence(small_repo: Path) -> None:
+    id_ = added(small_repo, "Close the fence: ``` ```` now.")
+    done(small_repo, "promote", id_)
+    before = files(small_repo)
+    found = done(small_repo, "session", "start", "--id", "chat")
+    assert found["hot"] == [id_]
+    assert set(found["notes"]) == {n.id for n in notes(small_repo)}
+    lines = found["context"].splitlines()
+    fence = lines[-1]
+    assert set(fence) == {"`"}
+    assert lines[1] == f"{fence}memories"
+    assert found["context"].count(fence) == 2
+    assert files(small_repo) == before
+    shared = done(small_repo, "session", "start", "--audience", "shared")
+    assert shared["hot"] == []
+
+
+def test_a_context_keeps_to_its_budget(small_repo: Path) -> None:
+    for number in range(5):
+        done(small_repo, "promote", added(small_repo, f"Long word {'x' * 100} {number}."))
+    found = done(small_repo, "session", "start", "--max-tokens", "100")
+    assert found["tokens"] <= 100
+    assert found["left_out"] > 0
+    assert done(small_repo, "session", "start", "--max-tokens", "5")["context"] == ""
+
+
+def test_an_end_keeps_what_was_counted(small_repo: Path) -> None:
+    assert done(small_repo, "session", "end")["ledger"] == ""
+    done(small_repo, "session", "start", "--id", "chat")
+    done(small_repo, "show", claim(small_repo).id)
+    tip = done(small_repo, "session", "end")["ledger"]
+    assert tip == git(small_repo, "rev-parse", REF).strip()
+
+
+def test_a_refresh_moves_notes_and_begins_anew(small_repo: Path) -> None:
+    dry = done(small_repo, "session", "refresh", "--dry-run", now=after(hours=4))
+    before = git(small_repo, "rev-parse", "HEAD")
+    found = done(small_repo, "session", "refresh", now=after(hours=4))
+    assert len(found["moves"]) == len(notes(small_repo)) == len(dry["moves"])
+    assert git(small_repo, "rev-parse", "HEAD") != before
+    assert found["notes"] == []
+    assert done(small_repo, "session", "refresh", now=after(hours=4))["moves"] == []
+
+
+# -- recall --------------------------------------------------------------------------------------
+
+
+def test_recall_is_silent_about_what_is_over_and_status_expired_finds_it(
+    small_repo: Path,
+) -> None:
+    id_ = added(small_repo, "The zebra crossing is closed.", "--class", "ephemeral")
+    now = after(hours=4)
+    assert [h["id"] for h in done(small_repo, "search", "zebra", now=now)["hits"]] == [id_]
+    late = after(hours=4, seconds=1)
+    assert done(small_repo, "search", "zebra", "--no-touch", now=late)["hits"] == []
+    (hit,) = done(small_repo, "search", "zebra", "--status", "expired", now=late)["hits"]
+    assert (hit["id"], hit["expired"]) == (id_, True)
+    assert done(small_repo, "search", "zebra", "--status", "expired", now=now)["hits"] == []
+
+
+def test_what_is_over_does_not_crowd_out_what_holds(small_repo: Path) -> None:
+    for number in range(5):
+        added(small_repo, f"zebra zebra zebra {number}", "--class", "ephemeral")
+    id_ = added(small_repo, "A zebra and many other animals live in the park over there.")
+    (hit,) = done(small_repo, "search", "zebra", "-k", "1", now=after(days=1))["hits"]
+    assert hit["id"] == id_
+
+
+def test_an_old_note_is_recalled_by_its_gist(small_repo: Path) -> None:
+    note = notes(small_repo)[0]
+    found = done(small_repo, "search", note.body, "--type", "note", "--no-touch",
+                 now=after(days=8))  # fmt: skip
+    hit = next(h for h in found["hits"] if h["id"] == note.id)
+    assert (hit["tier"], hit["answer_confidence"]) == ("gist", "medium")
+    assert hit["text"].startswith(note.text("title"))
+
+
+def test_a_search_says_how_many_archived_memories_match(small_repo: Path) -> None:
+    id_ = added(small_repo, "The zebra crossing is closed.")
+    done(small_repo, "archive", id_)
+    assert "unchanged" in done(small_repo, "archive", id_)
+    assert done(small_repo, "search", "zebra")["archived"] == 1
+    said = memrepo(small_repo, "search", "zebra", as_json=False).out
+    assert "1 archived memory also matches (`--status archived`)" in said
+    assert done(small_repo, "search", "zebra", "--status", "archived")["archived"] == 0
+
+
+# -- decay and tiers -----------------------------------------------------------------------------
+
+
+def test_statistics_count_what_waits_to_be_pruned(small_repo: Path) -> None:
+    added(small_repo, "The hall is wet.", "--class", "short")
+    found = done(small_repo, "decay", "stats", now=after(days=3))
+    assert found["classes"]["short"] == 1
+    assert found["expired_pending"] >= 1
+    assert sum(found["classes"].values()) == found["memories"]
+
+
+def test_pruning_by_hand_shows_first_and_says_why(small_repo: Path) -> None:
+    id_ = added(small_repo, "The hall is wet.", "--class", "short")
+    soft = done(small_repo, "decay", "prune", "--soft", "--dry-run", now=after(days=3))
+    dry = done(small_repo, "decay", "prune", "--dry-run", now=after(days=3))
+    assert id_ in memories(small_repo)
+    ran = done(small_repo, "decay", "prune", "--reason", "spring", now=after(days=3))
+    assert id_ not in memories(small_repo)
+    assert [c["memories"] for c in dry["changes"]] == [c["memories"] for c in ran["changes"]]
+    assert soft["changes"] == []
+    assert all(c["reason"].startswith("spring; class ") for c in ran["changes"])
+    assert done(small_repo, "decay", "prune", now=after(days=3))["commit"] == ""
+    assert_sound(small_repo)
+
+
+def test_a_backfill_changes_what_a_program_classified(small_repo: Path) -> None:
+    of = claim(small_repo)
+    path = small_repo / of.path
+    text = path.read_text(encoding="utf-8")
+    assert "\ndecay:" not in text
+    path.write_text(text.replace("\ncreated:", "\ndecay: {class: checkpoint}\ncreated:"),
+                    encoding="utf-8")  # fmt: skip
+    git(small_repo, "commit", "-qam", "older rules", "--no-verify")
+    hand = added(small_repo, "The hall is wet.", "--class", "session")
+    dry = done(small_repo, "decay", "backfill", "--dry-run")
+    assert [c["memories"] for c in dry["changes"]] == [[of.id]]
+    done(small_repo, "decay", "backfill")
+    assert memories(small_repo)[of.id].fields["decay"].cls != "checkpoint"
+    assert memories(small_repo)[hand].fields["decay"].cls == "session"
+    assert done(small_repo, "decay", "backfill")["changes"] == []
+
+
+def test_an_unknown_class_is_refused(small_repo: Path) -> None:
+    answer = memrepo(small_repo, "add", "The hall is wet.", "--class", "forever")
+    assert answer.exit == 2
+    assert "permanent" in answer.error["message"]
+
+
+def test_tiers_show_what_moves_next(small_repo: Path) -> None:
+    count = len(notes(small_repo))
+    found = done(small_repo, "tiers", now=after(hours=3))
+    assert found["tiers"] == {"hot": 0, "warm": count, "gist": 0, "forgotten": 0}
+    assert {row["to"] for row in found["owed"]} == {"warm"}
+    said = memrepo(small_repo, "tiers", now=after(hours=3), as_json=False).out
+    assert "█" in said
+    assert "hot → warm" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("[tiers]\nwarm_after = \"soon\"", "a duration"), ("[decay.ttl]\nshort = 3", "by class"),
+     ("[hot]\npath = \"X.md\"", "one of MEMORY.md, HOT.md")],
+)  # fmt: skip
+def test_a_wrong_rule_is_refused_with_its_line(small_repo: Path, line: str, said: str) -> None:
+    path = small_repo / "memrepo.toml"
+    path.write_text(path.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
+    answer = memrepo(small_repo, "tiers")
+    assert answer.exit == 2
+    assert said in answer.error["message"]
+
+
+def test_rules_are_configurable(small_repo: Path) -> None:
+    path = small_repo / "memrepo.toml"
+    rules = '\n[tiers]\nwarm_after = "1h"\n\n[decay.ttl]\nmine = "1h"\nshort = "never"\n'
+    path.write_text(path.read_text(encoding="utf-8") + rules, encoding="utf-8")
+    assert done(small_repo, "tiers", now=after(hours=1))["tiers"]["hot"] == 0
+    git(small_repo, "commit", "-qam", "rules", "--no-verify")
+    id_ = added(small_repo, "The hall is wet.", "--class", "mine")
+    assert done(small_repo, "show", id_)["derived"]["expires"] == after(hours=1)
+
+
+# -- layered search, health, why-not ---------------------------------------------------------------
+
+
+def noted(repo: Path, text: str, *, now: str = NOW) -> str:
+    return added(repo, text, "--type", "note", now=now)
+
+
+def test_a_layered_search_stops_at_the_first_tier_that_answers(small_repo: Path) -> None:
+    old = noted(small_repo, "The zebra crossing is closed.")
+    new = noted(small_repo, "The zebra crossing is open.", now=after(days=8))
+    found = done(small_repo, "search", "--layered", "zebra", "crossing", "--no-touch",
+                 now=after(days=8))  # fmt: skip
+    assert ([h["id"] for h in found["hits"]], found["tier"]) == ([new], "hot")
+    found = done(small_repo, "search", "--layered", "zebra", "closed", now=after(days=8))
+    assert ([h["id"] for h in found["hits"]], found["tier"]) == ([old], "gist")
+    assert done(small_repo, "show", old, now=after(days=8))["derived"]["tier"] == "hot"
+
+
+def test_more_than_three_hits_are_not_read(small_repo: Path) -> None:
+    for number in range(4):
+        noted(small_repo, f"The zebra crossing number {number}.")
+    found = done(small_repo, "search", "--layered", "zebra crossing")
+    assert (found["too_many"], found["count"], found["hits"]) == (True, 4, [])
+    said = memrepo(small_repo, "search", "--layered", "zebra", "crossing", as_json=False).out
+    assert "use narrower words" in said
+    assert not (small_repo / ".git" / "memrepo" / "access.jsonl").exists()
+
+
+def test_nothing_found_names_the_three_reasons(small_repo: Path) -> None:
+    said = memrepo(small_repo, "search", "--layered", "zebra", "crossing", as_json=False).out
+    assert len([line for line in said.splitlines() if line.startswith("- ")]) == 3
+
+
+@pytest.mark.parametrize("words", [["zebra"], ["a", "b", "c", "d", "e", "f"]])
+def test_a_layered_search_takes_two_to_five_words(small_repo: Path, words: list[str]) -> None:
+    assert memrepo(small_repo, "search", "--layered", *words).exit == 2
+
+
+def test_a_forgotten_note_that_is_found_is_recovered(small_repo: Path) -> None:
+    id_ = noted(small_repo, "The zebra crossing is closed.")
+    found = done(small_repo, "search", "--layered", "zebra", "closed", now=after(days=15))
+    assert (found["tier"], found["recovered"]) == ("forgotten", True)
+    assert found["hits"][0]["answer_confidence"] == "very low"
+    done(small_repo, "run", now=after(days=15))
+    assert memories(small_repo)[id_].flag("user_marked")
+
+
+def test_health_is_the_snapshot_and_exits_one_when_something_waits(small_repo: Path) -> None:
+    assert done(small_repo, "health")["healthy"]
+    done(small_repo, "promote", claim(small_repo).id)
+    found = done(small_repo, "health")
+    assert (found["hot"], found["promotions"], found["priority"]["recent"]) == (1, 1, 1)
+    assert found["stalest"][0]["sessions"] == 0
+    said = memrepo(small_repo, "health", as_json=False).out
+    assert said.startswith("=== Memory Health ===\nL1: 1/30 bullets | 0 tagged [pin]\n")
+    done(small_repo, "archive", added(small_repo, "The zebra crossing is closed."))
+    late = memrepo(small_repo, "health", now=after(days=181))
+    assert late.exit == 1
+    assert late.data["review"]
+
+
+def test_why_not_explains_what_is_there_and_what_is_gone(small_repo: Path) -> None:
+    id_ = added(small_repo, "The hall is wet.", "--class", "short")
+    done(small_repo, "show", id_)
+    why = done(small_repo, "why-not", id_)["why"]
+    assert why[0].startswith("recalled: class short, confidence 1.00, until 2026-03-03")
+    assert why[-1] == "not hot: retrieved in 1 session of 3, in none twice"
+    late = done(small_repo, "why-not", id_, now=after(days=3))["why"]
+    assert late[0].startswith("not recalled: class short, expired")
+    done(small_repo, "decay", "prune", now=after(days=3))
+    gone = done(small_repo, "why-not", id_)["why"]
+    assert "prune: " in gone[0]
+    assert "class short, expired" in gone[1]
+    assert memrepo(small_repo, "why-not", "mem-ffffffffffffffff").exit == 2
+    note = notes(small_repo)[0]
+    assert "nomination" in done(small_repo, "why-not", note.id)["why"][-1]
+    hot = claim(small_repo).id
+    done(small_repo, "promote", hot)
+    assert "hot since" in done(small_repo, "why-not", hot)["why"][-1]
+    done(small_repo, "archive", hot)
+    assert done(small_repo, "why-not", hot)["why"][0] == "not recalled: its status is archived"
+
+
+def test_growing_older_is_no_edit_that_stands_in_the_way_of_undoing_a_run(
+    small_repo: Path,
+) -> None:
+    run = done(small_repo, "runs")["runs"][0]["run"]
+    done(small_repo, "run", now=after(days=8))
+    assert {n.text("tier") for n in notes(small_repo)} == {"gist"}
+    done(small_repo, "revert", run, now=after(days=8))
+    assert memories(small_repo) == {}
+    assert_sound(small_repo)
+
+
+def test_our_own_page_is_never_ingested(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    repo = tmp_path / "agent"
+    (repo / "PROCEDURES.md").write_text("# P\n\n## Pump\n\n1. Open the valve.\n", encoding="utf-8")
+    done(repo, "init")
+    done(repo, "run")
+    done(repo, "promote", claim(repo).id)
+    assert (repo / "MEMORY.md").exists()
+    assert done(repo, "run", now=after(minutes=1))["status"] == "skipped"
+    assert not (repo / "sources" / "MEMORY.md").exists()
+
+
+# -- directives ------------------------------------------------------------------------------------
+
+
+def told(repo: Path, text: str, *, now: str = NOW) -> dict[str, object]:
+    path = repo.parent / "told.txt"
+    path.write_text(text, encoding="utf-8")
+    return done(repo, "directives", path, now=now)
+
+
+def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path) -> None:
+    id_ = added(small_repo, "The zebra crossing is closed.")
+    memory = memories(small_repo)[id_]
+    key = f"{memory.layer}:{memory.slug[:-7]}"
+    text = f"Please [[promote:{key}]] and [[pin:{key}]], then [[memory_health]]."
+    found = told(small_repo, text)
+    assert found["counts"] == {"directives": 3, "steps": 2}
+    now = memories(small_repo)[memory.id]
+    assert (now.fields["hot"].reason, now.flag("pinned")) == ("user request", True)
+    assert told(small_repo, text)["counts"] == {"directives": 3, "steps": 0}
+    gone = told(small_repo, "[[forget keyword:ZEBRA crossing]] [[forget:knowledge:nothing]]")
+    assert [row["said"] for row in gone["applied"]] == [
+        "took 1 memory off the hot cache", "names no memory"
+    ]  # fmt: skip
+    after_ = memories(small_repo)[memory.id]
+    assert after_.status == "active"
+    assert after_.fields["hot"].until is not None
+    assert_sound(small_repo)
+
+
+def test_a_restore_by_directive_counts_as_one_retrieval(small_repo: Path) -> None:
+    id_ = added(small_repo, "The zebra crossing is closed.")
+    memory = memories(small_repo)[id_]
+    done(small_repo, "run", now=after(days=31))
+    assert memories(small_repo)[memory.id].status == "archived"
+    told(small_repo, f"[[restore:{memory.layer}:{memory.slug}]]", now=after(days=32))
+    assert memories(small_repo)[memory.id].status == "active"
+    done(small_repo, "run", now=after(days=33))
+    assert memories(small_repo)[memory.id].status == "active"
+
+
+@pytest.mark.parametrize(
+    "text", ["[[pin:knowledge]]", "[pin:a:b]", "[[forget]]", "[[Pin:a:b]]", "[[pin:a\n:b]]"]
+)
+def test_what_is_no_directive_is_text(small_repo: Path, text: str) -> None:
+    assert told(small_repo, text)["applied"] == []

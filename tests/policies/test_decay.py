@@ -1,0 +1,204 @@
+"""Decay: every class at its second, soft decay by time, holds, protection."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
+from memrepo.core.memory import Decay, Memory, Source, Stamp
+from memrepo.policies.classes import class_of, segments
+from memrepo.policies.decay import FLOOR, REFRESHED, TTLS, DecayRules, keeping, prunable
+from memrepo.policies.futuredates import future_date
+
+T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+RULES = DecayRules()
+S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+MORTAL = [(name, ttl) for name, ttl in TTLS.items() if ttl is not None]
+
+
+def memory(cls: str = "", body: str = "plain words", **fields: Any) -> Memory:
+    base: dict[str, Any] = {"id": "mem-0000000000000001", "type": "fact", "created": T0}
+    if cls:
+        base["decay"] = Decay(cls=cls)
+    return Memory(path="memories/knowledge/a-000000.md", fields={**base, **fields}, body=body)
+
+
+def read(*times: datetime) -> Access:
+    return fold(Event(kind=RETRIEVAL, at=seconds(t), session="s", memory="m") for t in times).of(
+        "m"
+    )
+
+
+@pytest.mark.parametrize(("cls", "ttl"), MORTAL)
+@pytest.mark.parametrize(("shift", "expired"), [(-S, False), (0 * S, False), (S, True)])
+def test_each_class_expires_one_second_after_its_time(
+    cls: str, ttl: timedelta, shift: timedelta, expired: bool
+) -> None:
+    assert keeping(memory(cls), read(), T0 + ttl + shift, RULES).expired is expired
+
+
+def test_permanent_and_unknown_classes_are_kept_for_ever() -> None:
+    for cls in ("permanent", "of-another-program"):
+        kept = keeping(memory(cls), read(), T0 + 9999 * D, RULES)
+        assert (kept.expires, kept.confidence, kept.gone) == (None, 1.0, False)
+
+
+@pytest.mark.parametrize(("cls", "ttl"), MORTAL)
+@pytest.mark.parametrize(
+    ("sixteenths", "shift", "confidence"),
+    [(0, 0 * S, 1.0), (0, S, 0.5), (1, 0 * S, 0.5), (1, S, 0.25), (2, S, 0.125), (3, S, 0.0625)],
+)
+def test_confidence_is_halved_with_each_sixteenth_past_three_quarters(
+    cls: str, ttl: timedelta, sixteenths: int, shift: timedelta, confidence: float
+) -> None:
+    at = T0 + 0.75 * ttl + sixteenths * ttl / 16 + shift
+    if ttl >= 16 * H:
+        assert keeping(memory(cls), read(), at, RULES).confidence == confidence
+
+
+def test_a_short_life_is_halved_by_the_hour() -> None:
+    assert keeping(memory("ephemeral"), read(), T0 + 3 * H, RULES).confidence == 1.0
+    assert keeping(memory("ephemeral"), read(), T0 + 4 * H, RULES).confidence == 0.5
+
+
+@pytest.mark.parametrize(("stored", "gone"), [(0.1, False), (0.0999, True)])
+def test_exactly_the_floor_stays(stored: float, gone: bool) -> None:
+    assert keeping(memory("permanent", confidence=stored), read(), T0, RULES).gone is gone
+
+
+@pytest.mark.parametrize(("cls", "ttl"), MORTAL)
+def test_a_retrieval_refreshes_four_classes_and_confirming_all(cls: str, ttl: timedelta) -> None:
+    at = T0 + ttl / 2
+    expected = at + ttl if cls in REFRESHED else T0 + ttl
+    assert keeping(memory(cls), read(at), at, RULES).expires == expected
+    confirmed = memory(cls, verified=(Stamp(by="process:x", at=at),))
+    assert keeping(confirmed, read(), at, RULES).expires == at + ttl
+
+
+def test_a_refresh_restores_confidence() -> None:
+    at = T0 + 13 * D
+    assert keeping(memory("normal"), read(), at, RULES).confidence < 1
+    assert keeping(memory("normal"), read(at), at, RULES).confidence == 1
+
+
+@given(st.floats(0.1, 1.0), st.integers(0, 20 * 86_400))
+def test_the_moment_it_turns_low_is_the_one_that_is_told(stored: float, age: int) -> None:
+    now = T0 + timedelta(seconds=age)
+    kept = keeping(memory("normal", confidence=stored), read(), now, RULES)
+    assert kept.low is not None
+    assert (kept.confidence < FLOOR) == (now > kept.low)
+    if kept.gone:
+        assert kept.due <= now
+
+
+@pytest.mark.parametrize(("shift", "expired"), [(-S, False), (0 * S, False), (S, True)])
+def test_a_future_date_holds_decay_until_its_day_has_passed(
+    shift: timedelta, expired: bool
+) -> None:
+    of = memory("short", body="The fair opens on 2026-04-10.")
+    end = datetime(2026, 4, 11, tzinfo=UTC)
+    kept = keeping(of, read(), end + shift, RULES)
+    assert kept.expired is expired
+    assert keeping(of, read(), end - S, RULES).confidence == 1.0
+
+
+def test_a_relative_date_counts_from_the_evidence() -> None:
+    source = Source(resource="a.md", captured="2026-02-01")
+    of = memory("short", body="The fair opens tomorrow.", sources=(source,))
+    assert keeping(of, read(), T0, RULES).expires == T0 + 2 * D
+
+
+def test_what_recurs_holds_nothing() -> None:
+    of = memory("short", body="Every Monday from 2026-04-10.")
+    assert keeping(of, read(), T0, RULES).expires == T0 + 2 * D
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("until February 30", None),
+        ("on 30 Feb", None),
+        ("March 20, 2025", None),
+        ("20 March 2027", datetime(2027, 3, 1, 9, tzinfo=UTC)),
+        ("it may rain", None),
+        ("version 12026-04-01", None),
+    ],
+)
+def test_dates_that_are_none_or_past_hold_nothing(text: str, expected: datetime | None) -> None:
+    found = future_date(text, T0)
+    assert found == (T0 + timedelta(days=365) if expected else None)
+
+
+def test_a_memory_without_a_date_of_birth_does_not_expire() -> None:
+    of = memory("short").with_fields({"created": None})
+    assert keeping(of, read(), T0 + 999 * D, RULES).gone is False
+
+
+@pytest.mark.parametrize(
+    ("fields", "body", "cls"),
+    [
+        ({"type": "decision"}, "plain", "permanent"),
+        ({"tags": ("convention",)}, "plain", "permanent"),
+        ({"type": "summary"}, "we decided", "durable"),
+        ({"predicate": "userName"}, "plain", "permanent"),
+        ({"predicate": "username"}, "plain", "stable"),
+        ({"predicate": "Phone number"}, "plain", "permanent"),
+        ({"subject": "home.location"}, "plain", "permanent"),
+        ({}, "It is still undecided", "stable"),
+        ({}, "Wir haben uns ENTSCHIEDEN", "permanent"),
+        ({}, "preflight done", "checkpoint"),
+        ({"decay": Decay(cls="short")}, "we decided", "short"),
+    ],
+)
+def test_a_class_is_found_by_whole_words_and_an_explicit_one_wins(
+    fields: dict[str, Any], body: str, cls: str
+) -> None:
+    assert class_of(memory(body=body, **fields)) == cls
+
+
+def test_keys_are_cut_at_marks_and_at_changes_of_case() -> None:
+    assert segments("api_key") == segments("apiKey") == segments("Api-key") == ("api", "key")
+    assert segments("a.b:c d") == ("a", "b", "c", "d")
+    assert segments("") == ()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"decay": Decay(cls="permanent"), "confidence": 0.01},
+        {"pinned": True},
+        {"critical": True},
+        {"user_marked": True},
+        {"verified": (Stamp(by="human:a@example.org", at=T0 - 500 * D),)},
+        {"status": "archived"},
+        {"status": "superseded"},
+        {"type": "note"},
+        {"type": "chunk"},
+    ],
+)
+def test_what_is_protected_is_never_pruned(fields: dict[str, Any]) -> None:
+    of = memory("short").with_fields(fields)
+    assert prunable([of], Accesses(), T0 + 999 * D, RULES) == []
+
+
+def test_pruning_goes_oldest_first_and_soft_leaves_the_expired() -> None:
+    old = memory("short", id="mem-000000000000000a")
+    older = memory("session", id="mem-000000000000000b")
+    low = memory("durable", id="mem-000000000000000c", confidence=0.05)
+    now = T0 + 10 * D
+    found = [m.id[-1] for m, _ in prunable([old, older, low], Accesses(), now, RULES)]
+    assert found == ["c", "b", "a"]
+    soft = prunable([old, older, low], Accesses(), now, RULES, soft=True)
+    assert [m.id[-1] for m, _ in soft] == ["c"]
+    assert "confidence 0.0500 below 0.1" in soft[0][1].told()
+
+
+def test_times_to_live_are_configurable() -> None:
+    rules = DecayRules(ttl={**TTLS, "short": None, "mine": H})
+    assert not keeping(memory("short"), read(), T0 + 99 * D, rules).gone
+    assert keeping(memory("mine"), read(), T0 + H + S, rules).expired

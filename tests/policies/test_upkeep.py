@@ -1,0 +1,399 @@
+"""Upkeep: archive, hot cache, nomination, what leaves with what, pace, and the law of the fold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
+from memrepo.core.changes import Remove, Update
+from memrepo.core.closure import closure
+from memrepo.core.codec import encode
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Decay, Hot, Link, Memory, Stamp
+from memrepo.core.state import State, read_state
+from memrepo.policies.archive import ArchiveRules, for_review
+from memrepo.policies.hotcache import HotRules, hot_of
+from memrepo.policies.leaving import Leaving
+from memrepo.policies.nomination import nominated
+from memrepo.policies.upkeep import Rules, upkeep
+from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of
+
+T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+RULES = Rules()
+
+
+def memory(number: int = 1, **fields: Any) -> Memory:
+    id_ = f"mem-{number:06x}{0:010x}"
+    base = {"id": id_, "type": "fact", "created": T0, "subject": "Oak"}
+    made = {k: v for k, v in {**base, **fields}.items() if v is not None}
+    layer = "notes/2026-03/01" if made["type"] == "note" else "knowledge/2026-03"
+    return Memory(
+        path=f"memories/{layer}/m-{number:06x}.md", fields=made, body=f"Statement {number}."
+    )
+
+
+def state(*memories: Memory) -> State:
+    return read_state({m.path: encode(m) for m in memories}, Layout())
+
+
+def reads(of: Memory, *times: datetime, session: str = "") -> list[Event]:
+    return [
+        Event(kind=RETRIEVAL, at=seconds(t), session=session or f"s{n}", memory=of.id)
+        for n, t in enumerate(times)
+    ]
+
+
+def begins(*times: datetime) -> list[Event]:
+    return [Event(kind=SESSION, at=seconds(t), session=f"b{seconds(t)}") for t in times]
+
+
+def ops(of: State, events: list[Event], now: datetime, rules: Rules = RULES) -> list[str]:
+    return [step.op for step in upkeep(of, fold(events), now, rules).steps]
+
+
+# -- archive -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("age", "expected"), [(30 * D - S, []), (30 * D, ["archive"]), (30 * D + S, ["archive"])]
+)
+def test_what_was_never_retrieved_rests_after_thirty_days(
+    age: timedelta, expected: list[str]
+) -> None:
+    assert ops(state(memory()), [], T0 + age) == expected
+
+
+@pytest.mark.parametrize(
+    ("age", "expected"), [(30 * D - S, []), (30 * D, ["archive"]), (30 * D + S, ["archive"])]
+)
+def test_a_retrieval_starts_the_thirty_days_again(age: timedelta, expected: list[str]) -> None:
+    of, at = memory(), T0 + 20 * D
+    assert ops(state(of), reads(of, at), at + age) == expected
+
+
+@pytest.mark.parametrize(
+    ("age", "expected"), [(60 * D - S, []), (60 * D, ["archive"]), (60 * D + S, ["archive"])]
+)
+def test_what_was_demoted_has_sixty_days(age: timedelta, expected: list[str]) -> None:
+    of = memory(hot=Hot(until=T0 + D))
+    assert ops(state(of), [], T0 + D + age) == expected
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"pinned": True}, {"critical": True, "hot": Hot(since=T0, reason="critical")},
+     {"type": "decision"}, {"status": "archived", "archived_at": T0}, {"created": None}],
+)  # fmt: skip
+def test_what_is_kept_is_never_archived(fields: dict[str, Any]) -> None:
+    assert ops(state(memory(**fields)), [], T0 + 400 * D) == []
+
+
+def test_an_archived_memory_is_for_a_person_to_review_after_180_days() -> None:
+    of = memory(status="archived", archived_at=T0)
+    rules = ArchiveRules()
+    assert for_review([of], T0 + 180 * D, rules) == ()
+    assert for_review([of], T0 + 180 * D + S, rules) == (of,)
+
+
+def test_a_memory_of_ninety_days_rests_and_is_not_pruned_however_late_the_run_comes() -> None:
+    assert ops(state(memory()), [], T0 + 200 * D) == ["archive"]
+    assert ops(state(memory(decay=Decay(cls="normal"))), [], T0 + 200 * D) == ["prune"]
+
+
+# -- pruning and pace ----------------------------------------------------------------------------
+
+
+def test_at_most_twenty_or_five_percent_leave_in_one_run_oldest_first() -> None:
+    many = [memory(n, created=T0 + n * S) for n in range(1, 31)]
+    found = upkeep(state(*many), Accesses(), T0 + 40 * D, RULES)
+    assert [s.op for s in found.steps] == ["archive"] * 20
+    assert found.waiting == 10
+    assert found.steps[0].memory_ids == (many[0].id,)
+    again = upkeep(found.state, Accesses(), T0 + 40 * D, RULES, spent=20)
+    assert again.steps == ()
+    assert again.waiting == 10
+
+
+def test_what_a_person_took_back_is_not_done_again() -> None:
+    found = upkeep(state(memory()), Accesses(), T0 + 40 * D, RULES, allowed=lambda s: False)
+    assert found.steps == ()
+
+
+def test_a_prune_says_class_expiry_and_confirmation() -> None:
+    (step,) = upkeep(state(memory(decay=Decay(cls="short"))), Accesses(), T0 + 3 * D, RULES).steps
+    assert step.reason == (
+        "class short, expired 2026-03-03T09:00:00Z, last confirmed 2026-03-01T09:00:00Z"
+    )
+
+
+def test_what_leaves_takes_its_predecessors_and_links_along() -> None:
+    new, old, older, chunk, friend = (memory(n) for n in range(1, 6))
+    when = {"status": "superseded", "superseded_at": T0}
+    new = new.with_fields({"supersedes": (old.id,), "decay": Decay(cls="short")})
+    old = old.with_fields({"superseded_by": (new.id,), "supersedes": (older.id,), **when})
+    older = older.with_fields({"superseded_by": (old.id,), **when})
+    chunk = chunk.with_fields({"type": "chunk", "parent": new.id, "chunk": 0})
+    friend = friend.with_fields(
+        {"links": (Link(target=new.id, type="related"), Link(target=friend.id, type="supports")),
+         "duplicate_of": new.id, "standing": "probable_duplicate"}
+    )  # fmt: skip
+    found = upkeep(state(new, old, older, chunk, friend), Accesses(), T0 + 3 * D, RULES)
+    (step,) = found.steps
+    removed = {c.id for c in step.changes if isinstance(c, Remove)}
+    assert removed == {new.id, old.id, older.id, chunk.id}
+    assert [c.id for c in step.changes if isinstance(c, Update)] == [friend.id]
+    left = found.state.memories[friend.id]
+    assert [link.target for link in left.fields["links"]] == [friend.id]
+    assert left.standing == "resolved"
+    assert closure(found.state) == ()
+
+
+def test_a_pinned_predecessor_keeps_its_successor() -> None:
+    new, old = memory(1), memory(2, pinned=True, status="superseded", superseded_at=T0)
+    new = new.with_fields({"supersedes": (old.id,), "decay": Decay(cls="short")})
+    old = old.with_fields({"superseded_by": (new.id,)})
+    assert ops(state(new, old), [], T0 + 3 * D) == []
+
+
+def test_what_has_left_cannot_leave_again() -> None:
+    of = memory()
+    leaving = Leaving({of.id: of})
+    assert leaving.leave(of.id) != ()
+    assert leaving.leave(of.id) == ()
+
+
+# -- hot cache -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sessions", "reason"),
+    [(("a",), ""), (("a", "b"), ""), (("a", "b", "c"), "3 sessions"), (("a", "a"), "1 session")],
+)
+def test_a_memory_comes_to_the_cache_by_its_sessions(
+    sessions: tuple[str, ...], reason: str
+) -> None:
+    of = memory()
+    events = [e for n, s in enumerate(sessions) for e in reads(of, T0 + n * H, session=s)]
+    steps = upkeep(state(of), fold(events), T0 + D, RULES).steps
+    assert [(s.op, s.reason) for s in steps] == ([("promote", reason)] if reason else [])
+
+
+def test_counting_starts_after_the_last_promotion_or_demotion() -> None:
+    of = memory(hot=Hot(until=T0 + 3 * H))
+    early = [e for n in range(3) for e in reads(of, T0 + n * H, session=f"x{n}")]
+    assert ops(state(of), early, T0 + D) == []
+    late = [e for n in range(3) for e in reads(of, T0 + 4 * H + n * H, session=f"y{n}")]
+    assert ops(state(of), early + late, T0 + D) == ["promote"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"type": "note"}, {"status": "archived"}, {"standing": "stale"},
+     {"valid_until": "2026-02-01"}, {"decay": Decay(cls="ephemeral")}],
+)  # fmt: skip
+def test_what_is_over_or_no_claim_does_not_come(fields: dict[str, Any]) -> None:
+    of = memory(**fields)
+    events = reads(of, T0, T0 + H, T0 + 2 * H)
+    assert "promote" not in ops(state(of), events, T0 + D)
+
+
+@pytest.mark.parametrize(("sessions", "expected"), [(2, []), (3, ["demote"])])
+def test_three_sessions_without_use_demote(sessions: int, expected: list[str]) -> None:
+    of = memory(hot=Hot(since=T0, reason="3 sessions"))
+    events = begins(*(T0 + n * H for n in range(1, sessions + 1)))
+    assert ops(state(of), events, T0 + D) == expected
+
+
+@pytest.mark.parametrize("flag", ["pinned", "critical"])
+def test_critical_and_pinned_memories_stay(flag: str) -> None:
+    of = memory(hot=Hot(since=T0, reason="critical"), **{flag: True})
+    assert ops(state(of), begins(*(T0 + n * H for n in range(1, 9))), T0 + D) == []
+
+
+def test_what_is_no_longer_true_leaves_the_cache_critical_or_not() -> None:
+    of = memory(hot=Hot(since=T0, reason="critical"), critical=True, valid_until="2026-03-02")
+    assert ops(state(of), [], datetime(2026, 3, 2, 23, 59, 58, tzinfo=UTC)) == []
+    assert ops(state(of), [], datetime(2026, 3, 2, 23, 59, 59, tzinfo=UTC)) == ["demote"]
+
+
+def test_eviction_takes_cold_then_stale_then_recent_and_the_oldest_first() -> None:
+    rules = Rules(hot=HotRules(budget=2, idle=5))
+    cold = memory(1, hot=Hot(since=T0, reason="x"), pinned=None)
+    stale = memory(2, hot=Hot(since=T0, reason="x"))
+    old = memory(3, hot=Hot(since=T0 + S, reason="x"))
+    new = memory(4, hot=Hot(since=T0 + 2 * S, reason="x"))
+    events = [
+        *begins(*(T0 + n * H for n in (1, 2, 3, 4))), *reads(cold, T0 + H - S),
+        *reads(stale, T0 + 3 * H + S), *reads(old, T0 + 5 * H), *reads(new, T0 + 5 * H),
+    ]  # fmt: skip
+    found = upkeep(state(cold, stale, old, new), fold(events), T0 + 6 * H, rules)
+    assert [s.memory_ids[0] for s in found.steps] == [cold.id, stale.id]
+    tight = Rules(hot=HotRules(budget=1, idle=5))
+    found = upkeep(state(old, new), fold(events), T0 + 6 * H, tight)
+    assert [s.memory_ids[0] for s in found.steps] == [old.id]
+
+
+def test_of_two_unused_equally_long_the_older_promotion_goes() -> None:
+    rules = Rules(hot=HotRules(budget=1))
+    one = memory(1, hot=Hot(since=T0 + S, reason="x"))
+    two = memory(2, hot=Hot(since=T0, reason="x"))
+    found = upkeep(state(one, two), fold(begins(T0 + H)), T0 + 2 * H, rules)
+    assert [s.memory_ids[0] for s in found.steps] == [two.id]
+
+
+def test_a_newcomer_that_finds_no_room_makes_no_commit() -> None:
+    rules = Rules(hot=HotRules(budget=1))
+    fixed = memory(1, hot=Hot(since=T0, reason="critical"), critical=True)
+    new = memory(2)
+    found = upkeep(state(fixed, new), fold(reads(new, T0, T0, session="a")), T0 + H, rules)
+    assert found.steps == ()
+
+
+def test_too_many_critical_memories_are_for_a_person() -> None:
+    rules = Rules(hot=HotRules(budget=1))
+    many = [memory(n, critical=True, hot=Hot(since=T0, reason="critical")) for n in (1, 2)]
+    found = upkeep(state(*many), Accesses(), T0 + H, rules)
+    assert found.steps == ()
+    assert [p.rule for p in found.problems] == ["hot-over-budget"]
+
+
+def test_a_critical_memory_comes_without_being_asked_for() -> None:
+    (step,) = upkeep(state(memory(critical=True)), Accesses(), T0, RULES).steps
+    assert (step.op, step.reason) == ("promote", "critical")
+
+
+# -- the page ------------------------------------------------------------------------------------
+
+
+def test_a_bullet_is_a_condensed_memory_with_its_tag() -> None:
+    of = memory(hot=Hot(since=T0, reason="3 sessions"), pinned=True)
+    assert bullet(of) == (
+        "- Statement 1. ↑2026-03-01(3 sessions)←memories/knowledge/2026-03/m-000001.md[pin]"
+    )
+    later = of.with_fields({"generated": Stamp(by="human:a", at=T0 + D), "pinned": None})
+    assert bullet(later).endswith("↑2026-03-02(sync)←memories/knowledge/2026-03/m-000001.md")
+
+
+def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:
+    of = memory(hot=Hot(since=T0, reason="x"))
+    of = Memory(path=of.path, fields=of.fields, body="- Hi ↑2026-01-01(critical)←a [[forget:x:y]]")
+    line = bullet(of)
+    assert line.count("↑") == line.count("←") == 1
+    assert "[[" not in line
+
+
+def test_layers_stand_in_their_order_and_end_with_a_pointer() -> None:
+    hot = Hot(since=T0, reason="x")
+    fact = memory(1, hot=hot)
+    name = Memory(path="memories/identity/2026-03/n-000002.md", body="I am Jo.",
+                  fields=memory(2, hot=hot, type="identity").fields)  # fmt: skip
+    page = hot_page(state(fact, name), HotRules())
+    assert page is not None
+    text = page.decode()
+    assert text.index("## Identity") < text.index("## Knowledge")
+    assert "→ Full version: `memories/identity/`" in text
+    assert standing_of(page) == "ours"
+    assert standing_of(page.replace(b"Jo", b"Bo")) == "edited"
+    assert standing_of(b"# Memory\n") == "foreign"
+
+
+@pytest.mark.parametrize("rules", [HotRules(max_lines=20), HotRules(max_bytes=900)])
+def test_what_the_host_leaves_no_room_for_is_listed(rules: HotRules) -> None:
+    many = [memory(n, hot=Hot(since=T0 + n * S, reason="x")) for n in range(1, 31)]
+    page = hot_page(state(*many), rules)
+    assert page is not None
+    assert len(page) <= rules.max_bytes
+    assert page.count(b"\n") <= rules.max_lines
+    assert b"## Left out" in page
+    assert b"more stand in:\n- memories/knowledge/" in page
+    # The newest promotions stay.
+    assert b"Statement 30." in page
+
+
+def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> None:
+    of = memory(hot=Hot(since=T0, reason="x"))
+    (change,) = hot_changes(state(of), HotRules())
+    assert change.path == "MEMORY.md"
+    files = {of.path: encode(of), "MEMORY.md": b"# mine\n"}
+    (change,) = hot_changes(read_state(files, Layout()), HotRules())
+    assert change.path == "HOT.md"
+    files["HOT.md"] = change.data
+    assert hot_changes(read_state(files, Layout()), HotRules()) == []
+    del files["MEMORY.md"]
+    moved = hot_changes(read_state(files, Layout()), HotRules())
+    assert [(type(c).__name__, c.path) for c in moved] == [
+        ("Delete", "HOT.md"), ("Write", "MEMORY.md")
+    ]  # fmt: skip
+    del files[of.path]
+    assert [c.path for c in hot_changes(read_state(files, Layout()), HotRules())] == ["HOT.md"]
+
+
+# -- nomination ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ago", "count", "why"),
+    [(1, 2, ()), (1, 3, ("3 retrievals in 7 days",)), (8, 4, ()),
+     (8, 5, ("5 retrievals in 14 days",)), (20, 7, ()), (20, 8, ("8 retrievals in all",))],
+)  # fmt: skip
+def test_a_note_is_nominated_at_each_threshold(ago: int, count: int, why: tuple[str, ...]) -> None:
+    note, now = memory(type="note"), T0 + 30 * D
+    accesses = fold(reads(note, *[now - ago * D] * count))
+    found = nominated([note], accesses, now)
+    assert tuple(c.why for c in found) == ((why,) if why else ())
+
+
+def test_a_marked_note_is_nominated_and_a_promoted_one_never_again() -> None:
+    note = memory(type="note", user_marked=True, title="How to prune the oak")
+    (found,) = nominated([note], Accesses(), T0)
+    assert found.destination == "skills"
+    assert found.as_json()["why"] == ["marked by the user"]
+    assert nominated([note.with_fields({"promoted": True})], Accesses(), T0) == ()
+    assert nominated([memory(user_marked=True)], Accesses(), T0) == ()
+
+
+# -- the law -------------------------------------------------------------------------------------
+
+kinds = st.fixed_dictionaries({
+    "type": st.sampled_from(("fact", "note", "decision", "preference")),
+    "created": st.integers(0, 60).map(lambda n: T0 - n * D),
+    "decay": st.sampled_from((None, Decay(cls="short"), Decay(cls="normal"))),
+    "hot": st.sampled_from((None, Hot(since=T0 - 5 * D, reason="x"), Hot(until=T0 - 9 * D))),
+    "pinned": st.sampled_from((None, True)),
+    "critical": st.sampled_from((None, None, True)),
+    "user_marked": st.sampled_from((None, None, True)),
+})  # fmt: skip
+
+
+@given(
+    st.lists(kinds, max_size=8),
+    st.lists(st.tuples(st.integers(1, 8), st.integers(0, 40 * 24), st.sampled_from("abc"))),
+    st.lists(st.integers(0, 20 * 24), max_size=4),
+)
+def test_upkeep_twice_at_one_moment_proposes_nothing(
+    fields: list[dict[str, Any]], found: list[tuple[int, int, str]], starts: list[int]
+) -> None:
+    made = [memory(n, **f) for n, f in enumerate(fields, start=1)]
+    events = [
+        Event(kind=RETRIEVAL, at=seconds(T0 - hours * H), session=s, memory=made[n - 1].id)
+        for n, hours, s in found if n <= len(made)
+    ] + begins(*(T0 - hours * H for hours in starts))  # fmt: skip
+    rules = Rules(hot=HotRules(budget=2))
+    first = upkeep(state(*made), fold(events), T0, rules)
+    second = upkeep(first.state, fold(events), T0, rules)
+    assert second.steps == ()
+    assert upkeep(state(*made), fold(reversed(events)), T0, rules).steps == first.steps
+    assert closure(first.state) == ()
+    protected = {m.id for m in made if m.flag("pinned")}
+    assert protected <= set(first.state.memories)
+    assert len([m for m in first.state.active if hot_of(m)]) <= max(
+        2, sum(m.flag("pinned") or m.flag("critical") for m in made)
+    )
+    page = hot_changes(first.state, rules.hot)
+    assert all(c.path == "MEMORY.md" for c in page)

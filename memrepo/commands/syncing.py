@@ -122,9 +122,13 @@ def join(
     _refuse_collisions(desk, hub, effect, foreign)
     merged = _merged_memories(sides, after)
     chain = _chain(desk, session, sides, effect, foreign, [i for i, _ in merged], reason)
-    kept = tuple(p for p in effect.files if p.startswith(desk.tree.layout.area("corrections")))
+    area = desk.tree.layout.area("corrections")
+    kept = tuple(
+        path for path in effect.files
+        if path.startswith(area) and not any(path in side.files for side in sides.states)
+    )  # fmt: skip
     return Joined(
-        chain=chain, merged=merged, kept=tuple(p for p in kept if p in effects[0].files),
+        chain=chain, merged=merged, kept=kept,
         problems=(*result.problems, *map(_stood, result.conflicts if not taken else ())),
     )  # fmt: skip
 

@@ -87,7 +87,12 @@ def put_decided_away(desk: Desk, where: str) -> list[str]:
 
 
 def _is_decided(desk: Desk, waiting: Waiting) -> bool:
-    """Tell whether the run's manifest stands at HEAD: accepting and discarding both leave it."""
+    """Tell whether the run's manifest stands at HEAD: accepting and discarding both leave it.
+
+    On the branch that waits it stands as well, and nothing is decided.
+    """
+    if desk.store.branch_or_none == f"refs/heads/{waiting.branch}":
+        return False
     return desk.tree.layout.manifest(waiting.run) in desk.tree.blobs
 
 

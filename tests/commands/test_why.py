@@ -218,7 +218,7 @@ def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -
     done(small_repo, "link", one.id, "contradicts", other.id)
     path = small_repo / by_text(small_repo, "rotary hoe").path
     path.write_text(path.read_text().replace("created:", f"duplicate_of: {one.id}\ncreated:", 1))
-    note = small_repo / "corrections" / "2026-03-02-1.md"
+    note = small_repo / "corrections" / "2026-03-02-gave-way-0123456789ab.md"
     note.parent.mkdir()
     note.write_text(
         f"---\ntype: note\n---\n\n# Beds, \u202ehigh or low\n\n{one.id} is contested.\n"
@@ -231,7 +231,7 @@ def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -
     assert [m["id"] for m in found["contested"]] == [other.id]
     assert [m["id"] for m in found["duplicates"]["by"]] == [by_text(small_repo, "rotary hoe").id]
     assert found["corrections"] == [
-        {"path": "corrections/2026-03-02-1.md", "title": "Beds, high or low"}
+        {"path": "corrections/2026-03-02-gave-way-0123456789ab.md", "title": "Beds, high or low"}
     ]
 
 

@@ -12,8 +12,10 @@ from memrepo.core.changes import Delete, Write
 from memrepo.core.judging import (
     CanonicalClaim,
     CanonicalRequest,
+    Finding,
     PromotionRequest,
     PromotionScores,
+    Suspicion,
     Usage,
     Verdict,
     VerdictWord,
@@ -67,6 +69,9 @@ class Scripted:
             )
             for c in request.clusters
         ]  # fmt: skip
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        return Finding(is_contradiction=False, confidence=1.0)
 
     def texts(self) -> list[str]:
         return [c.text for request in self.asked for c in request.candidates]

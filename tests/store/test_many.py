@@ -330,7 +330,7 @@ def test_dying_at_any_step_of_a_sync_leaves_the_old_state_or_the_new(
         done(copy, "sync", now=LATER)
         assert tip(copy) == tip(there, "main") == new, turn
         assert set(segments(copy)) == both == set(segments(there)), turn
-    assert moments > 4
+    assert moments > 2
     assert old == new or (True, False) not in seen
     if LONG and case == "join":
         assert seen == {(False, False), (False, True), (True, True)}

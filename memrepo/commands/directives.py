@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from memrepo.commands.finding import Ambiguous, NoSuchMemory, find
-from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.several import write_steps
 from memrepo.commands.single import text_of, write_arguments
 from memrepo.commands.table import call
-from memrepo.commands.touching import current
-from memrepo.core.access import RETRIEVAL, Event, seconds
+from memrepo.commands.touching import count_restored
 from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State, apply
 from memrepo.policies.directives import Directive, find_directives, steps_of
-from memrepo.store.ledger import ledger_of
 
 HELP = "do what the [[...]] directives of a text ask for"
 
@@ -45,7 +43,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         )
         restored = [s.memory_ids[0] for s in wrote.steps if s.op == "restore"]
         if wrote.commit and restored:
-            _count_restored(desk, session, restored)
+            count_restored(desk, session, restored)
     health = any(d.verb == "memory_health" for d in asked)
     lines = [counted(len(wrote.steps), "directive took", "directives took") + " effect"]
     lines += [f"  [[{row['directive']}]] {row['said']}" for row in rows]
@@ -93,10 +91,3 @@ def _named(state: State, key: str) -> Memory | None:
         return find(state, key)
     except (NoSuchMemory, Ambiguous):
         return None
-
-
-def _count_restored(desk: Desk, session: Session, ids: Sequence[str]) -> None:
-    """Count a restore as one retrieval, so that what came back does not rest again at once."""
-    start, at = current(desk, session), seconds(session.now)
-    events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
-    ledger_of(desk.store).record([start, *events], session.now)

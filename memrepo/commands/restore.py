@@ -16,6 +16,7 @@ from memrepo.commands.finding import Ambiguous, NoSuchMemory, find
 from memrepo.commands.rejecting import Rejected, with_pages
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.single import unchanged, write, write_arguments
+from memrepo.commands.touching import count_restored
 from memrepo.core import closure, codec
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
@@ -84,7 +85,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
                 changes=with_pages(state, _closed(state, changes), personal=personal),
             )  # fmt: skip
 
-        return write(desk, session, options, draft, lay)
+        answer = write(desk, session, options, draft, lay)
+        if answer.data.get("commit"):
+            count_restored(desk, session, [str(answer.data["id"])])
+        return answer
 
 
 def _from_history(desk: Desk, state: State, word: str) -> State | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from memrepo.commands.landing import TRIES
+from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import MACHINE, Desk, Session, desk, opened
 from memrepo.commands.uniting import Known, unite
 from memrepo.core import closure
@@ -24,7 +25,6 @@ from memrepo.store.fitness import CannotWork
 from memrepo.store.gitenv import NotARepository
 from memrepo.store.repo import BranchMoved, FilesInTheWay
 from memrepo.store.stream import Chain, Commit
-from memrepo.views.pages import render_views
 
 SETTLES = "Settles"
 _NAME = "validated"
@@ -166,7 +166,7 @@ def _effect(at: Desk, state: State) -> Effect:
     """Return what turns HEAD into a state, pages included."""
     old = at.tree.state()
     files = {p: d for p, d in state.files.edits.items() if d != old.files.get(p)}
-    for page in render_views(state, personal=at.config.profile == "personal"):
+    for page in derived_files(at, state):
         match page:
             case Write(path=path, data=data):
                 files[path] = data

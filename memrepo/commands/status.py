@@ -9,6 +9,7 @@ from typing import Any
 
 from memrepo.commands.disputes import disputes
 from memrepo.commands.ingest import passed_over, unmatched_json, unmatched_text
+from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.settling import announced, unsettled
@@ -26,7 +27,6 @@ from memrepo.purify.scope import cursors
 from memrepo.store import history, settings
 from memrepo.store.kept import broken_runs
 from memrepo.store.tree import read_blob
-from memrepo.views.pages import render_views
 
 HELP = "where the repository stands"
 
@@ -84,7 +84,7 @@ def _stale_views(desk: Desk, state: State) -> list[str]:
     area = desk.tree.layout.area("views")
     if not any(path.startswith(area) for path in desk.tree.blobs):
         return []
-    changes = render_views(state, personal=desk.config.profile == "personal")
+    changes = derived_files(desk, state)
     return sorted(c.path for c in changes if isinstance(c, Write | Delete))
 
 

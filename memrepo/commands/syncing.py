@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memrepo.commands.lifecycle import hot_rules
 from memrepo.commands.session import Desk, NewerFormat, Session
 from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
@@ -26,6 +27,7 @@ from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
 from memrepo.store.sides import common, count, last_commit, side_facts
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.tree import Snapshot
+from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views
 
 
@@ -114,6 +116,7 @@ def join(
         *(w for w in keep(desk.tree.layout, _unkept(result), session.now)
           if w.path not in result.state.files),
         *render_views(result.state, personal=config.profile == "personal"),
+        *hot_changes(result.state, hot_rules(desk)),
     )  # fmt: skip
     effects, after = play(
         result.state, Plan(base=hub, steps=(Step(op="sync", what="", changes=tuple(writes)),))

@@ -54,3 +54,11 @@ def touch(desk: Desk, session: Session, options: argparse.Namespace, ids: Iterab
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in found]
     with suppress(OSError, Locked):
         ledger_of(desk.store).record([start, *events], session.now)
+
+
+def count_restored(desk: Desk, session: Session, ids: Iterable[str]) -> None:
+    """Count a restore as one retrieval, so that what came back does not rest again at once."""
+    start, at = current(desk, session), seconds(session.now)
+    events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
+    with suppress(OSError, Locked):
+        ledger_of(desk.store).record([start, *events], session.now)

@@ -27,7 +27,8 @@ from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
-from memrepo.store.index import Filter, search
+from memrepo.store.index import Filter
+from memrepo.store.index import near as near_words
 from memrepo.store.tree import read_blob
 
 PROPOSED = 100
@@ -174,7 +175,7 @@ def _near(desk: Desk) -> Near:
     def near(query: Query) -> list[str]:
         words = sorted(query.words | query.subject_words | query.entities)
         only = Filter(types=CLAIM_TYPES, limit=PROPOSED)
-        return [m.id for m in search(desk.store.folder, desk.tree, words, only)]
+        return near_words(desk.store.folder, desk.tree, words, only)
 
     return near
 

@@ -6,41 +6,40 @@ another version it is built again, and where it cannot be written one is built i
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from memrepo.core import codec
-from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
+from memrepo.policies.ranking import Weights, question_of, rank
+from memrepo.policies.terms import date_words, index_terms, query_terms, words
+from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.tree import Snapshot
 
-VERSION = "2"
+VERSION = "3"
 NAME = "index.sqlite3"
 PAST = "past.sqlite3"
+T = TypeVar("T")
+_OURS = ("vocabulary", "words", "memory", "meta")
 WAIT_S = 10.0
 
-_WIDE = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
-# A word with accents that no single character holds (x̂, Yoruba ọ̀) is one word all the same.
-_WORD = re.compile(r"[\w\u0300-\u036f]+")
-_STOP_WORDS = frozenset(
-    "a an and are as at be but by did do does for from had has have he her his how i in is it its"
-    " me my of on or our she that the their them they this to was we were what when where which"
-    " who why will with you your".split()
-)
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE memory (
   number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, blob TEXT NOT NULL, id TEXT NOT NULL,
-  type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL
+  type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL, terms TEXT NOT NULL,
+  thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL
 );
+CREATE INDEX memory_place ON memory (thread, place, path);
 CREATE VIRTUAL TABLE words USING fts5 (
-  title, body, tokenize = 'porter unicode61 remove_diacritics 2'
+  terms, content = 'memory', content_rowid = 'number',
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
 );
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
 """
 # The file cannot be written, or is somebody else's for longer than we wait: it is not damaged.
 _OUT_OF_REACH = frozenset(
@@ -53,12 +52,13 @@ _OUT_OF_REACH = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """One hit: where it lies and its score (higher is better)."""
+    """One hit: where it lies, its score (higher is better), and what each signal added to it."""
 
     id: str
     path: str
     blob: str
     score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,80 +70,95 @@ class Filter:
     limit: int = 10
     paths: frozenset[str] | None = None
 
+    @property
+    def limits(self) -> Limits:
+        """Return the filter as a condition on rows."""
+        limits = Limits().among("status", self.statuses)
+        if self.paths is not None:
+            limits.held()
+        return limits.among("type", self.types) if self.types else limits
+
 
 def search(
-    folder: Path, tree: Snapshot, words: Sequence[str], only: Filter, *, name: str = NAME
+    folder: Path,
+    tree: Snapshot,
+    asked: Sequence[str],
+    only: Filter,
+    weights: Weights | None = None,
+    *,
+    name: str = NAME,
 ) -> list[Match]:
-    """Return the best matches for any of the words, best first; ties by path.
+    """Return the memories that answer a question best, best first; ties by path.
 
     Where the folder cannot be written the answer is the same, from an index in memory. `name` is
     the index's file: questions about the past have their own, which follows them from commit to
     commit while the present's stays where it is.
     """
-    expression = match_expression(words)
-    if not expression:
+    question = question_of(" ".join(asked))
+    if not question.terms:
         return []
-    path = folder / name
+
+    def ranked(base: sqlite3.Connection) -> list[Match]:
+        _hold(base, only.paths)
+        found = rank(question, IndexCorpus(base, only.limits), only.limit, weights)
+        return [_match(base, one.document.number, one.score, one.parts) for one in found]
+
+    return _asked(folder / name, tree, ranked)
+
+
+def near(folder: Path, tree: Snapshot, asked: Sequence[str], only: Filter) -> list[str]:
+    """Return ids of memories that share any of the words, likeliest first, by words alone."""
+    found = query_terms(" ".join(asked))
+    if not found:
+        return []
+
+    def proposed(base: sqlite3.Connection) -> list[str]:
+        _hold(base, only.paths)
+        documents = IndexCorpus(base, only.limits).propose(found, only.limit)
+        return [_match(base, d.number, 0.0, {}).id for d in documents]
+
+    return _asked(folder / NAME, tree, proposed)
+
+
+def _asked(path: Path, tree: Snapshot, ask: Callable[[sqlite3.Connection], T]) -> T:
+    """Put a question to the index of a commit; a damaged one is built again, an unwritable not."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return _answer(path, tree, expression, only)
+            return _answer(path, tree, ask)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF in _OUT_OF_REACH:
                 raise
             # Not a database, or a damaged one: it holds nothing that cannot be built again.
             for tail in ("", "-wal", "-shm", "-journal"):
-                path.with_name(name + tail).unlink(missing_ok=True)
-            return _answer(path, tree, expression, only)
+                path.with_name(path.name + tail).unlink(missing_ok=True)
+            return _answer(path, tree, ask)
     except (OSError, sqlite3.OperationalError):
-        return _answer(":memory:", tree, expression, only)
+        return _answer(":memory:", tree, ask)
 
 
-def match_expression(words: Iterable[str]) -> str:
-    """Build an FTS5 expression: content words joined by OR, wide scripts by pairs of characters."""
-    terms = list(dict.fromkeys(_terms(" ".join(words), _pairs)))
-    content = [t for t in terms if t not in _STOP_WORDS] or terms
-    return " OR ".join(f'"{term}"' for term in content)
-
-
-def searchable(text: str) -> str:
-    """Prepare a text for the index: wide runs as their characters and pairs of characters."""
-    return " ".join(_terms(text, lambda run: [*run, *_pairs(run)] if len(run) > 1 else [run]))
-
-
-def _terms(text: str, cut: Callable[[str], Iterable[str]]) -> Iterator[str]:
-    """Yield the words of a text; scripts without blanks are cut, and cut off from other words."""
-    for word in _WORD.findall(normalise(text)):
-        # The group makes every second part a wide run.
-        for number, part in enumerate(_WIDE.split(word)):
-            yield from cut(part) if number % 2 else filter(None, [part])
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-
-
-def _answer(where: Path | str, tree: Snapshot, expression: str, only: Filter) -> list[Match]:
+def _answer(where: Path | str, tree: Snapshot, ask: Callable[[sqlite3.Connection], T]) -> T:
     with closing(_open(where)) as base:
         _begin_at(base, tree)
-        found = list(_query(base, expression, only))
+        found = ask(base)
         base.execute("COMMIT")
     return found
 
 
-def _query(base: sqlite3.Connection, expression: str, only: Filter) -> Iterator[Match]:
-    marks = ",".join("?" * len(only.statuses))
-    types = f"AND m.type IN ({','.join('?' * len(only.types))})" if only.types else ""
-    rows = base.execute(
-        f"""SELECT m.id, m.path, m.blob, -bm25(words, 2.0, 1.0) AS score
-        FROM words JOIN memory AS m ON m.number = words.rowid
-        WHERE words MATCH ? AND m.status IN ({marks}) {types}
-        ORDER BY score DESC, m.path LIMIT ?""",  # noqa: S608 - only question marks are put in
-        (expression, *only.statuses, *only.types, only.limit if only.paths is None else -1),
-    )
-    wanted = (row for row in rows if only.paths is None or row[1] in only.paths)
-    for id_, path, blob, score in islice(wanted, only.limit):
-        yield Match(id=id_, path=path, blob=blob, score=round(score, 4))
+def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
+    """Put the paths that a search is limited to where its questions find them."""
+    if paths is not None:
+        base.execute(f"CREATE TEMP TABLE {HELD} (path TEXT PRIMARY KEY)")
+        base.executemany(f"INSERT INTO {HELD} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
+
+
+def _match(
+    base: sqlite3.Connection, number: int, score: float, parts: Mapping[str, float]
+) -> Match:
+    asked = "SELECT id, path, blob FROM memory WHERE number = ?"
+    id_, path, blob = base.execute(asked, (number,)).fetchone()
+    kept = {name: round(value, 4) for name, value in parts.items()}
+    return Match(id=id_, path=path, blob=blob, score=round(score, 4), parts=kept)
 
 
 def _open(where: Path | str) -> sqlite3.Connection:
@@ -167,12 +182,12 @@ def _tables(base: sqlite3.Connection) -> set[str]:
 
 
 def _is_ours(base: sqlite3.Connection) -> bool:
-    whole = {"meta", "memory", "words"} <= _tables(base)
+    whole = set(_OURS) <= _tables(base)
     return whole and _meta(base, "version") == VERSION
 
 
 def _start_over(base: sqlite3.Connection, tables: set[str]) -> None:
-    for name in ("words", "memory", "meta"):
+    for name in _OURS:
         if name in tables:
             base.execute(f"DROP TABLE {name}")
     for statement in filter(str.strip, _TABLES.split(";\n")):
@@ -199,28 +214,40 @@ def _catch_up(base: sqlite3.Connection, tree: Snapshot) -> None:
     wanted = {p: b for p, b in tree.blobs.items() if tree.layout.is_memory(p)}
     rows = base.execute("SELECT path, blob, number FROM memory").fetchall()
     gone = [(number,) for path, blob, number in rows if wanted.get(path) != blob]
+    base.executemany(
+        "INSERT INTO words (words, rowid, terms)"
+        " SELECT 'delete', number, terms FROM memory WHERE number = ?", gone,
+    )  # fmt: skip
     base.executemany("DELETE FROM memory WHERE number = ?", gone)
-    base.executemany("DELETE FROM words WHERE rowid = ?", gone)
     known = {path: blob for path, blob, _ in rows}
     for path, blob in wanted.items():
         if known.get(path) != blob:
             memory, _ = codec.decode(path, tree.files[path])
             if memory is not None and memory.id:
                 _insert(base, memory, blob)
-    base.execute("REPLACE INTO meta VALUES ('commit', ?)", (tree.commit,))
+    counted = "count(*), coalesce(sum(length(terms) - length(replace(terms, ' ', '')) + 1), 0)"
+    size, length = base.execute(f"SELECT {counted} FROM memory").fetchone()  # noqa: S608
+    news = [("size", str(size)), ("length", str(length)), ("commit", tree.commit)]
+    base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
 
 
 def _insert(base: sqlite3.Connection, memory: Memory, blob: str) -> None:
-    title = " ".join(
-        filter(None, (memory.text("title"), memory.text("subject"), *memory.texts("tags")))
-    )
+    found = " ".join(index_terms(_text(memory)))
+    day = memory.captured[:10]
+    source = memory.sources[0] if memory.sources else None
     row = base.execute(
-        "INSERT INTO memory VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-        (memory.path, blob, memory.id, memory.type, memory.status, memory.standing),
-    )
-    # Date words are indexed with the text: people ask for days (measured: +2 points of recall).
-    body = f"{memory.body} {memory.captured}"
-    base.execute(
-        "INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)",
-        (row.lastrowid, searchable(title), searchable(body)),
-    )
+        "INSERT INTO memory VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            memory.path, blob, memory.id, memory.type, memory.status, memory.standing, found,
+            f"{source.resource} {day}" if source else "", source.lines[0] if source else 0,
+            " ".join(words(memory.text("subject"))), day,
+        ),
+    )  # fmt: skip
+    base.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (row.lastrowid, found))
+
+
+def _text(memory: Memory) -> str:
+    """Return what is searched of a memory, its day spelled out: people ask for days."""
+    title = memory.text("title")
+    head = (title, title, memory.text("subject"), *memory.texts("tags"))  # a title counts twice
+    return " ".join((*head, memory.body, date_words(memory.captured)))

@@ -95,8 +95,8 @@ def dump(repo: Path) -> list[tuple[object, ...]]:
     """Return what the index holds."""
     with sqlite3.connect(repo / ".git" / "memrepo" / index.NAME) as base:
         rows = base.execute(
-            """SELECT path, blob, id, type, status, standing, title, body
-            FROM memory JOIN words ON words.rowid = number ORDER BY path"""
+            """SELECT path, blob, id, type, status, standing, memory.terms, thread, place, subject,
+            day FROM memory JOIN words ON words.rowid = number ORDER BY path"""
         ).fetchall()
         for table in ("memory", "words"):
             assert base.execute(f"SELECT count(*) FROM {table}").fetchone() == (len(rows),)

@@ -1,0 +1,116 @@
+"""Cut text into search terms: folded, stemmed words, and character pairs where no blanks stand.
+
+The same cut serves what is indexed and what is asked. Case, compatibility forms (NFKC) and accents
+are folded; English words are stemmed (Snowball). Scripts that set no blanks between words (Han,
+Kana, Thai, ...) and Hangul, which joins particles to words, are cut into overlapping pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import cast
+
+from memrepo.core.ids import normalise
+
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Signs of Indic and Semitic scripts are no letters to `re`, and part of a word all the same.
+_SIGNS = (
+    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
+    "\u0b82\u0bbe-\u0bcd"
+)
+_RUN = re.compile(f"[{_SPACELESS}]+|(?:(?![{_SPACELESS}])[^\\W_]|[{_SIGNS}])+")
+_IS_SPACELESS = re.compile(f"[{_SPACELESS}]")
+_POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
+_APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
+_ACCENT = 200
+"""Canonical combining classes from here on are accents; below stand viramas and voicing marks."""
+LONGEST = 64
+"""Characters of a word that count; what is longer is a key, a hash or an attack."""
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+STOP_WORDS = frozenset(
+    "a about after again all also am an and any are as at back be been before being but by can"
+    " could d did do does doing down during each ever few for from get gets getting got had has"
+    " have having he her here hers herself him himself his how i if in into is it its itself just"
+    " kind ll m me might mine more most my myself no nor not now of off on once one only or other"
+    " our ours out over own re s same shall she should so some such t than that the their theirs"
+    " them themselves then there these they this those through to too under until up us ve very was"
+    " we were what when where which while who whom whose why will with would you your yours".split()
+)
+"""Words that ask and join; a question is asked without them unless it has no others."""
+
+
+def fold(text: str) -> str:
+    """Return the text in one spelling: NFKC, case-folded, without accents or invisible signs."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", normalise(text))
+    bare = "".join(c for c in parts if unicodedata.combining(c) < _ACCENT)
+    return unicodedata.normalize("NFC", bare)
+
+
+def words(text: str) -> list[str]:
+    """Return the folded words of a text in order; pairs of characters of scripts without blanks."""
+    return list(_cut(_APOSTROPHE.sub("", _POSSESSIVE.sub("", fold(text)))))
+
+
+def index_terms(text: str) -> list[str]:
+    """Return the terms of a text that is indexed: with the single characters that a pair hides."""
+    runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
+    return [*terms(text), *(character for run in runs for character in run)]
+
+
+def _cut(text: str) -> Iterator[str]:
+    for run in _RUN.findall(text):
+        if not _IS_SPACELESS.match(run):
+            yield run[:LONGEST]
+        elif len(run) == 1:
+            yield run
+        else:
+            yield from (run[i : i + 2] for i in range(len(run) - 1))
+
+
+@lru_cache(maxsize=1)
+def _stem() -> Callable[[list[str]], list[str]]:
+    import Stemmer
+
+    return cast("Callable[[list[str]], list[str]]", Stemmer.Stemmer("english").stemWords)
+
+
+def stems(found: list[str]) -> list[str]:
+    """Return the stem of each word; words of other languages stay as the rules leave them."""
+    return _stem()(found)
+
+
+@lru_cache(maxsize=1)
+def stop_stems() -> frozenset[str]:
+    """Return the stems of the words that ask and join."""
+    return frozenset(stems(sorted(STOP_WORDS)))
+
+
+def terms(text: str) -> list[str]:
+    """Return the search terms of a text, in order, repeats included."""
+    return stems(words(text))
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """Return the terms a question asks for, each once: stop words only where there is no other."""
+    found = words(text)
+    content = [w for w in found if w not in STOP_WORDS] or found
+    return tuple(dict.fromkeys(stems(content)))
+
+
+def date_words(captured: str) -> str:
+    """Spell the day of an RFC 3339 date as people ask for it: `8 may 2023`; else nothing."""
+    match = re.match(r"(\d{4})-(\d\d)-(\d\d)", captured)
+    if not match or not 1 <= int(match[2]) <= len(MONTHS):
+        return ""
+    return f"{int(match[3])} {MONTHS[int(match[2]) - 1]} {match[1]}"

@@ -1,0 +1,110 @@
+"""The search index as ranking sees it: FTS5 proposes, term counts and neighbours come from rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from memrepo.policies.ranking import Document
+
+HELD = "held"
+"""A temporary table of paths, for a search that is limited to some memories."""
+_WHOLE = 400
+"""A thread of fewer documents is read at once; of longer ones only what stands beside a hit."""
+_SPAN = 2
+
+
+class Limits:
+    """A condition on rows of `memory`, with the values of its question marks."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.values: list[str] = []
+
+    def among(self, column: str, values: Sequence[str]) -> Limits:
+        """Limit a column to some values."""
+        self.parts.append(f"m.{column} IN ({','.join('?' * len(values))})")
+        self.values += values
+        return self
+
+    def held(self) -> Limits:
+        """Limit the paths to those in the table of held ones."""
+        self.parts.append(f"m.path IN (SELECT path FROM {HELD})")  # noqa: S608 - a constant
+        return self
+
+    @property
+    def condition(self) -> str:
+        """Return the condition, to be joined by AND."""
+        return " AND ".join(self.parts) or "1"
+
+
+class IndexCorpus:
+    """The rows of an open index that a search is limited to (`policies.ranking.Corpus`)."""
+
+    def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
+        self._base, self._limits = base, limits
+        rows = dict(base.execute("SELECT key, value FROM meta WHERE key IN ('size', 'length')"))
+        self.size = int(rows.get("size", 0))
+        self.average = int(rows.get("length", 0)) / self.size if self.size else 0.0
+
+    def holders(self, found: Collection[str]) -> Mapping[str, int]:
+        """Return for each term that occurs how many documents hold it."""
+        asked = "SELECT doc FROM vocabulary WHERE term = ?"
+        rows = ((term, self._base.execute(asked, (term,)).fetchone()) for term in found)
+        return {term: row[0] for term, row in rows if row}
+
+    def propose(self, found: Sequence[str], limit: int) -> list[Document]:
+        """Return the documents that hold any of the terms, the likeliest first."""
+        rows = self._base.execute(
+            f"""SELECT m.number, m.path, m.terms, m.thread, m.place, m.subject, m.day
+            FROM words JOIN memory AS m ON m.number = words.rowid
+            WHERE words MATCH ? AND {self._limits.condition}
+            ORDER BY bm25(words), m.path LIMIT ?""",  # noqa: S608 - question marks alone
+            (expression(found), *self._limits.values, limit),
+        )
+        return [
+            Document(
+                number=number, path=path, terms=tuple(terms.split()), thread=thread, place=place,
+                subject=subject, day=day,
+            )
+            for number, path, terms, thread, place, subject, day in rows
+        ]  # fmt: skip
+
+    def around(self, documents: Iterable[Document]) -> Mapping[int, Sequence[int]]:
+        """Return by number each document with up to two before and two after it in its thread."""
+        threads: dict[str, list[Document]] = defaultdict(list)
+        for document in documents:
+            if document.thread:
+                threads[document.thread].append(document)
+        found: dict[int, Sequence[int]] = {}
+        for thread, hits in threads.items():
+            row = self._numbers("m.thread = ?", (thread,), "ASC", _WHOLE)
+            if len(row) < _WHOLE:
+                at = {number: i for i, number in enumerate(row)}
+                places = ((hit.number, at[hit.number]) for hit in hits)
+                found |= {n: row[max(0, i - _SPAN) : i + _SPAN + 1] for n, i in places}
+            else:
+                found |= {hit.number: self._beside(hit) for hit in hits}
+        return found
+
+    def _beside(self, hit: Document) -> list[int]:
+        here = (hit.thread, hit.place, hit.path)
+        before = self._numbers("m.thread = ? AND (m.place, m.path) < (?, ?)", here, "DESC", _SPAN)
+        after = self._numbers("m.thread = ? AND (m.place, m.path) > (?, ?)", here, "ASC", _SPAN)
+        return [*reversed(before), hit.number, *after]
+
+    def _numbers(
+        self, where: str, values: tuple[str | int, ...], order: str, limit: int
+    ) -> list[int]:
+        rows = self._base.execute(
+            f"""SELECT m.number FROM memory AS m WHERE {where} AND {self._limits.condition}
+            ORDER BY m.place {order}, m.path {order} LIMIT ?""",  # noqa: S608 - as above
+            (*values, *self._limits.values, limit),
+        )
+        return [int(number) for (number,) in rows]
+
+
+def expression(found: Iterable[str]) -> str:
+    """Build an FTS5 expression of terms joined by OR; a term holds no quotation mark."""
+    return " OR ".join(f'"{term}"' for term in dict.fromkeys(found))

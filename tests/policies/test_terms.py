@@ -1,0 +1,76 @@
+"""Search terms: one cut for what is indexed and what is asked, in every script."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.policies.terms import date_words, fold, index_terms, query_terms, terms, words
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Melanie's café isn't naïve", ["melanie", "cafe", "isnt", "naive"]),
+        ("port 8080, e2e (v1.10)", ["port", "8080", "e2e", "v1", "10"]),
+        ("snake_case and kebab-case", ["snake", "case", "and", "kebab", "case"]),
+        ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
+        ("漢", ["漢"]),
+        ("한국어", ["한국", "국어"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("ＡＢＣ ﬁne Ünïcode", ["abc", "fine", "unicode"]),
+        ("a\u200bb", ["ab"]),
+        ("", []),
+        ("... --- !!!", []),
+    ],
+)  # fmt: skip
+def test_a_text_is_cut_into_folded_words_and_pairs(text: str, wanted: list[str]) -> None:
+    assert words(text) == wanted
+
+
+def test_forms_of_a_word_meet_in_one_term() -> None:
+    assert terms("running runs run") == ["run", "run", "run"]
+    assert query_terms("greenhouses") == tuple(terms("greenhouse"))
+
+
+def test_a_question_is_asked_without_its_small_words_unless_it_has_no_others() -> None:
+    assert query_terms("What did the pump do?") == ("pump",)
+    assert query_terms("who is the?") == ("who", "is", "the")
+    assert query_terms("pump pump pumps") == ("pump",)
+
+
+def test_a_single_character_finds_the_pair_that_holds_it() -> None:
+    assert set(query_terms("室")) <= set(index_terms("温室"))
+
+
+def test_a_word_counts_by_its_first_characters() -> None:
+    assert words("x" * 1000) == ["x" * 64]
+
+
+@pytest.mark.parametrize(
+    ("captured", "wanted"),
+    [
+        ("2023-05-08", "8 may 2023"), ("2023-12-31T10:00:00Z", "31 december 2023"),
+        ("2023-13-01", ""), ("2023-00-01", ""), ("undated", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_day_is_spelled_as_people_ask_for_it(captured: str, wanted: str) -> None:
+    assert date_words(captured) == wanted
+
+
+@given(st.text(max_size=80))
+def test_no_text_breaks_the_cut_and_no_term_could_leave_its_quotation(text: str) -> None:
+    for term in (*index_terms(text), *query_terms(text)):
+        assert term
+        assert not set(term) & set("\"' \t\n\0")
+
+
+@given(st.text(max_size=80))
+def test_a_folded_text_is_cut_as_the_text_was(text: str) -> None:
+    assert words(fold(text)) == words(text)
+
+
+@given(st.text(max_size=80))
+def test_what_is_asked_as_it_was_written_is_found(text: str) -> None:
+    assert set(query_terms(text)) <= set(index_terms(text))

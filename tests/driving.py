@@ -18,6 +18,8 @@ from memrepo.core.memory import Memory
 
 NOW = "2026-03-01T09:00:00Z"
 LATER = "2026-03-01T11:00:00Z"
+"""Two hours on: notes are hot still, and no run moves them."""
+NEXT_DAY = "2026-03-02T09:00:00Z"
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 """Whether `make test-long` runs: tests that are no properties read their sizes from it."""
 MEMORY_ID = re.compile(r"mem-[0-9a-f]{16}")

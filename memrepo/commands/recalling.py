@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +33,8 @@ class Recalled:
     tier: str
     over: bool
     score: float = 0.0
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """What each signal added to the score."""
 
     @property
     def text(self) -> str:
@@ -105,7 +107,11 @@ def recall(
             replace(only, statuses=stored, limit=limit), name=name,
         )  # fmt: skip
         found = [
-            recalled(_memory(desk, match), accesses, now, rules, match.score) for match in matches
+            replace(
+                recalled(_memory(desk, match), accesses, now, rules, match.score),
+                parts=match.parts,
+            )
+            for match in matches
         ]
         kept = [
             one for one in found

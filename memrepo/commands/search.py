@@ -41,6 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--layered", action="store_true",
         help="notes only: hot, warm, gist, forgotten; stop at the first tier that answers",
     )  # fmt: skip
+    parser.add_argument("--explain", action="store_true", help="say what made each score")
     touch_arguments(parser)
     at_argument(parser)
     valid_at_argument(parser)
@@ -59,20 +60,24 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         return _layered(session, options)
     with opened(session) as now:
         desk = desk_at(now, options.at)
-        past = desk.tree.commit != now.tree.commit
+        past = bool(options.at)
         found = recall(desk, options.words, _filter(desk, options), session.now, past=past)
         hits = [_hit(one) for one in found]
         archived = _archived(desk, options, past=past)
         commit = desk.tree.commit
         head = heading(desk, options.at, options.valid_at)
+        every = len(hits)
         hits, tokens = _bounded(hits, options.max_tokens)
         touch(now, session, options, [hit["id"] for hit in hits[:HITS]])
     data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
-    data["archived"] = archived
+    data |= {"archived": archived, "left_out": every - len(hits)}
     parts = [
         *(["\n".join(head)] if head else []),
-        *(map(_text, hits) if hits else ["nothing found"]),
+        *((_text(hit, explain=options.explain) for hit in hits) if hits else ["nothing found"]),
     ]
+    if every > len(hits):
+        left = counted(every - len(hits), "hit does not fit", "hits do not fit")
+        parts.append(f"{left} into {options.max_tokens} tokens")
     if archived:
         more = counted(archived, "archived memory also matches", "archived memories also match")
         parts.append(f"{more} (`--status archived`)")
@@ -121,9 +126,9 @@ def _hit(found: Recalled) -> dict[str, Any]:
     memory = found.memory
     return {
         "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
-        "text": found.text, "score": found.score, "status": memory.status,
-        "standing": memory.standing, "tier": found.tier, "expired": found.over,
-        "answer_confidence": found.answer_confidence,
+        "text": found.text, "score": found.score, "parts": dict(found.parts),
+        "status": memory.status, "standing": memory.standing, "tier": found.tier,
+        "expired": found.over, "answer_confidence": found.answer_confidence,
         "sources": [
             {"resource": s.resource, "lines": list(s.lines), "captured": s.captured,
              "blob": s.blob}
@@ -147,18 +152,21 @@ def _title(memory: Memory) -> str:
 
 
 def _bounded(hits: list[dict[str, Any]], limit: int | None) -> tuple[list[dict[str, Any]], int]:
-    """Keep hits while their texts stay within `limit` tokens (a token is four characters)."""
+    """Keep the hits whose texts together stay within `limit` tokens (a token is four characters).
+
+    One that does not fit gives way to shorter ones behind it.
+    """
     kept, total = [], 0
     for hit in hits:
         cost = -(-len(hit["text"]) // CHARS_PER_TOKEN)
         if limit is not None and total + cost > limit:
-            break
+            continue
         kept.append(hit)
         total += cost
     return kept, total
 
 
-def _text(hit: dict[str, Any]) -> str:
+def _text(hit: dict[str, Any], *, explain: bool = False) -> str:
     body = " ".join(visible(hit["text"]).split())
     body = body if len(body) <= 200 else body[:199].rstrip() + "…"
     flags = "".join(
@@ -168,6 +176,9 @@ def _text(hit: dict[str, Any]) -> str:
     flags += ", expired" if hit["expired"] else ""
     flags += f", {hit['tier']}" if hit["tier"] in ("gist", "forgotten") else ""
     lines = [f"{hit['id']}  {hit['type']}{flags}  (score {hit['score']:.2f})", f"  {body}"]
+    if explain:
+        parts = (f"{name} {value:.2f}" for name, value in hit["parts"].items() if value)
+        lines.append(f"  score: {' + '.join(parts)}")
     for source in hit["sources"][:3]:
         first, last = source["lines"]
         span = f":{first}" + (f"-{last}" if last > first else "") if first else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LATER, done, git, memories, memrepo
+from driving import NEXT_DAY, done, git, memories, memrepo
 
 from memrepo.core.memory import Memory
 
@@ -64,14 +64,14 @@ def move(repo: Path, path: str, to: str) -> str:
 def test_a_field_is_its_decisions_in_the_chain_never_the_merge(small_repo: Path) -> None:
     old = by_text(small_repo, "every 3 days")
     workspaces.growing(small_repo.parent / "workspace", 3)
-    run = done(small_repo, "run", now=LATER)["run"]
+    run = done(small_repo, "run", now=NEXT_DAY)["run"]
     merge = head(small_repo)
     found = blame(small_repo, old.id)
     status = found["status"]
     assert (status["op"], status["run"], status["accepted"]) == ("supersede", run, merge)
     assert status["by"].startswith("memrepo/")
     assert status["commit"] != merge
-    assert status["when"] == LATER
+    assert status["when"] == NEXT_DAY
     assert "edited" in status["reason"]
     born = found["subject"]
     assert (born["op"], born["run"] == run) == ("create", False)
@@ -82,7 +82,7 @@ def test_a_field_is_its_decisions_in_the_chain_never_the_merge(small_repo: Path)
 
 def test_elements_of_a_list_and_lines_of_a_body_have_their_own_authors(small_repo: Path) -> None:
     id_ = by_text(small_repo, "raised beds").id
-    done(small_repo, "edit", id_, "--set", "tags=garden", now=LATER)
+    done(small_repo, "edit", id_, "--set", "tags=garden", now=NEXT_DAY)
     done(small_repo, "edit", id_, "--set", "tags=garden,health", now=DAY3)
     first = "Vera prefers raised beds because her back hurts."
     done(small_repo, "edit", id_, "--text", f"{first}\n\nSince 2019.", now=DAY4)
@@ -90,7 +90,7 @@ def test_elements_of_a_list_and_lines_of_a_body_have_their_own_authors(small_rep
     done(small_repo, "unpin", id_, now=DAY5)
     found = blame(small_repo, id_)
     assert [(e["value"], e["when"]) for e in found["tags"]["elements"]] == [
-        ("garden", LATER), ("health", DAY3),
+        ("garden", NEXT_DAY), ("health", DAY3),
     ]  # fmt: skip
     assert found["tags"]["when"] == DAY3
     assert [(s["lines"], s["op"], s["when"]) for s in found["lines"]] == [
@@ -126,7 +126,7 @@ def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path
 def test_a_revert_set_the_field_and_names_whose_value_it_brought_back(small_repo: Path) -> None:
     old = by_text(small_repo, "every 3 days")
     workspaces.growing(small_repo.parent / "workspace", 3)
-    run = done(small_repo, "run", now=LATER)["run"]
+    run = done(small_repo, "run", now=NEXT_DAY)["run"]
     done(small_repo, "edit", old.id, "--set", "tags=water", now=DAY3)
     done(small_repo, "revert", run, "--reason", "too early", now=DAY4)
     assert blame(small_repo, old.id)["status"]["value"] == "active"
@@ -151,7 +151,7 @@ def test_a_revert_set_the_field_and_names_whose_value_it_brought_back(small_repo
 
 
 def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_repo: Path) -> None:
-    done(small_repo, "revert", now=LATER)
+    done(small_repo, "revert", now=NEXT_DAY)
     assert memrepo(small_repo, "run", now=DAY3).exit == 3
     done(small_repo, "accept", now=DAY4)
     merge = head(small_repo)
@@ -226,7 +226,7 @@ def test_a_file_that_was_broken_and_mended_lost_no_author(small_repo: Path) -> N
 
 def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> None:
     id_ = by_text(small_repo, "raised beds").id
-    done(small_repo, "pin", id_, now=LATER)
+    done(small_repo, "pin", id_, now=NEXT_DAY)
     git(tmp_path, "clone", "-q", "--depth", "2", f"file://{small_repo}", "shallow")
     found = blame(tmp_path / "shallow", id_)
     assert (found["type"]["cut"], found["pinned"]["cut"]) == (True, False)
@@ -239,7 +239,7 @@ def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> 
 
 def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
     id_ = by_text(small_repo, "raised beds").id
-    done(small_repo, "edit", id_, "--set", "title=Beds", "--text", "High beds.", now=LATER)
+    done(small_repo, "edit", id_, "--set", "title=Beds", "--text", "High beds.", now=NEXT_DAY)
     row, birth = done(small_repo, "history", id_)["entries"]
     assert row["changes"]["title"][1] == "Beds"
     assert row["changes"]["text"][1] == "High beds."
@@ -313,7 +313,7 @@ def test_a_memory_that_cannot_be_read_says_since_when(small_repo: Path) -> None:
 
 def test_log_filters_join(small_repo: Path) -> None:
     workspaces.growing(small_repo.parent / "workspace", 3)
-    run = done(small_repo, "run", now=LATER)["run"]
+    run = done(small_repo, "run", now=NEXT_DAY)["run"]
     memory = by_text(small_repo, "every 5 days")
     done(small_repo, "pin", memory.id, now=DAY3)
     by_hand = write_by_hand(small_repo, memory.path, "5 days", "6 days", "by hand")

@@ -251,3 +251,20 @@ def test_entities_are_listed_with_their_aliases_and_found_by_any_name(small_repo
     assert done(small_repo, "entities", "bob")["name"] == "Robert"
     (small_repo / "memrepo.toml").write_text(text.replace('["Bob"]', '"Bob"'), encoding="utf-8")
     assert "expected lists of names" in memrepo(small_repo, "entities").error["message"]
+
+
+def test_search_explains_each_score(small_repo: Path) -> None:
+    hits = done(small_repo, "search", "raised", "beds")["hits"]
+    for hit in hits:
+        assert hit["score"] == pytest.approx(sum(hit["parts"].values()), abs=1e-3)
+    said = memrepo(small_repo, "search", "raised", "beds", "--explain", as_json=False).out
+    assert said.count("  score: words ") == len(hits) > 0
+
+
+def test_a_hit_too_long_for_the_limit_gives_way_and_is_counted(small_repo: Path) -> None:
+    long = "The broker notes " + "go on and on " * 40
+    done(small_repo, "add", long, "--type", "fact")
+    done(small_repo, "add", "The broker is called Ada.", "--type", "fact")
+    answer = done(small_repo, "search", "broker", "--max-tokens", "10")
+    assert [hit["text"] for hit in answer["hits"]] == ["The broker is called Ada."]
+    assert answer["left_out"] == 1

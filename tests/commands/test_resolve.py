@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing, subjects
+from driving import NEXT_DAY, assert_sound, begin, done, git, memories, memrepo, standing, subjects
 
 from memrepo.core import corrections
 from memrepo.core.layout import Layout
@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> Path:
     write(tmp_path / "workspace", LOVES, "- The office is in the old mill by the river.")
     made = begin(tmp_path, tmp_path / "workspace")
     write(tmp_path / "workspace", LOVES, "- The office is in the old mill by the river.", HATES)
-    done(made, "run", now=LATER)
+    done(made, "run", now=NEXT_DAY)
     return made
 
 
@@ -177,7 +177,7 @@ def test_what_lost_and_is_stated_again_can_be_brought_back(tmp_path: Path) -> No
     write(tmp_path / "workspace", lines[0])
     repo = begin(tmp_path, tmp_path / "workspace")
     write(tmp_path / "workspace", *lines)
-    done(repo, "run", now=LATER)
+    done(repo, "run", now=NEXT_DAY)
     case = the_case(repo)
     assert (case.verdict, case.status) == ("superseded", "resolved")
     assert any(s.startswith("supersede: ") for s in subjects(repo))
@@ -198,12 +198,12 @@ def test_a_contradiction_by_hand_is_open_too_and_a_forgotten_side_makes_it_moot(
     repo: Path,
 ) -> None:
     office = next(i for i, m in memories(repo).items() if "office" in m.body)
-    done(repo, "link", pair(repo)[0], "contradicts", office, now=LATER)
+    done(repo, "link", pair(repo)[0], "contradicts", office, now=NEXT_DAY)
     assert len(ask(repo)["open"]) == 2
     answer = memrepo(repo, "resolve", pair(repo)[0])
     assert answer.exit == 3
     assert "fits 2 contradictions" in answer.error["message"]
-    done(repo, "forget", pair(repo)[1], now=LATER)
+    done(repo, "forget", pair(repo)[1], now=NEXT_DAY)
     assert [r["status"] for r in done(repo, "corrections")["corrections"]] == ["open", "moot"]
     ask(repo, office, "--both")
     assert ask(repo)["open"] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, done, files, git, memories, memrepo, standing
+from driving import NEXT_DAY, done, files, git, memories, memrepo, standing
 
 from memrepo.core.memory import Memory
 
@@ -23,7 +23,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo = base / "repo"
     done(repo, "run")
     workspaces.growing(base / "workspace", 3)
-    done(repo, "run", now=LATER)
+    done(repo, "run", now=NEXT_DAY)
     done(repo, "add", "The well gives 40 litres a minute.", now=DAY3)
     return repo
 
@@ -141,7 +141,11 @@ def test_search_at_answers_what_it_would_have_answered_there(shared: Path, tmp_p
     there = {}
     for commit in commits:
         git(tmp_path / "clone", "checkout", "-q", "-B", "main", commit)
-        there[commit] = [done(tmp_path / "clone", "search", *words) for words in QUERIES]
+        moment = git(shared, "show", "-s", "--format=%cI", commit).strip()
+        there[commit] = [
+            done(tmp_path / "clone", "search", *words, "--no-touch", now=moment)
+            for words in QUERIES
+        ]
     for commit in commits:
         then = [done(shared, "search", *words, "--at", commit) for words in QUERIES]
         assert then == there[commit]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LATER, begin, done, git, memories, memrepo
+from driving import NEXT_DAY, begin, done, git, memories, memrepo
 
 from memrepo.core.memory import Memory
 
@@ -20,7 +20,7 @@ def by_text(repo: Path, part: str) -> Memory:
     return found
 
 
-def rewrite(repo: Path, name: str, text: str | None, now: str = LATER) -> None:
+def rewrite(repo: Path, name: str, text: str | None, now: str = NEXT_DAY) -> None:
     """Write a file of the workspace anew, or take it away, and ingest."""
     path = repo.parent / "workspace" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def test_a_source_that_vanished_and_one_that_has_another_name(small_repo: Path) 
     hoe, hail = by_text(small_repo, "rotary hoe").id, by_text(small_repo, "Hail broke").id
     for day in (4, 5):
         workspaces.growing(small_repo.parent / "workspace", day)
-        done(small_repo, "ingest", now=LATER)
+        done(small_repo, "ingest", now=NEXT_DAY)
     found = piece(small_repo, hoe)
     assert found["resolved"] == "moved"
     assert found["found"] == {"resource": "sources/memory/tools-and-sheds.md", "lines": [3, 3]}
@@ -189,9 +189,9 @@ def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_rep
 
 def test_why_follows_the_supersession_both_ways_and_survives_a_ring(small_repo: Path) -> None:
     first = by_text(small_repo, "raised beds").id
-    second = done(small_repo, "supersede", first, "Vera prefers high beds.", now=LATER)["memories"][
-        0
-    ]
+    second = done(small_repo, "supersede", first, "Vera prefers high beds.", now=NEXT_DAY)[
+        "memories"
+    ][0]
     third = done(small_repo, "supersede", second, "Vera gave up gardening.", now=DAY3)["memories"][
         0
     ]

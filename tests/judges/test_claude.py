@@ -11,7 +11,7 @@ from driving import assert_sound, done, git, memories, memrepo
 from serving import PROMOTION, USED, Act, Service, claim, evidence, finding, good, verdict
 from workspaces import growing
 
-LATER = "2026-03-02T09:00:00Z"
+LATER = "2026-03-01T11:00:00Z"
 
 
 def configure(repo: Path, *lines: str, run: tuple[str, ...] = ()) -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from memrepo.commands.quoting import evidence, evidence_lines
 from memrepo.commands.session import Desk
 from memrepo.core.corrections import Correction, Corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.conflicts import Conflict, conflicts
-from memrepo.store.tree import read_blob
-
-QUOTED = 5
-"""How many lines of one piece of evidence are shown."""
 
 
 class NoSuchContradiction(MemrepoError):
@@ -76,7 +73,7 @@ def as_json(desk: Desk, conflict: Conflict) -> dict[str, Any]:
         "memories": [
             {
                 "id": m.id, "path": m.path, "status": m.status, "standing": m.standing,
-                "text": m.body, "evidence": [evidence(desk, s) for s in m.sources],
+                "text": m.body, "evidence": evidence(desk, m),
             }
             for m in conflict.sides
         ],
@@ -99,35 +96,13 @@ def case_json(case: Correction) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def evidence(desk: Desk, source: Source) -> dict[str, Any]:
-    """Quote the recorded lines of a source; empty where its text is not in the repository."""
-    first, last = source.lines
-    lines: list[str] = []
-    if source.blob and first:
-        try:
-            data = read_blob(desk.store.repo, source.blob)
-        except (ValueError, desk.store.git_error):
-            data = b""
-        lines = data.decode("utf-8", "replace").splitlines()[first - 1 : last]
-    return {
-        "resource": source.resource, "lines": list(source.lines), "captured": source.captured,
-        "quote": "\n".join(lines),
-    }  # fmt: skip
-
-
 def told(shown: dict[str, Any]) -> list[str]:
     """Return a contradiction in lines: both texts, where each stands, and why they clash."""
     lines = [f"{shown['id']}  {shown['status']}"]
     for memory in shown["memories"]:
         lines += ["", f"{memory['id']}  {memory['status']}, {memory['standing']}"]
         lines += [f"  {visible(line)}" for line in memory["text"].split("\n")]
-        for found in memory["evidence"]:
-            when = f", captured {found['captured']}" if found["captured"] else ""
-            at = f":{found['lines'][0]}" if found["lines"][0] else ""
-            lines.append(f"  evidence: {visible(found['resource'])}{at}{when}")
-            quoted = found["quote"].split("\n") if found["quote"] else []
-            lines += [f"    | {visible(line)}" for line in quoted[:QUOTED]]
-            lines += [f"    | ... {len(quoted) - QUOTED} more lines"] if quoted[QUOTED:] else []
+        lines += evidence_lines(memory["evidence"])
     lines.append("")
     if shown["reason"]:
         sure = f" ({shown['confidence']:.2f} sure)" if shown["confidence"] is not None else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.session import Desk
-from memrepo.core import closure, header
+from memrepo.core import closure
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.store import audit, signing
@@ -51,21 +51,8 @@ def _tombstones(desk: Desk, fix: bool) -> Finding:
 
 
 def tombstone_problems(state: State) -> tuple[Problem, ...]:
-    """Return what is wrong with the headers of tombstones; their keys are a schema's business."""
-    area = state.layout.area("tombstones")
-    found: list[Problem] = []
-    for path in sorted(p for p in state.files if p.startswith(area) and p.endswith(".md")):
-        head = header.split(state.files[path], path)
-        found += head.problems
-        if not (head.present or head.problems):
-            found.append(
-                Problem(
-                    path=path, line=1, rule="frontmatter-missing",
-                    message="found no header, expected one that says what is rejected",
-                    fix="restore it from history (`git log -- <path>`)",
-                )
-            )  # fmt: skip
-    return tuple(p for p in found if p.severity == "error")
+    """Return what is wrong with tombstones: one that cannot be read bars nothing."""
+    return state.tombstones.problems
 
 
 def _since(

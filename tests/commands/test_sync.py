@@ -794,3 +794,20 @@ def test_a_name_that_is_not_utf8_travels_as_it_is(machines: tuple[Path, Path]) -
     done(desk, "sync")
     settle(laptop, desk)
     assert Path(os.fsdecode(name.replace(b"laptop", b"desk"))).read_text() == "odd\n"
+
+
+def test_what_a_program_pruned_on_one_clone_and_another_recalled_stays(
+    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desk = machines
+    old = done(laptop, "add", "The ladder stands in the barn.", "--class", "ephemeral")["id"]
+    settle(laptop, desk)
+    with monkeypatch.context() as patch:
+        patch.setenv("MEMREPO_ACTOR", "jeeves")
+        done(desk, "decay", "prune", now="2026-03-04T09:00:00Z")
+    assert old not in memories(desk)
+    done(desk, "sync", now="2026-03-04T09:00:00Z")
+    done(laptop, "show", old, now="2026-03-03T09:00:00Z")
+    done(laptop, "pin", next(i for i in memories(laptop) if i != old))
+    done(laptop, "sync", now="2026-03-04T10:00:00Z")
+    assert old in memories(laptop)

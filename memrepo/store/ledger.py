@@ -60,16 +60,24 @@ class Segment:
 
 
 def read_segment(data: bytes) -> Segment:
-    """Read a segment; lines that are not whole are passed over."""
+    """Read a segment; lines that are not whole are passed over.
+
+    A compaction that is no such thing counts nothing and covers nothing: it came from elsewhere,
+    and what it might have covered counts by itself.
+    """
     lines = data.decode("utf-8", "replace").splitlines()
     if not lines or not lines[0].startswith("{"):
         return Segment(accesses=fold(filter(None, map(read_event, lines))))
-    head = json.loads(lines[0])
-    found = {memory: read_access(account) for memory, account in map(json.loads, lines[1:])}
-    sessions = tuple((int(at), str(id_)) for at, id_ in head["sessions"])
-    return Segment(
-        accesses=Accesses(by_memory=found, sessions=sessions), covers=frozenset(head["covers"])
-    )
+    try:
+        head = json.loads(lines[0])
+        found = {
+            str(memory): read_access(account) for memory, account in map(json.loads, lines[1:])
+        }
+        sessions = tuple((int(at), str(id_)) for at, id_ in head["sessions"])
+        covers = frozenset(map(str, head["covers"]))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return Segment(accesses=Accesses())
+    return Segment(accesses=Accesses(by_memory=found, sessions=sessions), covers=covers)
 
 
 def write_compaction(segment: Segment) -> bytes:

@@ -21,8 +21,8 @@ from memrepo.store import remote, travel
 from memrepo.store.remote import Hub
 from memrepo.store.repo import open_repository
 
-CLONES, ACTIONS, SEEDS = (20, 300, range(3)) if LONG else (6, 30, range(1))
-WRITERS, WRITES = (8, 500) if LONG else (8, 12)
+CLONES, ACTIONS, SEEDS = (20, 300, range(3)) if LONG else (20, 60, range(1))
+WRITERS, WRITES = (8, 500) if LONG else (8, 50)
 ROUNDS = 10 if LONG else 2
 
 

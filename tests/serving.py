@@ -68,6 +68,12 @@ def finding(**changes: Any) -> str:
     return json.dumps(said | changes)
 
 
+def gist(note: dict[str, Any], **changes: Any) -> str:
+    """Return a sound gist of a note: its first words."""
+    said = " ".join(note["text"].split()[:5])
+    return json.dumps({"gist": {"title": said, "tags": [], "summary": said, **changes}})
+
+
 def good(question: str) -> str:
     """Answer a question as it should be answered."""
     found = evidence(question)
@@ -75,6 +81,8 @@ def good(question: str) -> str:
         return json.dumps({"verdicts": [verdict(c) for c in found["candidates"]]})
     if "statements" in found:
         return finding()
+    if "notes" in found:
+        return gist(found["notes"][0])
     return json.dumps({"claims": [claim(c) for c in found["clusters"]]})
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from memrepo.commands.gisting import Gisted, gisted
 from memrepo.commands.session import Desk
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Step
+from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
@@ -27,25 +29,34 @@ from memrepo.views.pages import render_views
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owed:
-    """What the stage proposes, findings, and the ledger's commit that it decided from."""
+    """What the stage proposes, findings, and the ledger's commit that it decided from.
+
+    `gists` tells of the gists that the run's judge was asked for.
+    """
 
     steps: tuple[Step, ...] = ()
     problems: tuple[Problem, ...] = ()
+    gists: Gisted = field(default_factory=Gisted)
     ledger: str = ""
 
 
 def owed(
     desk: Desk, state: State, now: datetime, kept: Sequence[Step],
-    manifests: Iterable[Recorded], never: frozenset[str],
+    manifests: Iterable[Recorded], never: frozenset[str], judge: Judge | None = None,
 ) -> Owed:  # fmt: skip
     """Return what is owed on the state that the steps kept so far lead to.
 
-    `never` holds the fingerprints of what a person took back or refused.
+    `never` holds the fingerprints of what a person took back or refused. Without a judge the gists
+    of notes are the offline ones.
     """
     ledger = ledger_of(desk.store)
     after = apply(state, (change for step in kept for change in step.changes))
     found = owed_upkeep(desk, after, ledger.accesses(), now, manifests, never)
-    return Owed(steps=found.steps, problems=found.problems, ledger=ledger.tip())
+    gists = Gisted(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
+    return Owed(
+        steps=gists.steps, problems=(*found.problems, *gists.problems), ledger=ledger.tip(),
+        gists=gists,
+    )  # fmt: skip
 
 
 def owed_upkeep(

@@ -12,12 +12,14 @@ from memrepo.core.judging import (
     CanonicalClaim,
     CanonicalRequest,
     Finding,
+    GistRequest,
     Judge,
     PromotionRequest,
     Suspicion,
     Usage,
     Verdict,
 )
+from memrepo.core.memory import Gist
 
 Tick = Callable[[str], None]
 
@@ -66,6 +68,12 @@ class WatchedJudge:
         finding = self.judge.verify(suspicion)
         self.tick("pairs compared")
         return finding
+
+    def gist(self, request: GistRequest) -> Gist:
+        """Ask for the gist of a note, and count it."""
+        gist = self.judge.gist(request)
+        self.tick("notes gisted")
+        return gist
 
 
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:

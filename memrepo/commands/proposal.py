@@ -40,13 +40,15 @@ class Wish:
     """What a run is asked to do.
 
     `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
-    `kept` holds the answers that a judge was paid for before.
+    `kept` holds the answers that a judge was paid for before. `gists` has the judge word the gists
+    of notes; a dry run leaves that.
     """
 
     mode: Mode = "incremental"
     max_change_pct: float = 20.0
     manifest: bool = False
     kept: Kept | None = None
+    gists: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +77,14 @@ def propose(
     back = taken_back(desk)
     parted, life = part(purified.steps, back, never, similar=bars.held), Owed()
     if wish.mode == "incremental":
-        life = owed(desk, state, now, parted.kept, manifests, back | never)
+        # A judge that gave up on what is new is not asked for what is old.
+        asked = judge if wish.gists and not purified.receipt.partial else None
+        life = owed(desk, state, now, parted.kept, manifests, back | never, asked)
     problems += life.problems
+    purified = _with_gists(purified, life, judge)
+    if wish.kept is not None:
+        # Should the chain not land, the one that is computed anew finds no question to pay for.
+        wish.kept.keep({}, life.gists.usage)
     drafter = Drafter(
         desk=desk, state=state, judge=judge, now=now, mode=wish.mode, manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),
@@ -96,6 +104,19 @@ def propose(
     return Proposed(
         main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined,
         partial=purified.receipt.partial, failures=purified.failures,
+    )  # fmt: skip
+
+
+def _with_gists(purified: Purified, life: Owed, judge: Judge) -> Purified:
+    """Return what was purified with what the gists cost, and what there is to tell of them."""
+    gists, receipt = life.gists, purified.receipt
+    return replace(
+        purified, problems=(*purified.problems, *gists.problems),
+        failures=(*purified.failures, *gists.failures),
+        receipt=replace(
+            receipt, usage=receipt.usage + gists.usage,
+            prompt_hash=judge.prompt_hash if gists.usage.calls else receipt.prompt_hash,
+        ),
     )  # fmt: skip
 
 

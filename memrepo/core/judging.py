@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.memory import Source
+from memrepo.core.memory import Gist, Memory, Source
 from memrepo.core.schema import Scores
 
 VerdictWord = Literal["reject", "defer", "compress", "merge", "promote"]
@@ -307,6 +307,17 @@ class Finding:
     newer: Newer = "unknown"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GistRequest:
+    """The question for the gist of a note.
+
+    `fault` is empty at first; a second question says what was wrong with the first answer.
+    """
+
+    note: Memory
+    fault: str = ""
+
+
 class Judge(Protocol):
     """What scores and words; the offline rules, a model, a command or a recording."""
 
@@ -334,3 +345,6 @@ class Judge(Protocol):
 
     def verify(self, suspicion: Suspicion) -> Finding:
         """Say whether two statements contradict each other; raises as Pass 1 does."""
+
+    def gist(self, request: GistRequest) -> Gist:
+        """Return title, tags and summary of a note; raises as Pass 1 does."""

@@ -11,15 +11,18 @@ from memrepo.core.judging import (
     CanonicalClaim,
     CanonicalRequest,
     Finding,
+    GistRequest,
     PromotionRequest,
     Suspicion,
     Usage,
     Verdict,
 )
+from memrepo.core.memory import Gist
 from memrepo.judges.prompting import (
     Prompt,
     canonical_prompt,
     contradiction_prompt,
+    gist_prompt,
     promotion_prompt,
     prompt_hash,
 )
@@ -28,6 +31,7 @@ from memrepo.purify.replies import (
     Unreadable,
     read_claims,
     read_finding,
+    read_gist,
     read_verdicts,
 )
 
@@ -106,6 +110,14 @@ class ModelJudge:
         """Say whether two statements contradict each other."""
         reply = self._ask(contradiction_prompt(suspicion))
         found = read_finding(reply.text)
+        if isinstance(found, Unreadable):
+            raise _bad(found, reply)
+        return found
+
+    def gist(self, request: GistRequest) -> Gist:
+        """Return title, tags and summary of a note, as the reply has them."""
+        reply = self._ask(gist_prompt(request))
+        found = read_gist(reply.text)
         if isinstance(found, Unreadable):
             raise _bad(found, reply)
         return found

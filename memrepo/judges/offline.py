@@ -16,6 +16,7 @@ from memrepo.core.judging import (
     CanonicalRequest,
     Cluster,
     Finding,
+    GistRequest,
     Profile,
     PromotionRequest,
     PromotionScores,
@@ -25,6 +26,7 @@ from memrepo.core.judging import (
     VerdictWord,
     Wording,
 )
+from memrepo.core.memory import Gist
 from memrepo.judges import folding
 from memrepo.judges.kinds import kind_of
 from memrepo.judges.measures import measure
@@ -40,6 +42,7 @@ from memrepo.judges.successions import (
 )
 from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
 from memrepo.judges.wording import cap, extract, split_title, tidy
+from memrepo.policies.gists import gist_of
 from memrepo.policies.matching import PriorIndex
 from memrepo.purify.pass2 import with_postures
 from memrepo.purify.routing import affinity, recast, route
@@ -118,6 +121,10 @@ class OfflineJudge:
             is_contradiction=bool(why) or suspicion.why == "claimed",
             confidence=CONTESTED_CONFIDENCE, reasoning=why,
         )  # fmt: skip
+
+    def gist(self, request: GistRequest) -> Gist:
+        """Return the note's heading, its tags and its most telling sentences."""
+        return gist_of(request.note)
 
 
 def word_of(scores: PromotionScores) -> VerdictWord:

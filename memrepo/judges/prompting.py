@@ -19,20 +19,22 @@ from memrepo.core.judging import (
     Candidate,
     CanonicalRequest,
     Cluster,
+    GistRequest,
     PriorClaim,
     PromotionRequest,
     Suspicion,
 )
 from memrepo.core.secrets import find_secrets, redact
-from memrepo.purify.replies import claims_schema, finding_schema, verdicts_schema
+from memrepo.purify.replies import claims_schema, finding_schema, gist_schema, verdicts_schema
 
-PassName = Literal["promotion", "purifier", "contradiction"]
+PassName = Literal["promotion", "purifier", "contradiction", "gist"]
 SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
     "promotion": verdicts_schema, "purifier": claims_schema, "contradiction": finding_schema,
+    "gist": gist_schema,
 }  # fmt: skip
 FILES: Mapping[PassName, str] = {
     "promotion": "promotion-pass.md", "purifier": "purifier-pass.md",
-    "contradiction": "contradiction.md",
+    "contradiction": "contradiction.md", "gist": "gist.md",
 }  # fmt: skip
 # JSON may spell any character by its number: these would look like the end of a fence or a tag.
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
@@ -107,6 +109,17 @@ def contradiction_prompt(suspicion: Suspicion) -> Prompt:
     return Prompt(
         name="contradiction", system=instructions("contradiction"), context="",
         data=fence("statements", _redacted(items), body), items=1, schema=finding_schema(),
+    )  # fmt: skip
+
+
+def gist_prompt(request: GistRequest) -> Prompt:
+    """Spell the question for the gist of a note; it depends on nothing but the note."""
+    note = request.note
+    row = _lean({"title": note.text("title"), "tags": list(note.texts("tags")), "text": note.body})
+    return Prompt(
+        name="gist", system=instructions("gist"), context="",
+        data=fence("notes", _redacted([row]), {"fault": request.fault} if request.fault else {}),
+        items=1, schema=gist_schema(),
     )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import Gist, Memory
 from memrepo.policies.matching import tokens
 
-SENTENCES, LENGTH, TAGS = 3, 400, 5
-_TITLE = 120
+SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
+"""The most that a gist holds: sentences, characters of its summary, tags, and of its title."""
 _CUT = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _MARKS = re.compile(r"^[\s>#*+\-|]+|[\s|]+$")
 _TELLING = frozenset(
@@ -28,7 +28,7 @@ def gist_of(note: Memory) -> Gist:
     title = " ".join(visible(note.text("title") or (said[0] if said else note.slug)).split())
     common = [w for w, n in sorted(counts.items(), key=lambda p: (-p[1], p[0])) if n > 1]
     tags = tuple(dict.fromkeys((*note.texts("tags"), *common)))[:TAGS]
-    return Gist(title=title[:_TITLE].rstrip(), tags=tags, summary=_summary(said, counts))
+    return Gist(title=title[:TITLE].rstrip(), tags=tags, summary=_summary(said, counts))
 
 
 def sentences(text: str) -> list[str]:

@@ -19,11 +19,12 @@ from functools import cache
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from memrepo.core.judging import NEWER, CanonicalClaim, Finding, Newer, Verdict
-from memrepo.core.memory import CLAIM_TYPES, HOMES
+from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.purify.pass1 import in_unit_range
 from memrepo.purify.pass2 import JUDGED_STANDINGS
 
 VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY = "verdicts", "claims", "isContradiction"
+GIST_KEY = "gist"
 How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
 
@@ -109,6 +110,23 @@ def read_finding(text: str) -> Finding | Unreadable:
     return Finding(
         is_contradiction=says, confidence=sure, reasoning=why, newer=cast("Newer", newer)
     )
+
+
+@cache
+def gist_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an answer that holds the gist of a note."""
+    return _object({GIST_KEY: _schema(Gist, "")})
+
+
+def read_gist(text: str) -> Gist | Unreadable:
+    """Read the gist of a note; whether the note supports it is for `judges.grounding` to say."""
+    objects = [o for _, found in _ladder(text) for o in found if isinstance(o, dict)]
+    answers = [o for o in objects if GIST_KEY in o]
+    if not answers:
+        return Unreadable(reason=f"the answer holds no JSON object with {GIST_KEY}")
+    faults: list[str] = []
+    values = _values(Gist, answers[-1][GIST_KEY], GIST_KEY, faults)
+    return Unreadable(reason=faults[0]) if faults else Gist(**values)
 
 
 def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:

@@ -13,11 +13,15 @@ from memrepo.commands import run as run_command
 from memrepo.core.judging import (
     CanonicalClaim,
     CanonicalRequest,
+    Finding,
+    GistRequest,
     Judge,
     PromotionRequest,
+    Suspicion,
     Usage,
     Verdict,
 )
+from memrepo.core.memory import Gist
 
 COUNT, LEFT = 62, 3
 
@@ -122,6 +126,12 @@ class Slow:
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         return self.judge.canonicalise(request)
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        return self.judge.verify(suspicion)
+
+    def gist(self, request: GistRequest) -> Gist:
+        return self.judge.gist(request)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from memrepo.core.judging import (
     CanonicalClaim,
     CanonicalRequest,
     Finding,
+    GistRequest,
     PromotionRequest,
     PromotionScores,
     Suspicion,
@@ -21,8 +22,10 @@ from memrepo.core.judging import (
     VerdictWord,
     Wording,
 )
+from memrepo.core.memory import Gist
 from memrepo.core.schema import Scores
 from memrepo.core.state import Files, State, apply, read_state
+from memrepo.policies.gists import gist_of
 from memrepo.purify.intake import SourceText
 from memrepo.purify.manifest import Recorded
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
@@ -72,6 +75,9 @@ class Scripted:
 
     def verify(self, suspicion: Suspicion) -> Finding:
         return Finding(is_contradiction=False, confidence=1.0)
+
+    def gist(self, request: GistRequest) -> Gist:
+        return gist_of(request.note)
 
     def texts(self) -> list[str]:
         return [c.text for request in self.asked for c in request.candidates]

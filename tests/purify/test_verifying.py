@@ -55,6 +55,9 @@ class Scripted:
     def canonicalise(self, request: Any) -> Sequence[Any]:
         raise NotImplementedError
 
+    def gist(self, request: Any) -> Any:
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Setting:

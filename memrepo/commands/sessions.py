@@ -6,6 +6,7 @@ import argparse
 from contextlib import suppress
 from typing import Any
 
+from memrepo.commands.cron_prompts import agent_snippet
 from memrepo.commands.nominate import lines_of
 from memrepo.commands.session import Answer, Desk, Session, desk, opened
 from memrepo.commands.several import Wrote, write_steps
@@ -30,8 +31,9 @@ MAX_TOKENS = 2000
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "what", choices=("start", "end", "refresh"),
-        help="print the context and begin; keep what was counted; move notes and begin anew",
+        "what", choices=("start", "end", "refresh", "snippet"),
+        help="print the context and begin; keep what was counted; move notes and begin anew;"
+        " print what the agent's own instructions should say",
     )  # fmt: skip
     parser.add_argument("--id", default="", metavar="SESSION", help="the session's name")
     parser.add_argument(
@@ -53,13 +55,16 @@ def _tokens(text: str) -> int:
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Start, end, or refresh: owed moves, nominations, then end and start."""
+    """Start, end, refresh (owed moves, nominations, end, start), or print the instructions."""
     with opened(session) as first:
         match options.what:
             case "start":
                 return _start(first, session, options)
             case "end":
                 return _end(first, session, options)
+            case "snippet":
+                found = agent_snippet(first)
+                return Answer(data=found, text=found["prompt"])
             case _:
                 return _refresh(first, session, options)
 

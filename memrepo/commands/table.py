@@ -56,6 +56,7 @@ COMMANDS: dict[str, str] = {
     "decay": "decay classes: statistics, reclassification, pruning",
     "session": "begin or end an agent's session",
     "nominate": "notes that earned promotion, and why",
+    "simulate": "what would survive: the policies played forward in memory",
     "directives": "do what the [[...]] directives of a text ask for",
     "health": "the state of the memory in figures",
     "why-not": "why a memory is not recalled, not hot, or gone",

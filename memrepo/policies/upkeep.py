@@ -42,6 +42,8 @@ class Rules:
 Allowed = Callable[[Step], bool]
 """Tells whether a step may be proposed: what a person took back is not done again by itself."""
 
+Play = Callable[[State, Iterable[Step]], State]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
@@ -55,22 +57,24 @@ class Upkeep:
 
 def upkeep(
     state: State, accesses: Accesses, now: datetime, rules: Rules, *,
-    spent: int = 0, allowed: Allowed = lambda _: True,
+    spent: int = 0, allowed: Allowed = lambda _: True, total: int = 0, play: Play | None = None,
 ) -> Upkeep:  # fmt: skip
     """Return everything that is owed at a moment.
 
-    `spent` is how much of the pace earlier runs at this very moment used up.
+    `spent` is how much of the pace earlier runs at this very moment used up; `total` counts all
+    memories where the state holds but those that could move. `play` applies steps to a state.
     """
+    play = play or _played
     steps = owed_tier_moves(state, accesses, now, rules)
-    after = _played(state, steps)
-    pace = max(LEAST, int(len(after.memories) * rules.pace_pct / 100)) - spent
+    after = play(state, steps)
+    pace = max(LEAST, int((total or len(after.memories)) * rules.pace_pct / 100)) - spent
     owed = list(_leaving(after, accesses, now, rules, allowed))
     kept = owed[: max(0, pace)]
-    after = _played(after, kept)
+    after = play(after, kept)
     hot, problems = hot_steps(after.active, accesses, now, rules.hot, rules.decay)
     hot = [step for step in hot if allowed(step)]
     return Upkeep(
-        steps=(*steps, *kept, *hot), state=_played(after, hot), problems=tuple(problems),
+        steps=(*steps, *kept, *hot), state=play(after, hot), problems=tuple(problems),
         waiting=len(owed) - len(kept),
     )  # fmt: skip
 

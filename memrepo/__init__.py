@@ -1,3 +1,30 @@
 """memrepo: an AI agent's memory as plain markdown files in a git repository."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memrepo.api import (
+        Entry,
+        Hit,
+        MemrepoError,
+        OpenRepository,
+        Shown,
+        Source,
+        open_repository,
+    )
+
 __version__ = "0.1.0"
+__all__ = (
+    "Entry", "Hit", "MemrepoError", "OpenRepository", "Shown", "Source", "open_repository",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Load the Python API when it is asked for: `memrepo --version` does not wait for it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from memrepo import api
+
+    return getattr(api, name)

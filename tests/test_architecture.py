@@ -20,6 +20,7 @@ RANK = {
     "store": 3,
     "judges": 3,
     "assets": 0,
+    "api": 6,
     "config": 4,
     "keys": 4,
     "commands": 5,

@@ -76,3 +76,13 @@ def test_a_header_that_only_yaml_can_read_loads_yaml(memory: Path) -> None:
     code, modules = loaded(memory.parent, "check", memory.name)
     assert code == 0
     assert "yaml" in modules
+
+
+def test_the_python_api_is_loaded_when_it_is_asked_for(tmp_path: Path) -> None:
+    code = (
+        "import sys, memrepo; assert 'memrepo.api' not in sys.modules;"
+        "from memrepo import *; assert open_repository is memrepo.api.open_repository;"
+        "assert not hasattr(memrepo, 'nothing')"
+    )
+    where = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env=where)

@@ -4,46 +4,20 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
 
+from memrepo.commands.adding import BY_HAND, Drafts, Entry, checked
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.single import present, text_of, unchanged, write, write_arguments
+from memrepo.commands.single import text_of, unchanged, write, write_arguments
 from memrepo.core.changes import Create, Step
-from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.fields import ValueMismatch
-from memrepo.core.ids import manual_id, text_hash
-from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Stamp
-from memrepo.core.schema import BY_NAME
+from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.state import State
 from memrepo.policies.classes import class_of
-from memrepo.purify.routing import route
-
-
-class BadValue(MemrepoError):
-    """A field value given on the command line is not of its field's kind."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, key: str, mismatch: ValueMismatch) -> None:
-        super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
-
-
-class NoSuchClass(MemrepoError):
-    """A decay class that neither memrepo nor the configuration knows."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f"--class {name}: expected one of {', '.join(known)}",
-            fix="`decay.ttl` in memrepo.toml names more classes",
-        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("text", metavar="TEXT", help="the memory, or - for standard input")
-    parser.add_argument("--type", choices=TYPES[:-1], help="kind of memory (fact)")
+    parser.add_argument("--type", choices=BY_HAND, help="kind of memory (fact)")
     parser.add_argument("--title", default="", help="display name")
     parser.add_argument("--layer", choices=LAYERS, help="layer, where not the type's own")
     parser.add_argument("--tag", action="append", default=[], help="a tag; may be repeated")
@@ -69,16 +43,21 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 def _draft(
     desk: Desk, session: Session, options: argparse.Namespace, state: State, text: str
 ) -> Step | Answer:
-    wanted = text_hash(text)
-    for memory in state.active:
-        same = wanted == text_hash(memory.body) or wanted in memory.texts("aliases")
-        if same and memory.text("scope") == options.scope and memory.is_note == _is_note(options):
-            return _repeated(memory, options)
-    memory = _memory(desk, session, options, state, text)
-    memory = replace(memory, path=state.free_path(memory))
+    memory, new = Drafts(desk, session, state).take(_entry(options, text))
+    if not new:
+        return _repeated(memory, options)
     return Step(
         op="create", what=f"{memory.slug} by hand", reason="added by hand",
         changes=(Create(memory=memory),),
+    )  # fmt: skip
+
+
+def _entry(options: argparse.Namespace, text: str) -> Entry:
+    return Entry(
+        text=text, type=options.type or "fact", title=options.title, layer=options.layer or "",
+        tags=tuple(options.tag), entities=tuple(options.entity), scope=options.scope,
+        valid_from=options.valid_from, valid_until=options.valid_until, pinned=options.pin,
+        critical=options.critical, cls=options.cls,
     )  # fmt: skip
 
 
@@ -106,49 +85,3 @@ def _repeated(memory: Memory, options: argparse.Namespace) -> Answer:
 
 def _says(memory: Memory, key: str, value: str) -> bool:
     return not value or memory.fields.get(key) == checked(key, value)
-
-
-def _is_note(options: argparse.Namespace) -> bool:
-    return bool(options.type == "note")
-
-
-def _memory(
-    desk: Desk, session: Session, options: argparse.Namespace, state: State, text: str
-) -> Memory:
-    type_ = options.type or "fact"
-    id_ = manual_id(
-        created=session.now, text=text, scope=options.scope, type_=type_, taken=state.memories
-    )
-    home = "" if type_ in ("note", "summary") else route(type_, desk.config.profile)
-    given = {
-        "title": options.title, "scope": options.scope, "valid_from": options.valid_from,
-        "valid_until": options.valid_until, "tags": options.tag, "entities": options.entity,
-    }  # fmt: skip
-    fields: dict[str, Any] = {
-        "id": id_, "type": type_,
-        **{key: checked(key, value) for key, value in given.items() if value},
-        "home": home, "created": session.now, "pinned": options.pin,
-        "critical": options.critical, **_decay(desk, options.cls), "origin": "manual",
-        "generated": Stamp(by=desk.actor(session), at=session.now),
-    }  # fmt: skip
-    path = desk.tree.layout.memory(
-        id_=id_, type_=type_, text=options.title or text,
-        captured=session.now.date().isoformat(), layer=options.layer or "",
-    )  # fmt: skip
-    return Memory(path=path, fields=present(fields), body=text)
-
-
-def _decay(desk: Desk, name: str) -> dict[str, Any]:
-    """Return the decay field for a class that the configuration knows; raises NoSuchClass."""
-    known = desk.config.rules.decay.ttl
-    if name and name not in known:
-        raise NoSuchClass(name, tuple(known))
-    return {"decay": Decay(cls=name)} if name else {}
-
-
-def checked(key: str, value: Any) -> Any:
-    """Read a value given on the command line as its field's kind; raises BadValue."""
-    try:
-        return BY_NAME[key].kind.read(value)
-    except ValueMismatch as mismatch:
-        raise BadValue(key, mismatch) from mismatch

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from memrepo.commands.add import checked
+from memrepo.commands.adding import checked
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.single import text_of, unchanged, write, write_arguments

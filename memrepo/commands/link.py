@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from memrepo.commands.add import checked
+from memrepo.commands.adding import checked
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.single import unchanged, write, write_arguments

@@ -62,12 +62,12 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         desk = desk_at(now, options.at)
         past = bool(options.at)
         found = recall(desk, options.words, _filter(desk, options), session.now, past=past)
-        hits = [_hit(one) for one in found]
+        hits = [hit_of(one) for one in found]
         archived = _archived(desk, options, past=past)
         commit = desk.tree.commit
         head = heading(desk, options.at, options.valid_at)
         every = len(hits)
-        hits, tokens = _bounded(hits, options.max_tokens)
+        hits, tokens = bounded(hits, options.max_tokens)
         touch(now, session, options, [hit["id"] for hit in hits[:HITS]])
     data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
     data |= {"archived": archived, "left_out": every - len(hits)}
@@ -103,10 +103,10 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
     words = " ".join(options.words)
     with opened(session) as desk:
         found = layered(desk, options.words, session.now)
-        hits = [_hit(one) for one in found.hits]
+        hits = [hit_of(one) for one in found.hits]
         touch(desk, session, options, [hit["id"] for hit in hits])
         commit = desk.tree.commit
-    hits, tokens = _bounded(hits, options.max_tokens)
+    hits, tokens = bounded(hits, options.max_tokens)
     recovered = found.tier == "forgotten" and bool(hits) and not options.no_touch
     data = {
         "query": words, "hits": hits, "tokens": tokens, "commit": commit, "tier": found.tier,
@@ -122,7 +122,8 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(data=data, text="\n\n".join(parts))
 
 
-def _hit(found: Recalled) -> dict[str, Any]:
+def hit_of(found: Recalled) -> dict[str, Any]:
+    """Return what is told of a hit, as JSON."""
     memory = found.memory
     return {
         "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
@@ -151,7 +152,7 @@ def _title(memory: Memory) -> str:
     return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
 
 
-def _bounded(hits: list[dict[str, Any]], limit: int | None) -> tuple[list[dict[str, Any]], int]:
+def bounded(hits: list[dict[str, Any]], limit: int | None) -> tuple[list[dict[str, Any]], int]:
     """Keep the hits whose texts together stay within `limit` tokens (a token is four characters).
 
     One that does not fit gives way to shorter ones behind it.

@@ -114,11 +114,12 @@ def opened(session: Session) -> Iterator[Desk]:
         yield desk(store)
 
 
-def desk(store: Repository) -> Desk:
-    """Read configuration and tree of an open repository at HEAD."""
+def desk(store: Repository, known: Snapshot | None = None) -> Desk:
+    """Read configuration and tree of an open repository at HEAD; a known tree of it is kept."""
     from memrepo.config import ConfigError, parse_config
 
-    tree = store.snapshot(store.head())
+    head = store.head()
+    tree = known if known is not None and known.commit == head else store.snapshot(head)
     path = store.layout.config
     # A person who edits memrepo.toml means it at once, committed or not.
     try:

@@ -170,7 +170,12 @@ def unchanged(memory: Memory, why: str) -> Answer:
 
 def text_of(session: Session, word: str, what: str) -> str:
     """Return the text that an argument gives, `-` from standard input; refuse secrets."""
-    text = (session.read() if word == "-" else word).replace("\r\n", "\n").strip("\n").rstrip()
+    return said(session.read() if word == "-" else word, what)
+
+
+def said(text: str, what: str) -> str:
+    """Return a text as a memory keeps it; raises NothingSaid or SecretInText."""
+    text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise NothingSaid(what)
     refuse_secret(text, "the text")

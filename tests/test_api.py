@@ -1,0 +1,219 @@
+"""The Python API: the same records, refusals and history as the command line."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from docs_parts import ROOT
+from driving import NOW, assert_sound, done, git, memories, standing, subjects
+
+from memrepo import Entry, MemrepoError, OpenRepository, Source, open_repository
+from memrepo.core.errors import Exit
+from memrepo.core.times import parse_time
+
+AT = parse_time(NOW)
+TOKEN = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def memory(repo: Path) -> Iterator[OpenRepository]:
+    with open_repository(repo, clock=lambda: AT) as opened:
+        yield opened
+
+
+def test_the_page_about_python_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done(tmp_path, "init", "memory")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    test = doctest.DocTestParser().get_doctest(page, {}, "python.md", None, 0)
+    told: list[str] = []
+    result = doctest.DocTestRunner().run(test, out=told.append)
+    assert result.attempted > 5
+    assert (result.failed, told) == (0, [])
+
+
+def test_hits_are_those_of_the_command_line(repo: Path, memory: OpenRepository) -> None:
+    memory.add_all([
+        Entry(text="Ana keeps bees.", subject="Ana", tags=("bees",),
+              source=Source(resource="sources/chat.md", lines=(2, 2), captured="2026-02-03")),
+        Entry(text="Bees need water in summer.", type="lesson"),
+    ])  # fmt: skip
+    told = done(repo, "search", "--no-touch", "bees")
+    for hit, row in zip(memory.search("bees", touch=False), told["hits"], strict=True):
+        found = {name: getattr(hit, name) for name in row if name != "sources"}
+        assert found == {name: value for name, value in row.items() if name != "sources"}
+        assert [(s.resource, list(s.lines), s.captured) for s in hit.sources] == [
+            (s["resource"], s["lines"], s["captured"]) for s in row["sources"]
+        ]
+        assert hit.commit == told["commit"]
+
+
+def test_many_entries_are_one_commit_by_a_program(repo: Path, memory: OpenRepository) -> None:
+    before = len(subjects(repo))
+    ids = memory.add_all([Entry(text=f"Line {n} closes at noon.") for n in range(30)])
+    assert len(set(ids)) == 30
+    assert set(ids) == set(memories(repo))
+    assert subjects(repo)[0] == "create: 30 memories by hand"
+    assert len(subjects(repo)) == before + 1
+    assert "Memrepo-Actor: process:python\n" in git(repo, "log", "-1", "--format=%B")
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize(
+    ("second", "same"),
+    [
+        (Entry(text="yes, gladly", subject="Ana"), True),
+        (Entry(text="- Yes, gladly", subject="ANA"), True),
+        (Entry(text="Yes, gladly"), True),
+        (Entry(text="Yes, gladly", subject="Ben"), False),
+        (Entry(text="Yes, gladly", subject="Ana", scope="project:x"), False),
+        (Entry(text="Yes, gladly", subject="Ana", type="note"), False),
+    ],
+)
+def test_an_equal_text_is_one_memory_where_subject_and_scope_agree(
+    memory: OpenRepository, second: Entry, same: bool
+) -> None:
+    first = Entry(text="Yes, gladly", subject="Ana")
+    a, b = memory.add_all([first, second])
+    assert (a == b) is same
+    assert memory.add_all([second, first]) == [b, a]
+
+
+def test_what_is_known_already_makes_no_commit(repo: Path, memory: OpenRepository) -> None:
+    id_ = memory.add("Tea is at five.")
+    before = standing(repo)
+    assert memory.add("tea is at  five.", type="lesson", now=AT + timedelta(days=1)) == id_
+    assert memory.add_all([]) == []
+    assert standing(repo) == before
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        (Entry(text=f"The token is {TOKEN}"), Exit.USAGE),
+        (Entry(text="The host is up.", subject=f"key {TOKEN}"), Exit.USAGE),
+        (Entry(text="The host is up.", source=Source(resource=f"s/{TOKEN}.md")), Exit.USAGE),
+        (Entry(text=" \n"), Exit.USAGE),
+        (Entry(text="A part.", type="chunk"), Exit.USAGE),
+        (Entry(text="A part.", type="rumour"), Exit.USAGE),
+        (Entry(text="A part.", layer="cellar"), Exit.USAGE),
+        (Entry(text="A part.", cls="eternal"), Exit.USAGE),
+        (Entry(text="A part.", valid_from="soon"), Exit.USAGE),
+        (Entry(text="A part.", source=Source(resource="a", captured="soon")), Exit.USAGE),
+        (Entry(text="The moon is cheese."), Exit.DECIDE),
+    ],
+)
+def test_one_refused_entry_refuses_all(
+    repo: Path, memory: OpenRepository, entry: Entry, code: Exit
+) -> None:
+    done(repo, "reject", memory.add("The moon is cheese."), "--reason", "it is rock")
+    before = standing(repo)
+    with pytest.raises(MemrepoError) as caught:
+        memory.add_all([Entry(text="The moon is far."), entry])
+    assert caught.value.exit_code == code
+    assert standing(repo) == before
+
+
+def test_a_secret_in_the_reason_is_refused(repo: Path, memory: OpenRepository) -> None:
+    before = standing(repo)
+    with pytest.raises(MemrepoError):
+        memory.add("The moon is far.", reason=TOKEN)
+    assert standing(repo) == before
+
+
+def test_a_source_of_the_repository_is_recorded_in_its_version(repo: Path) -> None:
+    (repo / "sources" / "inbox" / "chat.md").write_text("# Chat\n\nAna keeps bees.\n")
+    done(repo, "ingest")
+    (path,) = [p for p in git(repo, "ls-files", "sources").split() if p.endswith("chat.md")]
+    with open_repository(repo, clock=lambda: AT) as memory:
+        id_ = memory.add("Ana has bees.", source=Source(resource=path, lines=(3, 3)))
+        shown = memory.show(id_)
+    assert shown.memory.sources[0].blob == git(repo, "rev-parse", f"HEAD:{path}").strip()
+    assert [(e["quote"], e["resolved"]) for e in shown.evidence] == [("Ana keeps bees.", "exact")]
+
+
+def test_search_sees_what_others_commit_and_edit_meanwhile(
+    repo: Path, memory: OpenRepository
+) -> None:
+    assert memory.search("bees") == []
+    id_ = str(done(repo, "add", "Ana keeps bees.")["id"])
+    assert [hit.id for hit in memory.search("bees")] == [id_]
+
+
+def test_the_past_is_searched_and_shown_as_it_was(repo: Path, memory: OpenRepository) -> None:
+    first = memory.add("Ana keeps bees.")
+    then = git(repo, "rev-parse", "HEAD").strip()
+    second = memory.add("Bees need water.")
+    assert [hit.id for hit in memory.search("bees", at=then)] == [first]
+    assert {hit.id for hit in memory.search("bees")} == {first, second}
+    assert memory.show(first, at=then).derived == {}
+    with pytest.raises(MemrepoError):
+        memory.show(second, at=then)
+    with pytest.raises(MemrepoError):
+        memory.search("bees", at="no-such-commit")
+
+
+def test_filters_and_bounds_hold(repo: Path, memory: OpenRepository) -> None:
+    texts = ["Bees.", "Bees need water in summer and sugar in winter.", "Ana keeps bees."]
+    memory.add_all([Entry(text=t, type="lesson" if "need" in t else "fact") for t in texts])
+    assert [hit.type for hit in memory.search("bees", types=["lesson"])] == ["lesson"]
+    assert [hit.type for hit in memory.search("bees", types="lesson")] == ["lesson"]
+    assert len(memory.search("bees", 2)) == 2
+    assert len(memory.search("bees", max_tokens=6)) == 2
+    assert memory.search("bees", statuses=["archived"]) == []
+    assert memory.search('"* NEAR( \0 💥') == []
+
+
+@pytest.mark.parametrize(
+    "asked", [{"k": 0}, {"max_tokens": 0}, {"types": ["rumour"]}, {"statuses": ["asleep"]}]
+)
+def test_a_question_of_the_wrong_form_is_refused(
+    memory: OpenRepository, asked: dict[str, object]
+) -> None:
+    with pytest.raises(MemrepoError) as caught:
+        memory.search("bees", **asked)  # type: ignore[arg-type]
+    assert caught.value.exit_code == Exit.USAGE
+
+
+@pytest.mark.parametrize(("touched", "count"), [(True, 2), (False, 0)])
+def test_what_is_handed_over_counts_as_retrieved(
+    memory: OpenRepository, touched: bool, count: int
+) -> None:
+    id_ = memory.add("Ana keeps bees.")
+    memory.search("bees", touch=touched)
+    memory.show(id_, touch=touched)
+    assert memory.show(id_, touch=False).derived["retrievals"] == count
+
+
+def test_each_call_asks_the_clock_once_or_takes_the_time_it_is_given(repo: Path) -> None:
+    asked: list[datetime] = []
+
+    def clock() -> datetime:
+        asked.append(AT)
+        return AT
+
+    with open_repository(repo, clock=clock, actor="helper") as memory:
+        memory.search("bees")
+        first = memory.add("Ana keeps bees.")
+        later = datetime(2026, 5, 1, tzinfo=UTC)
+        second = memory.add("Ben keeps cows.", now=later)
+    assert len(asked) == 2
+    made = memories(repo)
+    assert [made[i].time("created") for i in (first, second)] == [AT, later]
+    assert made[first].fields["generated"].by == "process:helper"
+
+
+def test_a_folder_of_no_repository_is_refused(tmp_path: Path) -> None:
+    for where in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(MemrepoError), open_repository(where, clock=lambda: AT):
+            pass

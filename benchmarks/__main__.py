@@ -18,6 +18,7 @@ from benchmarks import (
     ledger,
     merging,
     priors,
+    recalling,
     reverting,
     running,
     starting,
@@ -27,7 +28,9 @@ from benchmarks.measure import Ratio, Sizes
 from memrepo import __version__
 
 RESULTS = Path(__file__).with_name("results.json")
-TINY = Sizes(commits=3, files=3, units=3, starts=1, events=50, turns=1)
+TINY = Sizes(
+    commits=3, files=3, units=3, starts=1, events=50, memories=50, questions=1, turns=1
+)  # fmt: skip
 ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "writing": writing.measure,
     "starting": starting.measure,
@@ -38,6 +41,7 @@ ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "merging": merging.measure,
     "reverting": reverting.measure,
     "growing": growing.measure,
+    "recalling": recalling.measure,
 }
 
 

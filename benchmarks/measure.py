@@ -24,6 +24,8 @@ class Sizes:
     units: int = 200
     starts: int = 21
     events: int = 1_000_000
+    memories: int = 10_000
+    questions: int = 21
     turns: int = 5
 
 

@@ -31,7 +31,7 @@ class Question:
     gold: frozenset[str]
 
 
-class _Files(dict[str, bytes]):
+class FilesInMemory(dict[str, bytes]):
     """Files in memory, as the index wants them."""
 
     @property
@@ -40,10 +40,10 @@ class _Files(dict[str, bytes]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Tree:
+class TreeInMemory:
     commit: str
     layout: Layout
-    files: _Files
+    files: FilesInMemory
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -104,9 +104,9 @@ def recall_at(
     bullets: Mapping[Place, str],
 ) -> float:
     """Return the mean share of each question's gold bullets that the best `limit` hits rest on."""
-    files = _Files({m.path: codec.encode(m) for m in memories})
+    files = FilesInMemory({m.path: codec.encode(m) for m in memories})
     covers = {m.path: covered(m, bullets) for m in memories}
-    tree = _Tree("only", Layout(), files)
+    tree = TreeInMemory("only", Layout(), files)
     total = 0.0
     with tempfile.TemporaryDirectory(prefix="memrepo-recall-") as folder:
         for question in asked:

@@ -150,7 +150,7 @@ class _Turn:
             return []
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
-            lexical = self.by_words(asked | self.fed_back(lexical))
+            lexical = self.by_words(self.fed_back(lexical), lexical)
         near = self.with_neighbours(lexical)
         top = max(near.values())
         own = {n: lexical.get(n, 0.0) / top for n in near}
@@ -184,19 +184,25 @@ class _Turn:
             self.rarity[term] = math.log(1 + (size - held + 0.5) / (held + 0.5))
         return self.rarity
 
-    def by_words(self, asked: Mapping[str, float]) -> dict[int, float]:
-        """Return the BM25 score of each document that holds a term, terms by their weight."""
+    def by_words(
+        self, asked: Mapping[str, float], so_far: Mapping[int, float] | None = None
+    ) -> dict[int, float]:
+        """Return the BM25 score of each document that holds a term, terms by their weight.
+
+        What documents have `so_far`, from other terms, is added to.
+        """
         rarities = self.rarities(asked)
+        before = so_far or {}
         k1, b, average = self.weights.k1, self.weights.b, self.corpus.average or 1.0
         worth = {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
         scores = {}
         for number, document in self.documents.items():
             counts = self.counted(document)
             base = k1 * (1 - b + b * len(document.terms) / average)
-            score = 0.0
-            for term, value in worth.items():
-                if held := counts.get(term):
-                    score += value * held / (held + base)
+            score = before.get(number, 0.0)
+            for term in filter(counts.__contains__, worth):
+                held = counts[term]
+                score += worth[term] * held / (held + base)
             if score:
                 scores[number] = score
         return scores

@@ -20,7 +20,7 @@ from memrepo.policies.terms import date_words, index_terms, query_terms, words
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.tree import Snapshot
 
-VERSION = "3"
+VERSION = "4"
 NAME = "index.sqlite3"
 PAST = "past.sqlite3"
 T = TypeVar("T")
@@ -34,7 +34,7 @@ CREATE TABLE memory (
   type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL, terms TEXT NOT NULL,
   thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL
 );
-CREATE INDEX memory_place ON memory (thread, place, path);
+CREATE INDEX memory_place ON memory (thread, place, path, status, type);
 CREATE VIRTUAL TABLE words USING fts5 (
   terms, content = 'memory', content_rowid = 'number',
   tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"

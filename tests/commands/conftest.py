@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import workspaces
 from driving import begin, done, git
 
+from memrepo.commands.touching import CURRENT
+from memrepo.store.ledger import BUFFER, REF
+
 
 @pytest.fixture(scope="session")
-def ugly_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a repository of the ugly workspace after init and one run; read only."""
+def _ugly_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("ugly")
-    return begin(base, workspaces.ugly(base / "workspace"))
+    begin(base, workspaces.ugly(base / "workspace"))
+    return base
+
+
+@pytest.fixture
+def ugly_repo(_ugly_base: Path) -> Iterator[Path]:
+    """Return a repository of the ugly workspace after init and one run; read only.
+
+    Reading counts as retrieval, which would move memories in the next test's run.
+    """
+    repo = _ugly_base / "repo"
+    yield repo
+    git(repo, "update-ref", "-d", REF)
+    for name in (BUFFER, CURRENT):
+        (repo / ".git" / "memrepo" / name).unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

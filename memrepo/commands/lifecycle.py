@@ -13,7 +13,7 @@ from datetime import datetime
 from memrepo.commands.gisting import Gisted, gisted
 from memrepo.commands.session import Desk
 from memrepo.core.access import Accesses
-from memrepo.core.changes import Change, Step
+from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -88,6 +88,20 @@ def derived_files(desk: Desk, state: State) -> list[Change]:
     """Return what makes views and hot cache agree with the memories of a state."""
     pages = render_views(state, personal=desk.config.profile == "personal")
     return [*pages, *hot_changes(state, hot_rules(desk))]
+
+
+def derived_contents(desk: Desk, state: State) -> dict[str, bytes | None]:
+    """Return the derived files that differ: their new contents by path, None where one goes."""
+    contents: dict[str, bytes | None] = {}
+    for page in derived_files(desk, state):
+        match page:
+            case Write(path=path, data=data):
+                contents[path] = data
+            case Delete(path=path):
+                contents[path] = None
+            case _:
+                raise TypeError(f"a view is a file, not {page!r}")
+    return contents
 
 
 def hot_rules(desk: Desk) -> HotRules:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from memrepo.commands.landing import TRIES
-from memrepo.commands.lifecycle import derived_files
+from memrepo.commands.lifecycle import derived_contents
 from memrepo.commands.session import MACHINE, Desk, Session, desk, opened
 from memrepo.commands.uniting import Known, unite
 from memrepo.core import closure
-from memrepo.core.changes import Delete, Step, Write
+from memrepo.core.changes import Step
 from memrepo.core.merge import Facts, Kept, merge_states
 from memrepo.core.messages import Context, message
 from memrepo.core.problems import Problem
@@ -166,15 +166,7 @@ def _effect(at: Desk, state: State) -> Effect:
     """Return what turns HEAD into a state, pages included."""
     old = at.tree.state()
     files = {p: d for p, d in state.files.edits.items() if d != old.files.get(p)}
-    for page in derived_files(at, state):
-        match page:
-            case Write(path=path, data=data):
-                files[path] = data
-            case Delete(path=path):
-                files[path] = None
-            case _:
-                raise TypeError(f"a view is a file, not {page!r}")
-    return Effect(files=files)
+    return Effect(files={**files, **derived_contents(at, state)})
 
 
 def _land(at: Desk, session: Session, plan: Settling) -> str:

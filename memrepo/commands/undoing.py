@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memrepo.commands.lifecycle import derived_files
+from memrepo.commands.lifecycle import derived_contents
 from memrepo.commands.rejecting import refuse_lifting
 from memrepo.commands.session import Desk
 from memrepo.core import closure, codec
-from memrepo.core.changes import BULK_OPS, Delete, Update, Write
+from memrepo.core.changes import BULK_OPS, Update
 from memrepo.core.later import Later, written
 from memrepo.core.memory import Memory
 from memrepo.core.state import Effect, State, apply
@@ -259,12 +259,4 @@ def _raised(done: TakenBack, head: State) -> TakenBack:
 
 def _with_views(desk: Desk, state: State, files: dict[str, bytes | None]) -> Effect:
     """Return an effect on HEAD together with the views that follow it."""
-    for page in derived_files(desk, state):
-        match page:
-            case Write(path=path, data=data):
-                files[path] = data
-            case Delete(path=path):
-                files[path] = None
-            case _:
-                raise TypeError(f"a view is a file, not {page!r}")
-    return Effect(files=files)
+    return Effect(files={**files, **derived_contents(desk, state)})

@@ -11,8 +11,6 @@ from memrepo.core.changes import Step
 from memrepo.core.state import State
 from memrepo.policies.archive import archive
 
-HELP = "let a memory rest outside of recall"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

@@ -16,8 +16,6 @@ from memrepo.core.corrections import correction_paths
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
 
-HELP = "validate memory files"
-
 
 class NothingToFix(MemrepoError):
     """--fix writes into the work tree: the files must be named."""

@@ -12,8 +12,6 @@ from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.config import KEYS, line_of
 from memrepo.store import settings
 
-HELP = "effective configuration and where each value comes from"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

@@ -11,8 +11,6 @@ from memrepo.core.corrections import Correction
 from memrepo.core.messages import counted, fold
 from memrepo.policies.conflicts import STATUSES
 
-HELP = "contradictions and other corrections, open ones first"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

@@ -19,8 +19,6 @@ from memrepo.policies.decay import decays, is_over, keeping, prunable, told_ttl
 from memrepo.policies.leaving import Leaving
 from memrepo.store.ledger import ledger_of
 
-HELP = "decay classes: statistics, reclassification, pruning"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

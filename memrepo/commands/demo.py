@@ -20,7 +20,6 @@ from memrepo.config import parse_config
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.policies.cadence import WINDOW, guard
 
-HELP = "a two-minute tour on sample data, offline"
 PAUSE_S = 1.5
 LINES = 14
 

@@ -11,8 +11,6 @@ from memrepo.core.changes import Step
 from memrepo.core.state import State
 from memrepo.policies.directives import forgotten
 
-HELP = "take a memory off the hot cache"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

@@ -18,8 +18,6 @@ from memrepo.core.messages import counted
 from memrepo.core.state import State, apply
 from memrepo.policies.directives import Directive, find_directives, steps_of
 
-HELP = "do what the [[...]] directives of a text ask for"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

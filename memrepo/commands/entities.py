@@ -13,8 +13,6 @@ from memrepo.core.messages import counted, fold
 from memrepo.core.state import State
 from memrepo.policies.entities import Catalogue, Entity, catalogue
 
-HELP = "names, projects, hosts and tools that the memories mention"
-
 
 class NoSuchEntity(MemrepoError):
     """No memory mentions anything by this name."""

@@ -11,7 +11,6 @@ from memrepo.policies.wellness import LABELS, Health, health
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 
-HELP = "the state of the memory in figures; exit 1 when a person should look"
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
 

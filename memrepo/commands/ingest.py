@@ -22,7 +22,6 @@ from memrepo.purify.sources import SourceRules
 from memrepo.store import settings
 from memrepo.store.workspace import Workspace, not_followed, read_workspace, unmatched
 
-HELP = "snapshot the workspace's files into sources/"
 INBOX = "inbox/"
 MAX_GONE_PCT = 30
 NAMED = 3

@@ -29,8 +29,6 @@ from memrepo.store.repo import Repository
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.workspace import read_workspace
 
-HELP = "make a knowledge repository, or adopt a folder"
-
 
 class NoWorkspace(MemrepoError):
     """The workspace that --from names cannot be used."""

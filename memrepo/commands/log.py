@@ -16,8 +16,6 @@ from memrepo.core.ids import visible
 from memrepo.core.moments import asked, extent
 from memrepo.store import history
 
-HELP = "history in memory terms"
-
 
 class NoSuchRun(MemrepoError):
     """No run with this id landed on the branch."""

@@ -20,8 +20,6 @@ from memrepo.core.mergefiles import is_derived, join_file
 from memrepo.core.mergerecords import join_versions
 from memrepo.core.problems import Problem
 
-HELP = "join one file field by field, for `git merge` (git calls it)"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:

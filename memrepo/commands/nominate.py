@@ -12,8 +12,6 @@ from memrepo.core.times import format_time
 from memrepo.policies.nomination import Candidate, nominated
 from memrepo.store.ledger import ledger_of
 
-HELP = "notes that earned promotion, and why"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

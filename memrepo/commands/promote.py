@@ -13,7 +13,6 @@ from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of
 
-HELP = "put a memory on the hot cache"
 REQUEST = "user request"
 
 

@@ -9,8 +9,6 @@ from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.timetable import last_record
 from memrepo.views.report import chat, from_json, last_run
 
-HELP = "what the last run in this clone came to"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

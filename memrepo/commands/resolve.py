@@ -20,7 +20,6 @@ from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.policies.conflicts import Conflict, links_of, still_contested
 
-HELP = "decide between two memories that contradict each other"
 HOW = "--keep MEMORY, --both or --neither"
 
 

@@ -24,8 +24,6 @@ from memrepo.store import history
 from memrepo.store.identity import author
 from memrepo.store.stream import Commit
 
-HELP = "take a run or a decision back, and keep what came later"
-
 
 class NothingToRevert(MemrepoError):
     """The branch holds no operation that could be taken back."""

@@ -29,8 +29,6 @@ from memrepo.store.kept import KeptAnswers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import BranchMoved
 
-HELP = "take in what is new, distil it into memories, commit the result"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

@@ -26,7 +26,6 @@ from memrepo.core.times import format_time
 from memrepo.policies.cadence import MODES, due, upcoming
 from memrepo.store import crontab, settings
 
-HELP = "crontab entries for runs at the times of the cadence"
 SHOWN = 3
 
 

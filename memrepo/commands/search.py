@@ -22,7 +22,6 @@ from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.store import index
 
-HELP = "find memories by words"
 CHARS_PER_TOKEN = 4
 
 

@@ -24,7 +24,6 @@ from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.ledger import ledger_of
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 
-HELP = "begin or end an agent's session: context to inject, retrievals kept"
 MAX_TOKENS = 2000
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from memrepo.commands.landing import TRIES
 from memrepo.commands.lifecycle import derived_contents
 from memrepo.commands.session import MACHINE, Desk, Session, desk, opened
-from memrepo.commands.uniting import Known, unite
+from memrepo.commands.uniting import unite
 from memrepo.core import closure
 from memrepo.core.changes import Step
 from memrepo.core.merge import Facts, Kept, merge_states
@@ -150,7 +150,7 @@ def _concerns(at: Desk, merge: history.Entry) -> bool:
 
 def _one(at: Desk, merge: history.Entry) -> tuple[Unsettled, Made]:
     store, (ours, theirs) = at.store, merge.parents
-    united = unite(store, ours, theirs, Known(human_authors=at.config.human_authors))
+    united = unite(store, ours, theirs, at.config.human_authors)
     left = store.snapshot(merge.commit).state()
     paths = united.paths | frozenset(store.work.changed(ours, merge.commit))
     made = Made(

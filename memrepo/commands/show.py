@@ -21,8 +21,6 @@ from memrepo.policies.succession import after, before
 from memrepo.policies.validity import span_of
 from memrepo.store.ledger import ledger_of
 
-HELP = "show one memory and the source lines it rests on"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

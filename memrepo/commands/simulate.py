@@ -13,7 +13,6 @@ from memrepo.policies.simulation import Day, Simulation, simulate
 from memrepo.policies.tiers import TIERS
 from memrepo.store.ledger import ledger_of
 
-HELP = "what would survive: the policies played forward in memory"
 DAYS, MOST = 90, 3650
 _WIDTH = 60
 _HEIGHTS = "▁▂▃▄▅▆▇█"

@@ -28,8 +28,6 @@ from memrepo.store import history, settings
 from memrepo.store.kept import broken_runs
 from memrepo.store.tree import read_blob
 
-HELP = "where the repository stands"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options (there are none)."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from memrepo.commands.lifecycle import hot_rules
 from memrepo.commands.session import Desk, NewerFormat, Session
+from memrepo.commands.uniting import recalled_since
 from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
 from memrepo.core.errors import Exit, MemrepoError
@@ -24,7 +25,6 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, play
 from memrepo.store.fitness import CannotWork
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
-from memrepo.store.ledger import ledger_of
 from memrepo.store.sides import common, count, last_commit, side_facts
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.tree import Snapshot
@@ -154,20 +154,13 @@ def _sides(desk: Desk, hub: str, name: str) -> _Sides:
             fix=f"bring it back there, or sync with the branch that has {CONFIG_NAME}",
         )
     humans = desk.config.human_authors
-    recalled = _recalled_since(desk, shared.bases)
+    recalled = recalled_since(desk.store, shared.bases)
     tips = (hub, desk.tree.commit)
     facts = [side_facts(desk.store, tip, shared, humans, recalled) for tip in tips]
     return _Sides(
         bases=shared.bases, base=shared.state, first=first, second=desk.tree,
         facts=(facts[0], facts[1]),
     )  # fmt: skip
-
-
-def _recalled_since(desk: Desk, bases: Sequence[str]) -> frozenset[str]:
-    """Return what was retrieved since the sides parted: a machine's prune on either gives way."""
-    parted = min(desk.store.commit_time(base) for base in bases)
-    accounts = ledger_of(desk.store).accesses().by_memory
-    return frozenset(i for i, a in accounts.items() if a.last is not None and a.last > parted)
 
 
 def _merged(sides: _Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:

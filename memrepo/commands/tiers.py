@@ -13,7 +13,6 @@ from memrepo.core.times import format_time
 from memrepo.policies.tiers import CONFIDENCE, TIERS, Move, moves
 from memrepo.store.ledger import ledger_of
 
-HELP = "how notes are spread over the tiers, and what moves next"
 _WIDTH = 40
 
 

@@ -5,11 +5,12 @@ The settling of merges made by hand unites this way.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memrepo.core.merge import MergeResult, merge_states
 from memrepo.core.state import State
+from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.sides import common, side_facts
 
@@ -29,31 +30,26 @@ class United:
     paths: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known beside history: who is a person, what was recalled where.
+def unite(store: Repository, ours: str, theirs: str, human_authors: Collection[str] = ()) -> United:
+    """Merge two commits by memory id and field; writes nothing.
 
-    `human_authors` are addresses; `our_recalled` and `their_recalled` memory ids.
+    `human_authors` are the addresses whose commits without trailers are a person's.
     """
-
-    human_authors: Collection[str] = ()
-    our_recalled: frozenset[str] = frozenset()
-    their_recalled: frozenset[str] = frozenset()
-
-
-_NOTHING = Known()
-
-
-def unite(store: Repository, ours: str, theirs: str, known: Known = _NOTHING) -> United:
-    """Merge two commits by memory id and field; writes nothing."""
     shared = common(store, ours, theirs)
     sides = [store.snapshot(commit).state() for commit in (ours, theirs)]
-    facts = [
-        side_facts(store, tip, shared, known.human_authors, recalled)
-        for tip, recalled in ((ours, known.our_recalled), (theirs, known.their_recalled))
-    ]
+    recalled = recalled_since(store, shared.bases)
+    facts = [side_facts(store, tip, shared, human_authors, recalled) for tip in (ours, theirs)]
     result = merge_states(shared.state, *sides, our_facts=facts[0], their_facts=facts[1])
     return United(
         bases=shared.bases, base=shared.state, ours=sides[0], theirs=sides[1], result=result,
         paths=frozenset(path for side in facts for path in side.paths or ()),
     )  # fmt: skip
+
+
+def recalled_since(store: Repository, bases: Sequence[str]) -> frozenset[str]:
+    """Return what was retrieved since two sides parted: a machine's prune on either gives way."""
+    if not bases:
+        return frozenset()
+    parted = min(store.commit_time(base) for base in bases)
+    accounts = ledger_of(store).accesses().by_memory
+    return frozenset(i for i, a in accounts.items() if a.last is not None and a.last > parted)

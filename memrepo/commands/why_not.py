@@ -20,8 +20,6 @@ from memrepo.policies.upkeep import Rules
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 
-HELP = "why a memory is not recalled, not hot, or gone"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.commands.checkup import Check, Finding
@@ -10,7 +11,7 @@ from memrepo.commands.session import Desk
 from memrepo.core import closure
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.store import audit, signing
+from memrepo.store import audit, history, signing
 
 SIGNATURES = 200
 """How many of the newest runs have their signatures verified: each starts a program."""
@@ -84,7 +85,7 @@ def first_bad(desk: Desk, is_bad: Callable[[State], bool]) -> str:
     Along first parents, then within the chain of the run that brought it.
     """
     store = desk.store
-    born = store.birth(desk.tree.commit)
+    born = history.birth(store.repo, desk.tree.commit, store.layout.config)
     line = [*filter(None, [born]), *audit.first_parents(store.repo, born, desk.tree.commit)]
     commit = _halved(desk, line, is_bad)
     parents = store.parents(commit)
@@ -109,7 +110,8 @@ def _halved(desk: Desk, line: Sequence[str], is_bad: Callable[[State], bool]) ->
 def _signatures(desk: Desk, fix: bool) -> Finding:
     del fix
     repo = desk.store.repo
-    found = signing.verdicts(repo, desk.store.merges_of_runs(desk.tree.commit, SIGNATURES))
+    newest = [e.commit for e in islice(history.runs(repo, desk.tree.commit), SIGNATURES)]
+    found = signing.verdicts(repo, newest)
     bad = [commit for commit, letter in found.items() if letter in signing.BAD]
     open_ = sum(letter in signing.UNCHECKED for letter in found.values())
     message = f"{len(found) - open_ - len(bad)} merges of runs verified" if found else "none"

@@ -126,7 +126,7 @@ def merges_by_hand(at: Desk) -> list[history.Entry]:
     """Return the merges since the last validated commit that nobody settled, oldest first."""
     repo, head = at.store.repo, at.tree.commit
     since = validated(at)
-    born = "" if since else at.store.birth(head)
+    born = "" if since else history.birth(at.store.repo, head, at.tree.layout.config)
     span = [head, f"^{since}"] if since else [head]
     if born:
         span = [f"{born}..{head}", "--ancestry-path"]  # what came before us is not ours

@@ -133,6 +133,15 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
     return (entry for entry in found if entry.is_run)
 
 
+def birth(repo: Repo, head: str, config: str) -> str:
+    """Return the first commit in a head's history that brought `memrepo.toml`, or nothing.
+
+    One that came with a merge alone is not found.
+    """
+    words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)
+    return next(iter(call(repo, *words).split()), "")
+
+
 def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
     """Return when each path last changed, along first parents, in one walk."""
     wanted = set(paths)

@@ -139,19 +139,6 @@ class Repository:
         """Return the parents of a commit."""
         return call(self.repo, "rev-list", "-1", "--parents", commit, "--").split()[1:]
 
-    def merges_of_runs(self, head: str, count: int) -> list[str]:
-        """Return the newest merges by which runs landed, at most `count`, newest first."""
-        words = ("rev-list", "--merges", "-F", "--grep", "Memrepo-Op: run", f"-{count}", head, "--")
-        return call(self.repo, *words).split()
-
-    def birth(self, head: str) -> str:
-        """Return the first commit in a head's history that brought `memrepo.toml`, or nothing.
-
-        One that came with a merge alone is not found.
-        """
-        words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--")
-        return next(iter(call(self.repo, *words, self.layout.config).split()), "")
-
     def snapshot(self, commit: str) -> Snapshot:
         """Return the tree of a commit."""
         return snapshot(self.repo, commit, self.layout)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from memrepo.commands.table import COMMANDS, add_globals, command_parser
+from memrepo.commands.table import GROUPS, add_globals, command_parser
 from memrepo.config import KEYS
 from memrepo.core.codec import RULES
 from memrepo.core.fields import Kind
@@ -109,8 +109,18 @@ def rule_table() -> str:
 
 
 def command_table() -> str:
-    """Render the commands, in the order of `memrepo --help`."""
-    return table(("command", "what it does"), ((f"`{k}`", text) for k, text in COMMANDS.items()))
+    """Render the commands by group, in the order of `memrepo --help`."""
+    return "\n\n".join(
+        f"**{group.capitalize()}**\n\n"
+        + table(("command", "what it does"), ((f"`{k}`", text) for k, text in within.items()))
+        for group, within in GROUPS.items()
+    )
+
+
+def command_groups() -> str:
+    """Render the groups of commands, one row each."""
+    rows = ((group, ", ".join(f"`{name}`" for name in within)) for group, within in GROUPS.items())
+    return table(("to", "commands"), rows)
 
 
 def global_table() -> str:
@@ -197,6 +207,8 @@ def part(name: str) -> str:
             return rule_table()
         case "commands", "":
             return command_table()
+        case "groups", "":
+            return command_groups()
         case "globals", "":
             return global_table()
         case "usage", _:

@@ -17,61 +17,84 @@ if TYPE_CHECKING:
     from memrepo.commands.session import Answer, Session
     from memrepo.core.problems import Problem
 
-COMMANDS: dict[str, str] = {
-    "init": "make a knowledge repository, or adopt a folder",
-    "demo": "a two-minute tour on sample data, offline",
-    "status": "where the repository stands",
-    "ingest": "snapshot the workspace's files into sources/",
-    "run": "take in what is new, distil it into memories, commit the result",
-    "show": "show one memory and the source lines it rests on",
-    "search": "find memories by words",
-    "log": "history in memory terms",
-    "runs": "the runs in effect, and those that wait for review",
-    "diff": "what a run would change, or changed, told in memories",
-    "accept": "let a waiting run take effect",
-    "discard": "refuse a waiting run",
-    "revert": "take a run or a decision back, and keep what came later",
-    "undo": "take the last operation back; again, and it is back",
-    "check": "validate memory files",
-    "config": "effective configuration and where each value comes from",
-    "add": "write a memory by hand",
-    "supersede": "replace a memory by a newer statement",
-    "confirm": "say that a memory holds",
-    "edit": "reword a memory or set its fields",
-    "forget": "take a memory out of recall",
-    "restore": "bring back a memory that was pruned, forgotten, archived or superseded",
-    "reject": "keep what a memory says from ever coming back",
-    "unreject": "let a rejected memory come back",
-    "rejected": "what was rejected, by whom and why",
-    "pin": "protect a memory from ageing and pruning",
-    "unpin": "end that protection",
-    "link": "link one memory to another",
-    "resolve": "decide between two memories that contradict each other",
-    "corrections": "contradictions and other corrections, open ones first",
-    "entities": "names, projects, hosts and tools that the memories mention",
-    "promote": "put a memory on the hot cache",
-    "demote": "take a memory off the hot cache",
-    "archive": "let a memory rest outside of recall",
-    "tiers": "how notes are spread over the tiers, and what moves next",
-    "decay": "decay classes: statistics, reclassification, pruning",
-    "session": "begin or end an agent's session",
-    "nominate": "notes that earned promotion, and why",
-    "simulate": "what would survive: the policies played forward in memory",
-    "directives": "do what the [[...]] directives of a text ask for",
-    "health": "the state of the memory in figures",
-    "why-not": "why a memory is not recalled, not hot, or gone",
-    "history": "every commit of one memory",
-    "sync": "bring this clone and the hub to one history",
-    "why": "the evidence and the judgements that a memory rests on",
-    "blame": "who set each field of a memory, and when and why",
-    "export": "write the memories in another program's format",
-    "import": "take in the claims of a memory-purifier workspace",
-    "schedule": "crontab entries for runs at the times of the cadence",
-    "report": "what the last run in this clone came to",
-    "doctor": "named checks of repository, index, hooks and judge",
-    "merge-driver": "join one file field by field, for `git merge` (git calls it)",
-    "completion": "print a completion script for your shell",
+GROUPS: dict[str, dict[str, str]] = {
+    "get started": {
+        "init": "make a knowledge repository, or adopt a folder",
+        "demo": "a two-minute tour on sample data, offline",
+        "status": "where the repository stands",
+        "doctor": "named checks of repository, index, hooks and judge",
+        "config": "effective configuration and where each value comes from",
+    },
+    "take in and distil": {
+        "ingest": "snapshot the workspace's files into sources/",
+        "run": "take in what is new, distil it into memories, commit the result",
+        "schedule": "crontab entries for runs at the times of the cadence",
+        "report": "what the last run in this clone came to",
+    },
+    "find": {
+        "search": "find memories by words",
+        "show": "show one memory and the source lines it rests on",
+        "entities": "names, projects, hosts and tools that the memories mention",
+        "why-not": "why a memory is not recalled, not hot, or gone",
+    },
+    "write": {
+        "add": "write a memory by hand",
+        "supersede": "replace a memory by a newer statement",
+        "confirm": "say that a memory holds",
+        "edit": "reword a memory or set its fields",
+        "forget": "take a memory out of recall",
+        "pin": "protect a memory from ageing and pruning",
+        "unpin": "end that protection",
+        "link": "link one memory to another",
+        "directives": "do what the [[...]] directives of a text ask for",
+    },
+    "review and decide": {
+        "runs": "the runs in effect, and those that wait for review",
+        "diff": "what a run would change, or changed, told in memories",
+        "accept": "let a waiting run take effect",
+        "discard": "refuse a waiting run",
+        "resolve": "decide between two memories that contradict each other",
+        "corrections": "contradictions and other corrections, open ones first",
+    },
+    "take back": {
+        "revert": "take a run or a decision back, and keep what came later",
+        "undo": "take the last operation back; again, and it is back",
+        "restore": "bring back a memory that was pruned, forgotten, archived or superseded",
+        "reject": "keep what a memory says from ever coming back",
+        "unreject": "let a rejected memory come back",
+        "rejected": "what was rejected, by whom and why",
+    },
+    "look into the past": {
+        "log": "history in memory terms",
+        "history": "every commit of one memory",
+        "why": "the evidence and the judgements that a memory rests on",
+        "blame": "who set each field of a memory, and when and why",
+    },
+    "sessions and ageing": {
+        "session": "begin or end an agent's session",
+        "promote": "put a memory on the hot cache",
+        "demote": "take a memory off the hot cache",
+        "archive": "let a memory rest outside of recall",
+        "nominate": "notes that earned promotion, and why",
+        "tiers": "how notes are spread over the tiers, and what moves next",
+        "decay": "decay classes: statistics, reclassification, pruning",
+        "health": "the state of the memory in figures",
+        "simulate": "what would survive: the policies played forward in memory",
+    },
+    "share and exchange": {
+        "sync": "bring this clone and the hub to one history",
+        "export": "write the memories in another program's format",
+        "import": "take in the claims of a memory-purifier workspace",
+    },
+    "for git, hooks and shells": {
+        "check": "validate memory files",
+        "merge-driver": "join one file field by field, for `git merge` (git calls it)",
+        "completion": "print a completion script for your shell",
+    },
 }
+"""What each command does, by what it is for, in the order of `memrepo --help`."""
+
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 _MODULES = {
     "import": "import_", "merge-driver": "merge_driver", "session": "sessions",
     "why-not": "why_not",
@@ -101,12 +124,11 @@ class Parser(argparse.ArgumentParser):
 
 def globals_parser() -> Parser:
     """Return the parser of what stands before the command."""
-    listing = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
     parser = Parser(
         prog="memrepo",
         usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",
         description="An agent's memory as plain markdown files in a git repository.",
-        epilog=f"commands:\n{listing}\n\n`memrepo COMMAND --help` explains one.",
+        epilog=f"{_listing()}\n\n`memrepo COMMAND --help` explains one.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"memrepo {__version__}")
@@ -114,6 +136,14 @@ def globals_parser() -> Parser:
     # One positional for the whole command line: a second one would eat the `--` before a word.
     parser.add_argument("line", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
+
+
+def _listing() -> str:
+    width = max(map(len, COMMANDS))
+    return "\n\n".join(
+        "\n".join([f"{group}:", *(f"  {name:<{width}}  {text}" for name, text in within.items())])
+        for group, within in GROUPS.items()
+    )
 
 
 def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:

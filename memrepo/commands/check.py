@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from memrepo.checks.corrections import check_corrections, is_correction
+from memrepo.checks.derived import check_hot_page, is_hot_name, is_hot_page
 from memrepo.checks.memories import check_files, completed
 from memrepo.commands.session import Answer, Session
 from memrepo.commands.table import UsageError
 from memrepo.core import codec
 from memrepo.core.corrections import correction_paths
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
 
@@ -54,7 +56,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         if options.fix:
             files, fixed = _fix(session, files)
         count = len(files)
-        problems += _check(files)
+        problems += _check(files, session.where)
     else:
         problems, count = _tree(session)
     errors = sum(p.severity == "error" for p in problems)
@@ -107,11 +109,22 @@ def _read(where: Path, names: Iterable[str]) -> tuple[Mapping[str, bytes], list[
     return files, problems
 
 
-def _check(files: Mapping[str, bytes]) -> list[Problem]:
-    """Return every finding: files in a folder `corrections/` are corrections, others memories."""
+def _check(files: Mapping[str, bytes], root: Path) -> list[Problem]:
+    """Return every finding: files in a folder `corrections/` are corrections, others memories.
+
+    The memories behind a hot cache are read below `root`.
+    """
     cases = {path: data for path, data in files.items() if is_correction(path)}
-    rest = {path: data for path, data in files.items() if path not in cases}
-    return [*check_files(rest), *check_corrections(cases)]
+    hot = {path: data for path, data in files.items() if is_hot_page(path, data)}
+    rest = {path: data for path, data in files.items() if path not in cases and path not in hot}
+    found = [*check_files(rest), *check_corrections(cases)]
+
+    def memory_at(path: str) -> Memory | None:
+        outside = path.startswith("/") or ".." in path.split("/")
+        read = {} if outside else _read(root, [path])[0]
+        return codec.decode(path, read[path])[0] if read else None
+
+    return [*found, *(p for path in hot for p in check_hot_page(path, hot[path], memory_at))]
 
 
 def _staged(session: Session) -> tuple[list[Problem], int]:
@@ -120,7 +133,10 @@ def _staged(session: Session) -> tuple[list[Problem], int]:
 
     with opened(session.where, keep_index=True) as repo:
         files, problems = staged_files(repo)
-        return [*problems, *_check(files)], len(files)
+        root = Path(repo.working_dir)
+        foreign = [p for p, data in files.items() if is_hot_name(p) and not is_hot_page(p, data)]
+        files = {path: data for path, data in files.items() if path not in foreign}
+        return [*problems, *_check(files, root)], len(files)
 
 
 def _tree(session: Session) -> tuple[list[Problem], int]:
@@ -131,4 +147,9 @@ def _tree(session: Session) -> tuple[list[Problem], int]:
         kept = [p for p in tree.blobs if tree.layout.is_memory(p)]
         kept += correction_paths(tree.blobs, tree.layout)
         files = {path: tree.files[path] for path in kept}
-        return [*tree.problems, *_check(files)], len(files)
+        for path in filter(tree.layout.is_hot, tree.blobs):
+            # A hand edits the page that lies there, committed or not.
+            data = desk.store.work.read(path) or tree.files[path]
+            if is_hot_page(path, data):
+                files[path] = data
+        return [*tree.problems, *_check(files, desk.store.root)], len(files)

@@ -9,7 +9,7 @@ from typing import Any
 
 from memrepo.commands.disputes import disputes
 from memrepo.commands.ingest import passed_over, unmatched_json, unmatched_text
-from memrepo.commands.lifecycle import derived_files
+from memrepo.commands.lifecycle import derived_files, hot_rules
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.settling import announced, unsettled
@@ -27,6 +27,7 @@ from memrepo.purify.scope import cursors
 from memrepo.store import history, settings
 from memrepo.store.kept import broken_runs
 from memrepo.store.tree import read_blob
+from memrepo.views.hot import hot_path
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +63,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         else ""
     )
     notes = [f"not read   {unmatched_text(unread)}"] if unread else []
+    if moved := _moved_cache(desk, state):
+        data["hot_cache"] = moved
+        notes.append(f"hot cache  in {moved}: the {desk.config.rules.hot.path} there is not ours")
     if stale:
         behind = counted(len(stale), "page is", "pages are")
         notes.append(f"views      {behind} behind the memories: the next run renders them")
@@ -75,6 +79,12 @@ def _schedule(times: Timetable, zone: str) -> list[str]:
     else:
         lines = ["schedule   no run is scheduled (`memrepo schedule install`)"]
     return [*lines, *(f"           {visible(text)}" for text in times.complaints)]
+
+
+def _moved_cache(desk: Desk, state: State) -> str:
+    """Return where the hot cache stands when somebody else's file has its place, else nothing."""
+    path = hot_path(state, hot_rules(desk))
+    return "" if path == desk.tree.layout.prefix + desk.config.rules.hot.path else path
 
 
 def _stale_views(desk: Desk, state: State) -> list[str]:

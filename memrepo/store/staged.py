@@ -1,4 +1,4 @@
-"""What the next commit would hold: memories and corrections as they stand in the index."""
+"""What the next commit would hold: memories, corrections and hot cache as the index has them."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ def staged_files(repo: Repo) -> tuple[dict[str, bytes], list[Problem]]:
 
 
 def _checked(layout: Layout, path: str) -> bool:
-    return layout.is_memory(path) or bool(correction_paths([path], layout))
+    return layout.is_memory(path) or layout.is_hot(path) or bool(correction_paths([path], layout))

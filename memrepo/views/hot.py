@@ -27,6 +27,9 @@ _INTRO = (
 )
 _LENGTH = 200
 _MARKUP = re.compile(r"(\\*)([<`\[\]])")
+_ESCAPED = re.compile(r"(\\*)\\([<`\[\]])")
+_BULLET = re.compile(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
+_OURS = re.compile(r"|# Memory|## .*|→ Full version: .*|[0-9]+ more stand in:|- \S+/|<!-- .* -->")
 _LEFT_OUT = "## Left out"
 
 Standing = Literal["ours", "edited", "foreign"]
@@ -77,6 +80,22 @@ def standing_of(data: bytes) -> Standing:
     if match is None:
         return "foreign"
     return "ours" if _stamp(data[match.end() :]) == match[1].decode() else "edited"
+
+
+def said_by_hand(line: str) -> tuple[str, str] | None:
+    """Read a line of the page: what it says, as it is spelt, and the path that its tag names.
+
+    The path is empty where there is no tag; None for what memrepo itself puts between bullets.
+    """
+    line = line.rstrip()
+    if found := _BULLET.fullmatch(line):
+        return found[1], found[2]
+    return None if _OURS.fullmatch(line) or line in _INTRO else (line.removeprefix("- "), "")
+
+
+def unescaped(said: str) -> str:
+    """Return the text of a bullet without the marks that keep it from being markup."""
+    return _ESCAPED.sub(lambda m: m[1][: len(m[1]) // 2] + m[2], said)
 
 
 def _stamp(rest: bytes) -> str:

@@ -1,0 +1,119 @@
+"""A hot cache that a hand changed: caught, and offered as an edit to the memory behind it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from driving import LATER, done, git, memories, memrepo
+
+from memrepo.views.hot import said_by_hand, unescaped
+
+SAID = "The shed is red."
+
+
+@pytest.fixture
+def hot_repo(tmp_path: Path) -> Path:
+    """Return a repository with one memory on its hot cache."""
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo)
+    done(repo, "add", SAID, "--critical")
+    done(repo, "run", now=LATER)
+    assert SAID in (repo / "MEMORY.md").read_text()
+    return repo
+
+
+def edited(repo: Path, old: str, new: str) -> None:
+    page = repo / "MEMORY.md"
+    text = page.read_text()
+    assert old in text
+    page.write_text(text.replace(old, new))
+
+
+def test_a_page_as_memrepo_wrote_it_passes(hot_repo: Path) -> None:
+    for argv in ((), ("MEMORY.md",)):
+        answer = memrepo(hot_repo, "check", *argv)
+        assert (answer.exit, answer.data["problems"]) == (0, [])
+
+
+@pytest.mark.parametrize("argv", [(), ("MEMORY.md",)])
+def test_a_reworded_bullet_is_offered_as_an_edit_that_then_passes(
+    hot_repo: Path, argv: tuple[str, ...]
+) -> None:
+    (id_,) = memories(hot_repo)
+    edited(hot_repo, SAID, "The shed isn't red.")
+    answer = memrepo(hot_repo, "check", *argv)
+    (problem,) = answer.data["problems"]
+    assert (answer.exit, problem["rule"], problem["line"]) == (1, "hot-edited", 7)
+    assert problem["message"] == (
+        f"found \"The shed isn't red.\", where {id_} says 'The shed is red.'"
+    )
+    command = f"memrepo edit {id_} --text 'The shed isn'\"'\"'t red.'"
+    assert problem["fix"] == f"`git restore -SW MEMORY.md`, then `{command}`"
+    git(hot_repo, "restore", "-SW", "MEMORY.md")
+    done(hot_repo, "edit", id_, "--text", "The shed isn't red.", now=LATER)
+    assert memrepo(hot_repo, "check").exit == 0
+    assert "The shed isn't red. ↑" in (hot_repo / "MEMORY.md").read_text()
+
+
+def test_a_line_of_ones_own_is_offered_as_a_memory(hot_repo: Path) -> None:
+    with (hot_repo / "MEMORY.md").open("a") as page:
+        page.write("- Mind $(the) dog\n")
+    (problem,) = memrepo(hot_repo, "check").data["problems"]
+    assert problem["fix"].endswith("then `memrepo add 'Mind $(the) dog'`")
+
+
+def test_a_bullet_taken_out_is_told_of_the_page(hot_repo: Path) -> None:
+    page = hot_repo / "MEMORY.md"
+    page.write_text("".join(x for x in page.read_text().splitlines(True) if SAID not in x))
+    (problem,) = memrepo(hot_repo, "check").data["problems"]
+    assert (problem["rule"], problem["line"]) == ("hot-edited", 0)
+    assert "memrepo demote" in problem["fix"]
+
+
+def test_the_hook_stops_a_commit_of_an_edited_page_and_not_of_a_foreign_one(hot_repo: Path) -> None:
+    edited(hot_repo, SAID, "The shed is blue.")
+    git(hot_repo, "add", "MEMORY.md")
+    (problem,) = memrepo(hot_repo, "check", "--staged").data["problems"]
+    assert problem["rule"] == "hot-edited"
+    (hot_repo / "MEMORY.md").write_text("# My own notes\n")
+    git(hot_repo, "add", "MEMORY.md")
+    assert memrepo(hot_repo, "check", "--staged").data["problems"] == []
+
+
+def test_a_tag_that_names_a_file_outside_is_not_followed(hot_repo: Path, tmp_path: Path) -> None:
+    edited(hot_repo, "←memories/", "←../memories/")
+    (problem,) = memrepo(hot_repo, "check").data["problems"]
+    assert "is not hot" in problem["message"]
+
+
+def test_status_says_when_the_cache_gave_way_to_a_foreign_page(hot_repo: Path) -> None:
+    assert "hot_cache" not in done(hot_repo, "status")
+    (hot_repo / "MEMORY.md").write_text("# My own notes\n")
+    subprocess.run(["git", "-C", hot_repo, "commit", "-qam", "mine", "--no-verify"], check=True)
+    done(hot_repo, "run", now="2026-03-01T12:00:00Z")
+    assert (hot_repo / "HOT.md").exists()
+    assert (hot_repo / "MEMORY.md").read_text() == "# My own notes\n"
+    assert done(hot_repo, "status")["hot_cache"] == "HOT.md"
+    shown = memrepo(hot_repo, "status", as_json=False).out
+    assert "hot cache  in HOT.md: the MEMORY.md there is not ours" in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("- A ↑2026-03-01(2 sessions)←memories/a/b-123456.md[pin]",
+         ("A", "memories/a/b-123456.md")),
+        ("- A \\<b\\> ↑2026-03-01(critical)←memories/a.md", ("A \\<b\\>", "memories/a.md")),
+        ("# Memory", None), ("", None), ("## Knowledge", None), ("- memories/knowledge/", None),
+        ("→ Full version: `memories/knowledge/`", None), ("2 more stand in:", None),
+        ("- A", ("A", "")), ("Free words", ("Free words", "")),
+    ],
+)  # fmt: skip
+def test_a_line_of_the_page_is_read(line: str, said: tuple[str, str] | None) -> None:
+    assert said_by_hand(line) == said
+
+
+def test_the_escapes_of_a_bullet_are_undone() -> None:
+    assert unescaped(r"a \<b> \[c\] \\\`d") == r"a <b> [c] \`d"

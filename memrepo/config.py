@@ -15,8 +15,9 @@ from zoneinfo import ZoneInfo
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
-from memrepo.keys import LIFECYCLE, Key, lifecycle_value, rules_of
+from memrepo.keys import ENRICHMENT, LIFECYCLE, Key, rules_of, special_value
 from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
+from memrepo.policies.lexicon import Lexicon, lexicon
 from memrepo.policies.upkeep import Rules
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 
@@ -97,7 +98,7 @@ KEYS: tuple[Key, ...] = (
         doc="Where an agent's scheduler delivers reports; with `reporting.enabled`."),
     Key(name="announce.to", kind="text", default=None,
         doc="To whom it delivers them there."),
-    *LIFECYCLE,
+    *ENRICHMENT, *LIFECYCLE,
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
@@ -173,6 +174,11 @@ class Config:
     def rules(self) -> Rules:
         """Return the rules of ageing, decay, hot cache and archive."""
         return rules_of(self.get)
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Return the words by which texts are weighed, with those of the configuration."""
+        return lexicon(self.get("importance.words"))
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read."""
@@ -297,9 +303,6 @@ def _value(text: str, key: Key, found: Any) -> Any:
                 expected = 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'
             else:
                 found = {**key.default, **{k: tuple(v) for k, v in found.items()}}
-        case "aliases":
-            if not _are_aliases(found):
-                expected = 'lists of names by name such as Kubernetes = ["k8s"]'
         case "text":
             if not isinstance(found, str) or not found.strip():
                 expected = "a text"
@@ -326,8 +329,8 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "crons":
             expected = _not_crons(found)
             found = found if expected else tuple(found)
-        case "duration" | "ttls":
-            found, expected = lifecycle_value(key, found)
+        case "duration" | "ttls" | "aliases" | "words":
+            found, expected = special_value(key, found)
     if expected:
         raise ConfigError(
             line_of(text, key.name),
@@ -380,14 +383,6 @@ def _are_prices(value: Any) -> bool:
         isinstance(four, list) and len(four) == 4 and all(map(_is_amount, four))
         for four in value.values()
     )
-
-
-def _are_aliases(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        name.strip() and isinstance(names, list)
-        and all(isinstance(n, str) and n.strip() for n in names)
-        for name, names in value.items()
-    )  # fmt: skip
 
 
 def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:

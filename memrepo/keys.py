@@ -13,12 +13,13 @@ from memrepo.core.times import parse_duration
 from memrepo.policies.archive import ArchiveRules
 from memrepo.policies.decay import REFRESHED, TTLS, DecayRules, told_ttl
 from memrepo.policies.hotcache import HotRules
+from memrepo.policies.lexicon import LISTS, tokens
 from memrepo.policies.tiers import TierRules
 from memrepo.policies.upkeep import Rules
 
 KeyKind = Literal[
     "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
-    "flag", "name", "crons", "ref", "aliases", "duration", "ttls",
+    "flag", "name", "crons", "ref", "aliases", "duration", "ttls", "words",
 ]  # fmt: skip
 NEVER = "never"
 
@@ -67,18 +68,39 @@ LIFECYCLE: tuple[Key, ...] = (
         doc="An archived memory of that age is listed for a person to decide."),
 )  # fmt: skip
 
+ENRICHMENT: tuple[Key, ...] = (
+    Key(name="importance.words", kind="words", default=MappingProxyType({}),
+        doc="More words by which importance is scored, by list: " + ", ".join(LISTS) + "."),
+)  # fmt: skip
 
-def lifecycle_value(key: Key, found: Any) -> tuple[Any, str]:
-    """Read a duration or a table of them; return it, and what was expected where it is none."""
+
+def special_value(key: Key, found: Any) -> tuple[Any, str]:
+    """Read a duration, or a table of durations, words or names.
+
+    Returns it, and what was expected where it is none.
+    """
     match key.kind, found:
         case "duration", str() if _is_duration(found):
             return found, ""
         case "duration", _:
             return found, 'a duration such as "4h" or "30d"'
+        case "words", dict() if set(found) <= set(LISTS) and all(map(_are_texts, found.values())):
+            return found, ""
+        case "words", _:
+            return found, f'lists such as critical = ["urgente"], one each of {", ".join(LISTS)}'
+        case "aliases", dict() if all(n.strip() and _are_texts(v) for n, v in found.items()):
+            return found, ""
+        case "aliases", _:
+            return found, 'lists of names by name such as Kubernetes = ["k8s"]'
         case _, dict() if all(t == NEVER or _is_duration(t) for t in found.values()):
             return MappingProxyType({**key.default, **found}), ""
         case _:
             return found, f'a duration by class such as {{ normal = "21d", mine = "{NEVER}" }}'
+
+
+def _are_texts(value: Any) -> bool:
+    """Tell whether a value is a list of texts, each with a letter or digit."""
+    return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
 
 
 def _is_duration(value: Any) -> bool:

@@ -72,6 +72,7 @@ def key_table() -> str:
         "count": "whole number from 0", "money": "US dollars", "crons": "list of cron expressions",
         "prices": "table of four prices a model", "ref": "name of a branch or ref",
         "duration": "duration such as `4h` or `30d`",
+        "words": "table of lists of words",
         "ttls": "table of durations by class, or `\"never\"`",
     }  # fmt: skip
     rows = [

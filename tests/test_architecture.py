@@ -164,7 +164,17 @@ MACHINE = re.compile(
     r"(?<![\w.~*])/(?:work|root|opt|home/\w+|Users/\w+|tmp/dev|tmp/brief)[/.]|"
     r"pypi\.org|python[h]osted|npm[j]s\."
 )
-PLACES = ("memrepo", "tests", "hooks", "prompts", "templates", "docs", ".ci", "benchmarks")
+PLACES = (
+    "memrepo",
+    "tests",
+    "hooks",
+    "languages",
+    "prompts",
+    "templates",
+    "docs",
+    ".ci",
+    "benchmarks",
+)
 
 
 def project_files() -> Iterator[Path]:

@@ -18,7 +18,7 @@ import pytest
 from memrepo import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-SHIPPED = ("hooks", "prompts", "templates")
+SHIPPED = ("hooks", "languages", "prompts", "templates")
 LEFT_OUT = shutil.ignore_patterns(
     ".*cache*", ".venv", ".git", ".hypothesis", "__pycache__", "dist", "build"
 )

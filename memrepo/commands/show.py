@@ -17,6 +17,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
+from memrepo.policies.importance import BASE, Scored, importance_of
 from memrepo.policies.succession import after, before
 from memrepo.policies.validity import span_of
 from memrepo.store.ledger import ledger_of
@@ -25,6 +26,9 @@ from memrepo.store.ledger import ledger_of
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", metavar="ID", help="id, unique prefix of one, or slug")
+    parser.add_argument(
+        "--explain", action="store_true", help="also its importance, and what gave each point"
+    )
     touch_arguments(parser)
     at_argument(parser)
     valid_at_argument(parser)
@@ -45,15 +49,40 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             else facts(memory, ledger_of(desk.store).accesses(), session.now, desk.config.rules)
         )
         touch(now, session, options, [memory.id])
+    scored = importance_of(memory, desk.config.lexicon)
     data = {
-        "memory": as_json(memory), "derived": known, "evidence": found,
-        "commit": desk.tree.commit, **({"validity": held} if held else {}),
+        "memory": as_json(memory), "derived": known, "importance": _importance(scored),
+        "evidence": found, "commit": desk.tree.commit, **({"validity": held} if held else {}),
     }  # fmt: skip
     lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
     told = [*head, _text(memory, found, lines)]
+    if options.explain:
+        told += importance_lines(scored)
     if known.get("tier") == "forgotten" and not options.no_touch:
         told.append("recovered: this note was forgotten and is warm again")
     return Answer(data=data, text="\n".join(told))
+
+
+def _importance(scored: Scored) -> dict[str, Any]:
+    """Return an importance and its points for JSON; `keywords` and `reasons` are lists."""
+    found = scored.importance
+    return {
+        "score": found.score, "level": found.level, "reasons": list(found.reasons),
+        "keywords": list(found.keywords),
+        "points": [{"code": p.code, "weight": p.weight, "words": p.words} for p in scored.points],
+    }  # fmt: skip
+
+
+def importance_lines(scored: Scored) -> list[str]:
+    """Tell an importance with each of its points, for people."""
+    found = scored.importance
+    lines = [f"{'importance:':<15}{found.score:.2f}, {found.level}"]
+    if found.level != "trivial":
+        lines.append(f"  {BASE:+.2f}  every text that says something")
+    lines += [f"  {p.weight:+.2f}  {p.code}: {visible(p.words)}" for p in scored.points]
+    if found.keywords:
+        lines.append(f"{'keywords:':<15}{', '.join(map(visible, found.keywords))}")
+    return lines
 
 
 def _validity(desk: Desk, state: State, memory: Memory, word: str) -> dict[str, Any]:

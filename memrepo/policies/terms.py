@@ -15,7 +15,7 @@ from typing import cast
 
 from memrepo.core.ids import normalise
 
-_SPACELESS = (
+SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -24,8 +24,8 @@ _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
     "\u0b82\u0bbe-\u0bcd"
 )
-_RUN = re.compile(f"[{_SPACELESS}]+|(?:(?![{_SPACELESS}])[^\\W_]|[{_SIGNS}])+")
-_IS_SPACELESS = re.compile(f"[{_SPACELESS}]")
+_RUN = re.compile(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
+_IS_SPACELESS = re.compile(f"[{SPACELESS}]")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 _ACCENT = 200

@@ -1,0 +1,97 @@
+"""The words by which texts are weighed: one file a language, and words of the configuration.
+
+A text is cut into tokens and the phrases of the files in the same way, so that a phrase is found
+by its first token; characters of scripts without blanks are tokens of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from memrepo.assets import asset
+from memrepo.core.ids import normalise
+from memrepo.policies.terms import SPACELESS
+
+SIGNALS = ("critical", "high", "hedging", "personal", "specifics")
+LISTS = ("trivial", *SIGNALS, "stop")
+"""The lists of a language file; `importance.words` may add to each."""
+_TOKEN = re.compile(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
+_REPEATED = re.compile(r"(.{1,3}?)\1+")
+_Words = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """The words of all languages, ready to be looked up.
+
+    `phrases` gives by first token the phrases that begin with it, each with its signal; `stop`
+    holds the stop words of each language.
+    """
+
+    phrases: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
+    trivial: frozenset[str]
+    stop: tuple[frozenset[str], ...]
+
+    def found(self, text: str) -> dict[str, str]:
+        """Return the first phrase of each signal that stands in a text."""
+        cut = tokens(text)
+        hits: dict[str, str] = {}
+        for at, token in enumerate(cut):
+            for signal, phrase in self.phrases.get(token, ()):
+                if signal not in hits and tuple(cut[at : at + len(phrase)]) == phrase:
+                    hits[signal] = " ".join(phrase)
+        return hits
+
+    def is_trivial(self, text: str) -> bool:
+        """Tell whether a text is nothing but a greeting, a thank-you or the like."""
+        return _bare(text) in self.trivial
+
+    def stop_words(self, found: Sequence[str]) -> frozenset[str]:
+        """Return the stop words of the language that has most of its own among these words.
+
+        A word that only joins in one language may mean something in another: war, die, man.
+        """
+        return max(self.stop, key=lambda words: sum(word in words for word in found))
+
+
+def tokens(text: str) -> list[str]:
+    """Cut a text into words, in one spelling: without stemming, and at each apostrophe."""
+    return _TOKEN.findall(normalise(text))
+
+
+def _bare(text: str) -> str:
+    """Return a text without punctuation, repeated letters and syllables: hmmm is hm, hahaha ha."""
+    return _REPEATED.sub(r"\1", " ".join(tokens(text)))
+
+
+def lexicon(more: _Words | None = None) -> Lexicon:
+    """Return the words of the shipped languages, and more words of the same lists."""
+    more = more or {}
+    languages = (*_shipped(), more)
+    phrases: dict[str, dict[tuple[str, tuple[str, ...]], None]] = {}
+    for words in languages:
+        for signal in SIGNALS:
+            for text in words.get(signal, ()):
+                phrase = tuple(tokens(text))
+                phrases.setdefault(phrase[0], {})[signal, phrase] = None
+    always = _folded(more.get("stop", ()))
+    return Lexicon(
+        phrases={first: tuple(found) for first, found in phrases.items()},
+        trivial=frozenset(_bare(t) for words in languages for t in words.get("trivial", ())),
+        stop=tuple(_folded(words["stop"]) | always for words in _shipped()),
+    )
+
+
+def _folded(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(normalise, words))
+
+
+@cache
+def _shipped() -> tuple[_Words, ...]:
+    """Return the shipped language files, English first: it decides where no language does."""
+    paths = sorted(asset("languages").glob("*.toml"), key=lambda p: (p.stem != "en", p.stem))
+    return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in paths)

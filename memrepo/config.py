@@ -17,6 +17,7 @@ from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.keys import ENRICHMENT, LIFECYCLE, Key, rules_of, special_value
 from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
+from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.lexicon import Lexicon, lexicon
 from memrepo.policies.upkeep import Rules
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
@@ -179,6 +180,14 @@ class Config:
     def lexicon(self) -> Lexicon:
         """Return the words by which texts are weighed, with those of the configuration."""
         return lexicon(self.get("importance.words"))
+
+    @property
+    def chunking(self) -> ChunkRules:
+        """Return how long texts are cut for search."""
+        return ChunkRules(
+            target=self.get("chunking.target"), least=self.get("chunking.min"),
+            overlap=self.get("chunking.overlap"),
+        )  # fmt: skip
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read."""

@@ -71,6 +71,12 @@ LIFECYCLE: tuple[Key, ...] = (
 ENRICHMENT: tuple[Key, ...] = (
     Key(name="importance.words", kind="words", default=MappingProxyType({}),
         doc="More words by which importance is scored, by list: " + ", ".join(LISTS) + "."),
+    Key(name="chunking.target", kind="whole", default=200,
+        doc="Tokens at which a chunk of a long text ends, with its sentence."),
+    Key(name="chunking.min", kind="count", default=150,
+        doc="Tokens below which a text is not cut for search."),
+    Key(name="chunking.overlap", kind="count", default=2,
+        doc="Sentences that a chunk shares with the one before it."),
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
+from memrepo.policies.chunking import chunks
 from memrepo.policies.importance import BASE, Scored, importance_of
 from memrepo.policies.succession import after, before
 from memrepo.policies.validity import span_of
@@ -27,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", metavar="ID", help="id, unique prefix of one, or slug")
     parser.add_argument(
-        "--explain", action="store_true", help="also its importance, and what gave each point"
+        "--explain", action="store_true", help="also its importance point by point, and how search cuts it"
     )
     touch_arguments(parser)
     at_argument(parser)
@@ -50,14 +51,18 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         )
         touch(now, session, options, [memory.id])
     scored = importance_of(memory, desk.config.lexicon)
+    cut = chunks(memory.body, desk.config.chunking)
     data = {
         "memory": as_json(memory), "derived": known, "importance": _importance(scored),
+        "chunks": [{"start": c.start, "end": c.end, "tokens": c.tokens} for c in cut],
         "evidence": found, "commit": desk.tree.commit, **({"validity": held} if held else {}),
     }  # fmt: skip
     lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
     told = [*head, _text(memory, found, lines)]
     if options.explain:
         told += importance_lines(scored)
+        sizes = ", ".join(str(chunk.tokens) for chunk in cut)
+        told.append(f"{'chunks:':<15}{len(cut)}" + (f", of {sizes} tokens" if cut else ""))
     if known.get("tier") == "forgotten" and not options.no_touch:
         told.append("recovered: this note was forgotten and is warm again")
     return Answer(data=data, text="\n".join(told))

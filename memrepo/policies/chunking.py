@@ -1,0 +1,107 @@
+"""Cut a long text into chunks at the ends of sentences: smaller units for search, never files.
+
+Lineage: openclaw-engram, chunking. Deliberate differences: a chunk is a slice of the text, so that
+nothing is lost and line breaks stay; a full stop ends a sentence only before a blank; paragraphs,
+list items, headings and table rows end one too; Chinese and Japanese full stops need no blank, and
+a character of a script without blanks counts as a token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memrepo.policies.terms import SPACELESS
+
+CHARS_PER_TOKEN = 4
+_CLOSING = "\"'”’»)\\]*_`"
+_END = re.compile(
+    rf"(?<![.!?।؟۔])[.!?।؟۔]+[{_CLOSING}]*(?=\s|\Z)"
+    "|(?<![。！？｡])[。！？｡]+[」』”’）】》\"')]*"
+    r"|\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,9}[.)]|#{1,6})[ \t]|\|))"
+)
+_MARKER = re.compile(r"\s*\d{1,9}\.")
+_NO_BLANKS = re.compile(f"[{SPACELESS}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRules:
+    """How texts are cut: tokens a chunk aims at, tokens below which none is cut, sentences shared.
+
+    A chunk ends with the sentence that reaches the target; the next begins with the last
+    `overlap` sentences of it.
+    """
+
+    target: int = 200
+    least: int = 150
+    overlap: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A slice of a text from `start` to `end` (characters), its place in the row, its tokens."""
+
+    index: int
+    text: str
+    start: int
+    end: int
+    tokens: int
+
+
+def token_count(text: str) -> int:
+    """Estimate the tokens of a text: a quarter of its characters, rounded up.
+
+    A character of a script without blanks is one token.
+    """
+    if text.isascii():
+        return -(-len(text) // CHARS_PER_TOKEN)
+    whole = sum(1 for _ in _NO_BLANKS.finditer(text))
+    return whole + -(-(len(text) - whole) // CHARS_PER_TOKEN)
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each sentence, without the blanks around it, in order."""
+    return list(_sentences(text))
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for found in _END.finditer(text):
+        if _MARKER.fullmatch(text, start, found.end()):
+            continue  # the number of a list item is no sentence
+        yield from _bare(text, start, found.end())
+        start = found.end()
+    yield from _bare(text, start, len(text))
+
+
+def _bare(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    part = text[start:end]
+    if bare := part.strip():
+        begin = start + part.index(bare)
+        yield begin, begin + len(bare)
+
+
+def chunks(text: str, rules: ChunkRules) -> tuple[Chunk, ...]:
+    """Cut a text into chunks; a short one, or one of a single sentence, is its own only chunk."""
+    spans = sentences(text)
+    if not spans:
+        return ()
+    if token_count(text.strip()) < rules.least or len(spans) == 1:
+        return (_chunk(text, 0, spans),)
+    counts = [token_count(text[start:end]) for start, end in spans]
+    groups: list[list[tuple[int, int]]] = []
+    first = total = 0
+    for at, count in enumerate(counts):
+        total += count
+        if total >= rules.target or at == len(spans) - 1:
+            groups.append(spans[first : at + 1])
+            first = max(first, at + 1 - rules.overlap)
+            total = sum(counts[first : at + 1])
+    return tuple(_chunk(text, index, group) for index, group in enumerate(groups))
+
+
+def _chunk(text: str, index: int, group: list[tuple[int, int]]) -> Chunk:
+    start, end = group[0][0], group[-1][1]
+    part = text[start:end]
+    return Chunk(index=index, text=part, start=start, end=end, tokens=token_count(part))

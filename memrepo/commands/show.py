@@ -28,7 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", metavar="ID", help="id, unique prefix of one, or slug")
     parser.add_argument(
-        "--explain", action="store_true", help="also its importance point by point, and how search cuts it"
+        "--explain",
+        action="store_true",
+        help="also its importance point by point, and how search cuts it",
     )
     touch_arguments(parser)
     at_argument(parser)

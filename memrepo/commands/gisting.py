@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from memrepo.commands.offering import Offered
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import MemrepoError
-from memrepo.core.judging import BadReply, BudgetReached, GistRequest, Judge, JudgeFailed, Usage
+from memrepo.core.judging import BadReply, BudgetReached, GistRequest, Judge, JudgeFailed
 from memrepo.core.memory import Gist, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -26,17 +27,7 @@ LONGEST = 40_000
 _TWICE = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gisted:
-    """The steps with their gists, what to tell of them, what they cost, and vain answers."""
-
-    steps: tuple[Step, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    failures: tuple[Failure, ...] = ()
-
-
-def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Gisted:
+def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Offered:
     """Have the judge word the gists of the notes that end a run at gist tier, at most MOST.
 
     A judge that fails, or a budget that is reached, is not asked again; the rest stay offline.
@@ -47,7 +38,7 @@ def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Gisted:
         note.id: gist for note in _notes(state, steps)[:MOST]
         if (gist := clerk.gist(note)) is not None
     }  # fmt: skip
-    return Gisted(
+    return Offered(
         steps=tuple(_filled(step, worded) for step in steps), problems=tuple(clerk.problems),
         usage=judge.usage.since(before), failures=tuple(clerk.failures),
     )  # fmt: skip

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memrepo.commands.gisting import Gisted, gisted
+from memrepo.commands.gisting import gisted
+from memrepo.commands.offering import Offered
 from memrepo.commands.session import Desk
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Delete, Step, Write
@@ -36,7 +37,7 @@ class Owed:
 
     steps: tuple[Step, ...] = ()
     problems: tuple[Problem, ...] = ()
-    gists: Gisted = field(default_factory=Gisted)
+    gists: Offered = field(default_factory=Offered)
     ledger: str = ""
 
 
@@ -50,13 +51,18 @@ def owed(
     of notes are the offline ones.
     """
     ledger = ledger_of(desk.store)
-    after = apply(state, (change for step in kept for change in step.changes))
+    after = played(state, kept)
     found = owed_upkeep(desk, after, ledger.accesses(), now, manifests, never)
-    gists = Gisted(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
+    gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
     return Owed(
         steps=gists.steps, problems=(*found.problems, *gists.problems), ledger=ledger.tip(),
         gists=gists,
     )  # fmt: skip
+
+
+def played(state: State, steps: Iterable[Step]) -> State:
+    """Return the state after some steps."""
+    return apply(state, (change for step in steps for change in step.changes))
 
 
 def owed_upkeep(

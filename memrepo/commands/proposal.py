@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memrepo.commands.consolidating import Setting as Consolidating
+from memrepo.commands.consolidating import consolidated
 from memrepo.commands.drafting import Drafter, Proposal, waiting_units
-from memrepo.commands.lifecycle import Owed, opinions, owed
+from memrepo.commands.lifecycle import Owed, opinions, owed, played
+from memrepo.commands.offering import Offered
 from memrepo.commands.progress import Tick, watched
 from memrepo.commands.session import Desk
 from memrepo.core.changes import BULK_OPS, Delete, Write
@@ -40,15 +43,15 @@ class Wish:
     """What a run is asked to do.
 
     `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
-    `kept` holds the answers that a judge was paid for before. `gists` has the judge word the gists
-    of notes; a dry run leaves that.
+    `kept` holds the answers that a judge was paid for before. `model` lets a model be asked about
+    what is old, too; a dry run leaves that.
     """
 
     mode: Mode = "incremental"
     max_change_pct: float = 20.0
     manifest: bool = False
     kept: Kept | None = None
-    gists: bool = True
+    model: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,22 +78,31 @@ def propose(
     problems = (*state.problems, *damaged, *purified.problems)
     never: frozenset[str] = bars.dropped.union(*(m.refused for m in manifests))
     back = taken_back(desk)
-    parted, life = part(purified.steps, back, never, similar=bars.held), Owed()
+    parted, life, offered = part(purified.steps, back, never, similar=bars.held), Owed(), Offered()
     if wish.mode == "incremental":
         # A judge that gave up on what is new is not asked for what is old.
-        asked = judge if wish.gists and not purified.receipt.partial else None
+        asks = not purified.receipt.partial and (wish.model or not judge.prompt_hash)
+        asked = judge if asks else None
         life = owed(desk, state, now, parted.kept, manifests, back | never, asked)
-    problems += life.problems
-    purified = _with_gists(purified, life, judge)
+        compared = purified.receipt.compared.union(*(m.compared for m in manifests))
+        offered = consolidated(
+            played(state, (*parted.kept, *life.steps)),
+            Consolidating(
+                desk=desk, now=now, judge=asked, never=back | never, compared=compared
+            ),
+        )  # fmt: skip
+    problems += (*life.problems, *offered.problems)
+    beside = life.gists + offered
+    purified = _with(purified, beside, judge)
     if wish.kept is not None:
         # Should the chain not land, the one that is computed anew finds no question to pay for.
-        wish.kept.keep({}, life.gists.usage)
+        wish.kept.keep({}, beside.usage)
     drafter = Drafter(
         desk=desk, state=state, judge=judge, now=now, mode=wish.mode, manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),
     )  # fmt: skip
     main = drafter.draft(
-        (*parted.kept, *life.steps), purified,
+        (*parted.kept, *life.steps, *offered.steps), purified,
         consumed=_without(purified.consumed, waiting_units(parted, purified)),
         files=_files(purified, parted),
     )  # fmt: skip
@@ -107,15 +119,16 @@ def propose(
     )  # fmt: skip
 
 
-def _with_gists(purified: Purified, life: Owed, judge: Judge) -> Purified:
-    """Return what was purified with what the gists cost, and what there is to tell of them."""
-    gists, receipt = life.gists, purified.receipt
+def _with(purified: Purified, beside: Offered, judge: Judge) -> Purified:
+    """Return what was purified with what other stages cost, and what there is to tell of them."""
+    receipt = purified.receipt
     return replace(
-        purified, problems=(*purified.problems, *gists.problems),
-        failures=(*purified.failures, *gists.failures),
+        purified, problems=(*purified.problems, *beside.problems),
+        failures=(*purified.failures, *beside.failures),
         receipt=replace(
-            receipt, usage=receipt.usage + gists.usage,
-            prompt_hash=judge.prompt_hash if gists.usage.calls else receipt.prompt_hash,
+            receipt, usage=receipt.usage + beside.usage,
+            prompt_hash=judge.prompt_hash if beside.usage.calls else receipt.prompt_hash,
+            compared=receipt.compared | beside.compared,
         ),
     )  # fmt: skip
 

@@ -120,7 +120,7 @@ def _wish(first: Desk, options: argparse.Namespace) -> Wish:
         raise due
     return Wish(
         mode="reconciliation" if due is not None else options.mode,
-        max_change_pct=float(limit), manifest=due is not None, gists=not options.dry_run,
+        max_change_pct=float(limit), manifest=due is not None, model=not options.dry_run,
     )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ from memrepo.judges.successions import (
     Said,
     Succession,
     succession,
+    two_values,
     values_by_key,
 )
 from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
@@ -111,20 +112,26 @@ class OfflineJudge:
     def verify(self, suspicion: Suspicion) -> Finding:
         """Flag what its own rules named, and statements that differ in a negation or an opposite.
 
-        Never sure: without a model two statements are left to a person, unless Pass 2 replaced
-        one by a newer value of a single key. That a key has two values proves nothing here.
+        Sure only of two values of one key that can have but one, where both days are explicit;
+        else two statements are left to a person.
         """
-        why = suspicion.reason if suspicion.why == "claimed" else ""
-        if suspicion.why == "similar":
-            why = opposed(suspicion.first.text, suspicion.second.text)
-        return Finding(
-            is_contradiction=bool(why) or suspicion.why == "claimed",
-            confidence=CONTESTED_CONFIDENCE, reasoning=why,
-        )  # fmt: skip
+        match suspicion.why:
+            case "claimed":
+                return _unsure(suspicion.reason, found=True)
+            case "same_key":
+                return two_values(suspicion.first, suspicion.second)
+            case "similar":
+                return _unsure(opposed(suspicion.first.text, suspicion.second.text))
 
     def gist(self, request: GistRequest) -> Gist:
         """Return the note's heading, its tags and its most telling sentences."""
         return gist_of(request.note)
+
+
+def _unsure(why: str, *, found: bool = False) -> Finding:
+    return Finding(
+        is_contradiction=found or bool(why), confidence=CONTESTED_CONFIDENCE, reasoning=why
+    )
 
 
 def word_of(scores: PromotionScores) -> VerdictWord:

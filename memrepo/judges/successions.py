@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memrepo.core.judging import Cluster, Contradiction, PriorClaim
+from memrepo.core.ids import normalise
+from memrepo.core.judging import Cluster, Contradiction, Finding, PriorClaim
+from memrepo.core.memory import Source
 from memrepo.judges import wordlists
 from memrepo.judges.triples import Triple
 from memrepo.policies.matching import (
@@ -30,6 +32,14 @@ MOST_CONTRADICTED = 5  # the newest priors are named; the rest differ in the sam
 _EXPLICIT = ("unit", "heading", "file")
 SINGLE = frozenset(normal_predicate(word) for word in wordlists.SINGLE_VALUED)
 _COPULA = frozenset(normal_predicate(word) for word in ("is", "am", "ist", "bin"))
+_VERBS = frozenset(normal_predicate(word) for word in wordlists.SINGLE_VALUED_VERBS)
+_ANOTHER_VALUE = "another value of the key"
+_BOUND = re.compile(
+    r"\b(?:until|till|from|since|during|while|when|if|unless|except|only|usually|sometimes|mostly"
+    r"|at|in|on|for|with|by|before|after|next|bis|ab|seit|während|wenn|falls|nur|meist|bei|im|am"
+    r"|in|für|mit|vor|nach|nächste[nrs]?)\b.*|(?:まで|から|直到|之前|之后|期间|까지|부터|동안).*"
+)
+"""When, where or for whom a value holds, from the first such word on."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -130,7 +140,8 @@ def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
     alone = len(others) == 1 and given <= {new, others[0][1]}
     # An undated prior says nothing of the order, so nothing is newer than it.
     dated = date and all(newest_capture(p) for p, _ in others)
-    if triple.shape == 1 and alone and dated and date > before:
+    plain = _plain(triple.object, others[0][0].object)
+    if triple.shape == 1 and alone and dated and date > before and plain:
         return Succession(
             supersedes=(others[0][0].memory_id,),
             confidence=SUPERSEDING_CONFIDENCE,
@@ -139,6 +150,33 @@ def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
     return _contradicting(
         [p for p, _ in others], "stale" if dated and date < before else "contested"
     )
+
+
+def two_values(first: PriorClaim, second: PriorClaim) -> Finding:
+    """Say what two values of one subject and predicate mean, from what stands in memory alone.
+
+    They contradict each other where the predicate has but one value; the newer one replaces the
+    other where both days are explicit and the predicate is a key, no verb of a sentence.
+    """
+    key = normal_predicate(first.predicate)
+    if key not in SINGLE:
+        return Finding(is_contradiction=False, confidence=CONTESTED_CONFIDENCE)
+    days = [_explicit_day(prior.sources) for prior in (first, second)]
+    ordered = all(days) and days[0] != days[1]
+    if not ordered or key in _VERBS or not _plain(first.object, second.object):
+        return Finding(
+            is_contradiction=True, confidence=CONTESTED_CONFIDENCE, reasoning=_ANOTHER_VALUE
+        )
+    return Finding(
+        is_contradiction=True, confidence=SUPERSEDING_CONFIDENCE,
+        reasoning="a newer value of the key", newer="first" if days[0] > days[1] else "second",
+    )  # fmt: skip
+
+
+def _plain(one: str, other: str) -> bool:
+    """Tell whether two values differ in the value itself, not in when or where each holds."""
+    bounds = [found[0] if (found := _BOUND.search(normalise(v))) else "" for v in (one, other)]
+    return bounds[0] == bounds[1]
 
 
 def _older(said: Said, values: Values) -> frozenset[str]:
@@ -160,13 +198,11 @@ def _is_overtaken(said: Said, values: Values) -> bool:
 
 def explicit_date(cluster: Cluster) -> str:
     """Return the newest ISO day that a unit, heading or file name gives the evidence."""
-    days = (
-        s.captured[:10]
-        for c in cluster.candidates
-        for s in c.sources
-        if s.captured_from in _EXPLICIT
-    )
-    return max(days, default="")
+    return _explicit_day(s for c in cluster.candidates for s in c.sources)
+
+
+def _explicit_day(sources: Iterable[Source]) -> str:
+    return max((s.captured[:10] for s in sources if s.captured_from in _EXPLICIT), default="")
 
 
 def _comparable(triple: Triple, value: str, predicate: str) -> bool:
@@ -184,7 +220,7 @@ def _comparable(triple: Triple, value: str, predicate: str) -> bool:
 def _contradicting(
     others: Sequence[PriorClaim], relation: Literal["contested", "stale"]
 ) -> Succession:
-    reason = "older value of the key" if relation == "stale" else "another value of the key"
+    reason = "older value of the key" if relation == "stale" else _ANOTHER_VALUE
     return Succession(
         contradictions=tuple(
             Contradiction(memory_id=p.memory_id, relation=relation, reason=reason)

@@ -212,11 +212,14 @@ from, with, by, as, but, and, or, so, not, no, yes, always, never, er, sie, es, 
 das, der, die, man, dies, hier, dort, wenn, wer, was, ein, eine, alle
 """)
 # Predicates that have one value at a time; "is" counts only between two values of one kind.
-SINGLE_VALUED = (
+SINGLE_VALUED_VERBS = (
     "lives in", "live in", "works at", "work at", "works for", "work for", "works as", "work as",
     "is married to", "am married to", "was born in", "was born on", "is located in", "listens on",
     "runs on", "wohnt in", "wohne in", "lebt in", "lebe in", "arbeitet bei", "arbeite bei",
-    "arbeitet als", "arbeite als", "heißt", "heiße", "name", "full name", "timezone", "time zone",
+    "arbeitet als", "arbeite als", "heißt", "heiße",
+)  # fmt: skip
+SINGLE_VALUED = (
+    *SINGLE_VALUED_VERBS, "name", "full name", "timezone", "time zone",
     "editor", "email", "e-mail", "phone", "address", "birthday", "born", "age", "city", "location",
     "home", "job", "role", "employer", "language", "pronouns", "version", "port", "host",
     "hostname", "status", "branch", "default branch", "model", "database", "owner", "deadline",

@@ -1,8 +1,8 @@
 """Which statements are so alike that they may contradict each other: the cosine of their words.
 
 Lineage: engram, contradiction detection (the five most similar above 0.7 are looked at).
-Deliberate difference: what more than five are like is one of a list, and is compared with none;
-else every new line of a long list would cost five questions.
+Deliberate difference: where more than five are equally alike none of these is taken. Such a
+statement is a line of a list, and five lines of it would be no better than the others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from memrepo.policies.matching import tokens
 ALIKE = 0.7
 """Above this cosine two statements are compared."""
 MOST = 5
-"""With how many statements one is compared; who has more of them stands in a list."""
+"""With how many statements one is compared."""
+LOOKED = 64
+"""How many statements are looked at for one, those with its rarest words first: what shares only
+words that so many have is not found, and the work grows with the statements, not their pairs."""
 
 
 def cosine(one: frozenset[str], other: frozenset[str]) -> float:
@@ -41,16 +44,25 @@ class Similar:
                 self._by_word.setdefault(word, []).append(id_)
 
     def nearest(self, id_: str) -> list[tuple[str, float]]:
-        """Return the statements that are like one of them, best first; none where it is a list."""
+        """Return the statements that are most like one of them, best first."""
         words = self._words.get(id_, frozenset())
+        scored = [(other, cosine(words, self._words[other])) for other in self._near(id_, words)]
+        alike = sorted(
+            (pair for pair in scored if pair[1] > ALIKE), key=lambda pair: (-pair[1], pair[0])
+        )
+        if len(alike) <= MOST:
+            return alike
+        return [pair for pair in alike[:MOST] if pair[1] > alike[MOST][1]]
+
+    def _near(self, id_: str, words: frozenset[str]) -> dict[str, None]:
+        """Return who shares one of the rarest words, at most LOOKED."""
         common = math.floor(ALIKE * ALIKE * len(words)) + 1
         rarest = sorted(words, key=lambda word: (len(self._by_word[word]), word))
-        near = {
-            other
-            for word in rarest[: len(words) - common + 1]
-            for other in self._by_word[word]
-            if other != id_
-        }
-        scored = [(other, cosine(words, self._words[other])) for other in near]
-        alike = [(other, score) for other, score in scored if score > ALIKE]
-        return sorted(alike, key=lambda pair: (-pair[1], pair[0])) if len(alike) <= MOST else []
+        near: dict[str, None] = {}
+        for word in rarest[: len(words) - common + 1]:
+            for other in self._by_word[word]:
+                if other != id_:
+                    near[other] = None
+                if len(near) == LOOKED:
+                    return near
+        return near

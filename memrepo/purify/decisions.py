@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memrepo.core.changes import Step
@@ -17,6 +17,8 @@ from memrepo.purify.overtaken import overtaken
 SURE = 0.9
 """A supersession is taken above this confidence (the engram lineage's revised value)."""
 
+UNNAMED = "contradiction"
+"""The reason where nobody gave one."""
 Findings = Mapping[tuple[str, str], Finding]
 """What verifying found, by cluster and the id of the memory that its claim was compared with."""
 
@@ -86,13 +88,33 @@ def _contradicting(
         if known.memory(other) is None or is_settled(known, new, other):
             continue
         found = findings.get((claim.cluster_id, other))
-        sure = found.confidence if found else claim.scores.supersession_confidence or None
-        why = (found.reasoning if found else "") or said.reason or "contradiction"
-        newer, older = (other, new) if found and found.newer == "second" else (new, other)
-        if found is None or found.newer == "unknown" or _not_sure(known, newer, older, sure or 0.0):
-            doubts.append(_Doubt(new=new, old=other, why=why, sure=sure))
+        if found is not None:
+            found = replace(found, reasoning=found.reasoning or said.reason)
+            decided = _decided(known, new, other, found)
         else:
-            yield _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure)
+            sure = claim.scores.supersession_confidence or None
+            decided = _Doubt(new=new, old=other, why=said.reason or UNNAMED, sure=sure)
+        if isinstance(decided, Step):
+            yield decided
+        else:
+            doubts.append(decided)
+
+
+def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step | None:
+    """Return what a finding about two memories that stand leads to; None where nothing changes."""
+    if is_settled(known, first, second) or not (known.is_active(first) and known.is_active(second)):
+        return None
+    decided = _decided(known, first, second, found)
+    return decided if isinstance(decided, Step) else _flag(known, decided)
+
+
+def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _Doubt:
+    """Replace the older of two memories that contradict each other where that is sure."""
+    sure, why = found.confidence, found.reasoning or UNNAMED
+    newer, older = (second, first) if found.newer == "second" else (first, second)
+    if found.newer == "unknown" or _not_sure(known, newer, older, sure):
+        return _Doubt(new=first, old=second, why=why, sure=sure)
+    return _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure)
 
 
 def _not_sure(known: Known, new: str, old: str, sure: float) -> str:

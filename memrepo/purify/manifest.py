@@ -47,13 +47,17 @@ class Consumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What judging cost, by which prompts (a hash), and why it is not whole, if it is not."""
+    """What judging cost, by which prompts (a hash), and why it is not whole, if it is not.
+
+    `compared` holds the prints of pairs of memories that a model compared and let stand.
+    """
 
     usage: Usage = field(default_factory=Usage)
     prompt_hash: str = ""
     batches_done: int = 0
     batches_left: int = 0
     partial: str = ""
+    compared: frozenset[str] = frozenset()
 
     @property
     def trailer(self) -> str:
@@ -72,6 +76,7 @@ class Receipt:
             "calls": self.usage.calls, "prompt_hash": self.prompt_hash,
             "batches": {"done": self.batches_done, "left": self.batches_left},
             "partial": self.partial,
+            **({"compared": sorted(self.compared)} if self.compared else {}),
         }  # fmt: skip
 
 
@@ -121,6 +126,7 @@ class Recorded:
     now: str = ""
     usage: Usage = field(default_factory=Usage)
     partial: str = ""
+    compared: frozenset[str] = frozenset()
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
@@ -143,6 +149,7 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             schema=int(record.get("schema_version", 0)),
             now=str(record.get("now", "")), usage=_usage(record),
             partial=str(record.get("partial", "")),
+            compared=frozenset(map(str, record.get("compared", ()))),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         return Problem(

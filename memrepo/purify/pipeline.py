@@ -6,7 +6,7 @@ Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, contrad
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -104,6 +104,7 @@ def purify(
     asked_of = (*groups, *(part for part in parts if part not in groups))
     left_open = _left_open(gathered, asked_of, judged.open, worded.open | compared.open)
     receipt = _receipt((judged, worded, compared), setting.judge, before, carried)
+    receipt = replace(receipt, compared=looked.harmless)
     if receipt.partial:
         _withhold(intake, left_open)
     groups = parts

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memrepo.core.changes import Update
+from memrepo.core.ids import digest, text_hash
 from memrepo.core.judging import (
     BadReply,
     BudgetReached,
     CanonicalClaim,
     Cluster,
     Finding,
+    Judge,
     JudgeFailed,
     PriorClaim,
     Suspicion,
@@ -37,7 +39,9 @@ from memrepo.purify.known import Former, prior_of
 
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]
-"""A cluster, and the memory that its claim is compared with."""
+"""A cluster, or a memory that stands, and the memory that its claim is compared with."""
+Key = tuple[str, str, str]
+"""Scope, subject and predicate, folded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,8 @@ class Verified:
     claims: tuple[CanonicalClaim, ...]
     made: Assembled
     asked: Asked[Finding]
+    harmless: frozenset[str] = frozenset()
+    """Prints of the pairs of which a model said that both hold: nobody asks it again."""
 
 
 def verified(
@@ -59,13 +65,15 @@ def verified(
     """Assemble claims, once more where a second look at their contradictions changed something."""
     made = assemble(state, groups, claims, former, setting.now)
     asked: Asked[Finding] = Asked(name="contradiction")
-    findings = _ask(dict(_suspicions(state, made, claims, setting)), setting, asked)
+    suspicions = dict(_suspicions(state, made, claims, setting))
+    findings = ask(suspicions, setting.judge, asked)
+    harmless = harmless_of(suspicions, findings, setting.judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     if not held and rest == claims:
-        return Verified(claims=claims, made=made, asked=asked)
+        return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
     made = assemble(state, groups, rest, former, setting.now, held)
-    return Verified(claims=rest, made=made, asked=asked)
+    return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
 
 
 def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
@@ -85,8 +93,27 @@ def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> Canoni
 # -- asking --------------------------------------------------------------------------------------
 
 
-def _ask(
-    suspicions: Mapping[Pair, Suspicion], setting: Asking, asked: Asked[Finding]
+def pair_print(one: str, text: str, other: str, other_text: str) -> str:
+    """Return the fingerprint of two memories as they are worded, whichever is named first."""
+    sides = sorted(([one, text_hash(text)], [other, text_hash(other_text)]))
+    return digest(["compared", *sides])[:16]
+
+
+def harmless_of(
+    suspicions: Mapping[Pair, Suspicion], findings: Mapping[Pair, Finding], judge: Judge
+) -> frozenset[str]:
+    """Return the prints of the pairs that a model let stand; rules cost nothing to ask again."""
+    if not judge.prompt_hash:
+        return frozenset()
+    let_be = (suspicions[pair] for pair, found in findings.items() if not found.is_contradiction)
+    return frozenset(
+        pair_print(s.first.memory_id, s.first.text, s.second.memory_id, s.second.text)
+        for s in let_be
+    )
+
+
+def ask(
+    suspicions: Mapping[Pair, Suspicion], judge: Judge, asked: Asked[Finding]
 ) -> dict[Pair, Finding]:
     """Ask of each pair once, and once more where the answer is of no use."""
     findings: dict[Pair, Finding] = {}
@@ -99,7 +126,7 @@ def _ask(
             asked.batches_left += 1
             continue
         try:
-            found = _twice(suspicion, number, setting, asked)
+            found = _twice(suspicion, number, judge, asked)
         except BudgetReached as reached:
             asked.stopped = reached.message
         except BadReply as failed:
@@ -119,12 +146,12 @@ def _ask(
     return findings
 
 
-def _twice(suspicion: Suspicion, number: int, setting: Asking, asked: Asked[Finding]) -> Finding:
+def _twice(suspicion: Suspicion, number: int, judge: Judge, asked: Asked[Finding]) -> Finding:
     try:
-        return setting.judge.verify(suspicion)
+        return judge.verify(suspicion)
     except BadReply as failed:
         asked.failures.append(_failure(number, failed))
-        return setting.judge.verify(replace(suspicion, fault=failed.message))
+        return judge.verify(replace(suspicion, fault=failed.message))
 
 
 def _failure(number: int, failed: JudgeFailed) -> Failure:
@@ -151,7 +178,7 @@ def _suspicions(
     state: State, made: Assembled, claims: Sequence[CanonicalClaim], setting: Asking
 ) -> Iterator[tuple[Pair, Suspicion]]:
     """Yield each suspected pair once: those that the judge named, those of one key, those alike."""
-    pool = _Pool(state, made)
+    pool = Pool(state, made)
     became = {d.cluster_id: d for d in made.decisions}
     seen: set[frozenset[str]] = set()
     for claim in claims:
@@ -176,10 +203,11 @@ def _suspicions(
             )  # fmt: skip
 
 
-class _Pool:
+class Pool:
     """The claims that recall will see after a run, as far as the run is known."""
 
-    def __init__(self, state: State, made: Assembled) -> None:
+    def __init__(self, state: State, made: Assembled | None = None) -> None:
+        made = made or Assembled()
         reworded = {u.id: u for u in made.rewords}
         self.memories: dict[str, Memory] = {
             m.id: m.with_fields(reworded[m.id].fields, reworded[m.id].body)
@@ -195,7 +223,7 @@ class _Pool:
         }
         self._cases = state.corrections
         self._similar: Similar | None = None
-        self._by_key: dict[Pair, list[str]] | None = None
+        self._by_key: dict[Key, dict[str, list[str]]] | None = None
 
     def open_to_doubt(self, id_: str, other: str, *, named: bool) -> bool:
         """Tell whether a pair is worth a question: nothing has settled or flagged it yet."""
@@ -215,18 +243,16 @@ class _Pool:
             self._by_key = {}
             for memory in self.memories.values():
                 if key := _key(memory):
-                    self._by_key.setdefault(key, []).append(memory.id)
+                    value = normal_subject(memory.text("object"))
+                    values = self._by_key.setdefault(key, {})
+                    values.setdefault(value, []).append(memory.id)
         mine = self.memories.get(id_)
         key = _key(mine) if mine else None
-        if mine is None or key is None:
+        if mine is None or key is None or len(self._by_key[key]) > MOST + 1:
             return []
         value = normal_subject(mine.text("object"))
-        found = [
-            other
-            for other in sorted(self._by_key[key])
-            if normal_subject(self.memories[other].text("object")) != value
-        ]
-        return found if len(found) <= MOST else []
+        others = [i for other, ids in self._by_key[key].items() if other != value for i in ids]
+        return sorted(others) if len(others) <= MOST else []
 
     def alike(self, id_: str) -> list[str]:
         """Return whose words are most like those of a memory, best first."""
@@ -235,6 +261,6 @@ class _Pool:
         return [other for other, _ in self._similar.nearest(id_)]
 
 
-def _key(memory: Memory) -> Pair | None:
+def _key(memory: Memory) -> Key | None:
     key = normal_subject(memory.text("subject")), normal_predicate(memory.text("predicate"))
-    return key if all(key) and normal_subject(memory.text("object")) else None
+    return (memory.text("scope"), *key) if all((*key, memory.text("object").strip())) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from test_assemble import NOW, claim, editor, empty, group, run, source, taken
 
-from memrepo.core.changes import Update, Write
+from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judging import (
     BadReply,
@@ -87,8 +87,12 @@ def known(*pairs: tuple[Cluster, CanonicalClaim]) -> State:
     return run(empty(), *pairs)
 
 
+def ops_of(steps: Iterable[Step]) -> list[str]:
+    return [step.op for step in steps]
+
+
 def ops(made: Verified) -> list[str]:
-    return [step.op for step in made.made.singles]
+    return ops_of(made.made.singles)
 
 
 def bodies(state: State, status: str) -> list[str]:

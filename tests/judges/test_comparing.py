@@ -1,0 +1,76 @@
+"""A model that compares memories which stand: asked once a pair, on record, within its budget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from driving import done, git, memories, memrepo
+from serving import Act, Service, evidence, finding, good
+
+FIRST, LATER, NEXT = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"
+RED, BLUE = "The gate of the old mill is red.", "The gate of the old mill is blue."
+
+
+def ask(repo: Path, *more: Any, now: str) -> Any:
+    return memrepo(repo, "run", "--judge", "anthropic", *more, now=now)
+
+
+def pairs(service: Service) -> list[set[str]]:
+    found = [evidence(q).get("statements", []) for q in service.questions()]
+    return [{s["text"] for s in two} for two in found if two]
+
+
+def answering(**changes: Any) -> Act:
+    def answer(question: str) -> str:
+        return finding(**changes) if "statements" in evidence(question) else good(question)
+
+    return Act(answer=answer)
+
+
+def prepared(service: Service, repo: Path) -> None:
+    assert ask(repo, now=FIRST).exit == 0
+    for text in (RED, BLUE):
+        done(repo, "add", text, now=FIRST)
+    service.asked.clear()
+
+
+def manifest(repo: Path) -> dict[str, Any]:
+    return json.loads(max((repo / "runs").rglob("*.json")).read_text())
+
+
+def test_a_pair_that_may_stand_is_asked_about_once_and_paid_for_on_record(
+    service: Service, repo: Path
+) -> None:
+    prepared(service, repo)
+    assert ask(repo, now=LATER).exit == 0
+    assert pairs(service) == [{RED, BLUE}]
+    assert (manifest(repo)["calls"], len(manifest(repo)["compared"])) == (1, 1)
+    assert "1 call" in git(repo, "log", "-1", "--format=%(trailers)")
+    service.asked.clear()
+    assert ask(repo, now=NEXT).exit == 0
+    assert service.asked == []
+
+
+def test_a_sure_answer_replaces_the_older_memory(service: Service, repo: Path) -> None:
+    prepared(service, repo)
+    service.default = answering(
+        isContradiction=True, confidence=0.95, reasoning="One gate.", whichIsNewer="first"
+    )
+    assert ask(repo, now=LATER).exit == 0
+    (question,) = (e for q in service.questions() if "statements" in (e := evidence(q)))
+    stands = {m.body: m.status for m in memories(repo).values() if m.body in (RED, BLUE)}
+    newer = question["statements"][0]["text"]
+    assert stands == {newer: "active", ({RED, BLUE} - {newer}).pop(): "superseded"}
+
+
+def test_a_dry_run_asks_nothing_and_a_budget_that_is_reached_is_told(
+    service: Service, repo: Path
+) -> None:
+    prepared(service, repo)
+    assert ask(repo, "--dry-run", now=LATER).exit == 0
+    assert service.asked == []
+    answer = ask(repo, "--max-tokens", "10", now=LATER)
+    assert service.asked == []
+    assert [p["rule"] for p in answer.data["warnings"]] == ["pairs-not-compared"]

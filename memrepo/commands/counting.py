@@ -11,8 +11,8 @@ SAID = (
     ("memories_new", "new"), ("superseded", "superseded"), ("memories_retired", "retired"),
     ("memories_reworded", "reworded"), ("contested", "contested"),
     ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
-    ("tier_moves", "moved"), ("pruned", "pruned"), ("archived", "archived"),
-    ("hot_new", "made hot"), ("hot_gone", "no longer hot"),
+    ("nominated", "nominated"), ("tier_moves", "moved"), ("pruned", "pruned"),
+    ("archived", "archived"), ("hot_new", "made hot"), ("hot_gone", "no longer hot"),
 )  # fmt: skip
 """Counts for the subject of a run's merge, the weightiest first."""
 FULL = (
@@ -25,13 +25,13 @@ FULL = (
     ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
     ("superseded", "superseded"), ("memories_retired", "retired"),
     ("memories_reworded", "reworded"), ("contested", "contested"), ("notes_new", "new notes"),
-    ("notes_grown", "notes that grew"), ("tier_moves", "notes moved between tiers"),
-    ("pruned", "pruned"), ("archived", "archived"), ("hot_new", "new on the hot cache"),
-    ("hot_gone", "gone from the hot cache"),
+    ("notes_grown", "notes that grew"), ("nominated", "nominated notes judged"),
+    ("tier_moves", "notes moved between tiers"), ("pruned", "pruned"), ("archived", "archived"),
+    ("hot_new", "new on the hot cache"), ("hot_gone", "gone from the hot cache"),
 )  # fmt: skip
 """Counts for the full report."""
 _LIFE = (
-    ("tier_moves", "tier"), ("pruned", "prune"), ("archived", "archive"),
+    ("nominated", "nominate"), ("tier_moves", "tier"), ("pruned", "prune"), ("archived", "archive"),
     ("hot_new", "promote"), ("hot_gone", "demote"),
 )  # fmt: skip
 

@@ -20,9 +20,11 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.hotcache import HotRules
+from memrepo.policies.nomination import Candidate, nominated
 from memrepo.policies.upkeep import AGEING, Upkeep, upkeep
 from memrepo.purify.holding import fingerprints
 from memrepo.purify.manifest import Recorded
+from memrepo.purify.nominees import Nominee
 from memrepo.store.ledger import ledger_of
 from memrepo.views.hot import hot_changes, standing_of
 from memrepo.views.pages import render_views
@@ -63,6 +65,27 @@ def owed(
 def played(state: State, steps: Iterable[Step]) -> State:
     """Return the state after some steps."""
     return apply(state, (change for step in steps for change in step.changes))
+
+
+def nominees_of(
+    desk: Desk, state: State, now: datetime, never: frozenset[str]
+) -> tuple[Nominee, ...]:
+    """Return the notes that earned promotion, but for those whose nomination was taken back."""
+    accesses = ledger_of(desk.store).accesses()
+    # Marked notes aside, only what was retrieved can have earned anything.
+    notes = [
+        m for m in state.active if m.is_note and (m.flag("user_marked") or accesses.of(m.id).total)
+    ]
+    over = {part for one in never if one.startswith("nominate:") for part in one[9:].split("+")}
+    found = nominated(notes, accesses, now, desk.config.rules.tiers)
+    return tuple(_nominee(desk, one) for one in found if one.note.id not in over)
+
+
+def _nominee(desk: Desk, found: Candidate) -> Nominee:
+    path = found.note.path
+    last = desk.tree.files[path].rstrip(b"\n").count(b"\n") + 1
+    first = last - found.note.body.strip().count("\n")
+    return Nominee(nomination=found, blob=desk.tree.blobs[path], lines=(first, last))
 
 
 def owed_upkeep(

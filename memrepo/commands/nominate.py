@@ -24,7 +24,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """List the nominated notes; nothing is written."""
     with opened(session) as desk:
         accesses = ledger_of(desk.store).accesses()
-        found = nominated(desk.tree.state().active, accesses, session.now)
+        found = nominated(desk.tree.state().active, accesses, session.now, desk.config.rules.tiers)
     lines = _report(found) if options.report else lines_of(found)
     data = {"candidates": [c.as_json() for c in found]}
     return Answer(data=data, text="\n".join(lines))

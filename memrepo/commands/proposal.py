@@ -9,7 +9,7 @@ from datetime import datetime
 from memrepo.commands.consolidating import Setting as Consolidating
 from memrepo.commands.consolidating import consolidated
 from memrepo.commands.drafting import Drafter, Proposal, waiting_units
-from memrepo.commands.lifecycle import Owed, opinions, owed, played
+from memrepo.commands.lifecycle import Owed, nominees_of, opinions, owed, played
 from memrepo.commands.offering import Offered
 from memrepo.commands.progress import Tick, watched
 from memrepo.commands.session import Desk
@@ -26,6 +26,7 @@ from memrepo.purify.holding import Parted, fingerprints, part
 from memrepo.purify.intake import SourceText
 from memrepo.purify.kept import Kept
 from memrepo.purify.manifest import Consumed, Recorded, read_manifests
+from memrepo.purify.nominees import Nominee
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
@@ -73,11 +74,15 @@ def propose(
     """Compute what a run on the desk's commit would do."""
     state = desk.tree.state()
     manifests, damaged = read_manifests(state.files, desk.tree.layout)
-    purified = _purify(desk, state, manifests, judge, now, wish, tick)
+    refused: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
+    back = taken_back(desk)
+    nominees: tuple[Nominee, ...] = ()
+    if wish.mode == "incremental":
+        nominees = nominees_of(desk, state, now, back | refused)
+    purified = _purify(desk, state, manifests, nominees, judge, now, wish, tick)
     purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
-    never: frozenset[str] = bars.dropped.union(*(m.refused for m in manifests))
-    back = taken_back(desk)
+    never = bars.dropped | refused
     parted, life, offered = part(purified.steps, back, never, similar=bars.held), Owed(), Offered()
     if wish.mode == "incremental":
         # A judge that gave up on what is new is not asked for what is old.
@@ -189,6 +194,7 @@ def _purify(
     desk: Desk,
     state: State,
     manifests: Sequence[Recorded],
+    nominees: tuple[Nominee, ...],
     judge: Judge,
     now: datetime,
     wish: Wish,
@@ -197,7 +203,7 @@ def _purify(
     cursor = cursors(manifests)
     setting = Setting(
         now=now, judge=judge, profile=desk.config.profile, mode=wish.mode, near=_near(desk),
-        afresh=wish.manifest, kept=wish.kept,
+        afresh=wish.manifest, kept=wish.kept, nominees=nominees,
         read=watched(lambda blob: read_blob(desk.store.repo, blob), tick),
     )  # fmt: skip
     return purify(state, texts_at(desk, cursor), cursor, setting)

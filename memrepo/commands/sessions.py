@@ -138,7 +138,9 @@ def _refresh(first: Desk, session: Session, options: argparse.Namespace) -> Answ
     )  # fmt: skip
     ended = _end(first, session, options)
     at = desk(first.store)
-    found = nominated(wrote.state.active, ledger_of(at.store).accesses(), session.now)
+    found = nominated(
+        wrote.state.active, ledger_of(at.store).accesses(), session.now, at.config.rules.tiers
+    )
     started = _start(at, session, options)
     data = {
         **started.data, **ended.data, "commit": wrote.commit,

@@ -111,7 +111,8 @@ class Candidate:
     `text` has neither list marker nor checkbox. `context` is the heading path, outermost first,
     then the texts of enclosing list items. `key` and `value` are the halves of a bold lead
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
-    dates and `resources` distinct source files, over earlier evidence too.
+    dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
+    often recall handed over the note that it is; empty for what is no nominated note.
     """
 
     candidate_id: str
@@ -124,6 +125,7 @@ class Candidate:
     sources: tuple[Source, ...] = ()
     days: int = 1
     resources: int = 1
+    retrieved: str = ""
 
     @property
     def captured(self) -> str:

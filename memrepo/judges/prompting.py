@@ -158,6 +158,7 @@ def _candidate(c: Candidate) -> dict[str, Any]:
         "candidate_id": c.candidate_id, "text": c.text, "context": list(c.context),
         "type_hint": c.type_hint, "key": c.key, "value": c.value, "task": c.task,
         "captured": c.captured, "days": c.days, "resources": c.resources,
+        "retrieved": c.retrieved,
     })  # fmt: skip
 
 

@@ -91,6 +91,8 @@ _BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (talk.UNDER_WAY, Signal("under_way", action=0.20, identity=0.10)),
     (talk.WHEN, Signal("when", judgement=0.15, persistence=0.20)),
 )
+_LOOKED_FOR = Signal("looked_for", durability=0.10, judgement=0.20, persistence=0.30)
+"""A note that recall handed over again and again has shown what it is good for."""
 _SMALL_TALK = Signal("small_talk", -0.25, -0.25, -0.10, -0.15, -0.25, 0.25)
 _ANSWER = Signal("answers", judgement=0.25, action=0.10, persistence=0.10)
 _SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
@@ -129,6 +131,8 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     yield from _shape_signals(candidate, text, key)
     if not document:
         yield from _speech_signals(candidate, text)
+    if candidate.retrieved:
+        yield _LOOKED_FOR
     again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
     if again:
         yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))

@@ -85,6 +85,8 @@ def nearest_heading(candidate: Candidate) -> str:
 
 def title_of(candidate: Candidate) -> str:
     """Return the name of the first source file that is neither a date nor generic, or nothing."""
+    if candidate.retrieved:
+        return ""  # the name of a note's file is made from its text
     names = [s.resource.rsplit("/", 1)[-1].removesuffix(".md") for s in candidate.sources]
     return next(_telling(names[::-1]), "")
 

@@ -14,9 +14,11 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time
+from memrepo.policies.tiers import TierRules, moves
 
 WEEK, FORTNIGHT, EVER = (7, 3), (14, 5), 8
 """Days and retrievals within them, twice; then retrievals in all."""
+SKILLS, HOT_CACHE = "skills", "hot cache"
 _HOW_TO = ("how to", "procedure", "runbook", "step 1", "steps", "workflow", "recipe", "method")
 
 
@@ -29,6 +31,13 @@ class Candidate:
     why: tuple[str, ...]
     destination: str
 
+    @property
+    def record(self) -> str:
+        """Return the record of its retrievals in one line."""
+        last = self.access.last
+        ever = f", last retrieved {format_time(last)}" if last else ""
+        return f"{', '.join(self.why)}{ever}"
+
     def as_json(self) -> dict[str, Any]:
         """Return what the report says of it."""
         last = self.access.last
@@ -39,21 +48,26 @@ class Candidate:
         }  # fmt: skip
 
 
-def nominated(notes: Iterable[Memory], accesses: Accesses, now: datetime) -> tuple[Candidate, ...]:
+def nominated(
+    notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
+) -> tuple[Candidate, ...]:
     """Return the notes that meet a threshold and were not promoted yet, most retrieved first."""
     found = []
     for note in notes:
         if note.is_note and note.status == "active" and not note.flag("promoted"):
             access = accesses.of(note.id)
-            if why := reasons(note, access, now):
+            if why := reasons(note, access, now, rules):
                 found.append(
                     Candidate(note=note, access=access, why=why, destination=destination(note))
                 )
     return tuple(sorted(found, key=lambda c: (-c.access.total, c.note.path)))
 
 
-def reasons(note: Memory, access: Access, now: datetime) -> tuple[str, ...]:
-    """Return the thresholds that a note meets, in words."""
+def reasons(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[str, ...]:
+    """Return the thresholds that a note meets, in words.
+
+    A note that was recovered from forgotten counts as marked before a run has written so.
+    """
     why = []
     for days, least in (WEEK, FORTNIGHT):
         count = access.within(days, now)
@@ -61,7 +75,7 @@ def reasons(note: Memory, access: Access, now: datetime) -> tuple[str, ...]:
             why.append(f"{count} retrievals in {days} days")
     if access.total >= EVER:
         why.append(f"{access.total} retrievals in all")
-    if note.flag("user_marked"):
+    if note.flag("user_marked") or any(m.marked for m in moves(note, access, now, rules)):
         why.append("marked by the user")
     return tuple(why)
 
@@ -69,4 +83,4 @@ def reasons(note: Memory, access: Access, now: datetime) -> tuple[str, ...]:
 def destination(note: Memory) -> str:
     """Propose where a note belongs: a method among the skills, all else by way of the purifier."""
     text = normalise(f"{note.text('title')} {note.body[:2000]}")
-    return "skills" if any(word in text for word in _HOW_TO) else "hot cache"
+    return SKILLS if any(word in text for word in _HOW_TO) else HOT_CACHE

@@ -118,7 +118,10 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
     evidence = [text for c in cluster.candidates for text in (c.text, *c.context)]
     names = held(claim.entities, evidence)
-    memory = _memory(known, claim, id_, sources, twin).with_fields({"entities": names or None})
+    made: dict[str, Any] = {"entities": names or None}
+    if any(c.retrieved for c in cluster.candidates):
+        made["origin"] = "promotion"
+    memory = _memory(known, claim, id_, sources, twin).with_fields(made)
     if why := storable(memory):
         return Decision(
             cluster_id=cluster.cluster_id, memory_id="", disposition="quarantined", reason=why

@@ -33,6 +33,10 @@ class Placed:
     """ISO date of the commit that brought it: the last resort for its capture date."""
     former: str = ""
     """Text hash of the unit that stood here before an edit, or empty."""
+    retrieved: str = ""
+    """How often recall handed it over, for a note that earned promotion by that."""
+    hint: str = ""
+    """Its kind, where its file does not say it."""
 
     def source(self) -> Source:
         """Return the unit's provenance."""
@@ -97,11 +101,13 @@ def _sameness(unit: Unit) -> str:
 def _candidate(key: str, members: list[Placed]) -> Candidate:
     first = members[0].unit
     sources = tuple(dict.fromkeys(m.source() for m in members))
+    kinds = tuple(dict.fromkeys(m.hint or default_type(m.resource) for m in members))
     return Candidate(
         candidate_id=f"cand-{key[:16]}", text=first.text,
         context=(*first.headings, *first.parents),
-        type_hint=hint_of(tuple(dict.fromkeys(default_type(m.resource) for m in members))),
+        type_hint=hint_of(kinds),
         key=first.key, value=first.value, task=first.task, sources=sources,
         days=len({s.captured for s in sources if s.captured_from != "commit"}) or 1,
         resources=len({s.resource for s in sources}),
+        retrieved=next(filter(None, (m.retrieved for m in members)), ""),
     )  # fmt: skip

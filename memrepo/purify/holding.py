@@ -73,6 +73,8 @@ def part(
     was refused, shares its fate.
     """
     rest, out = _split(steps, refused)
+    # That a note was judged holds, though what it would have become was refused before.
+    rest += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
     kept, held = _split(rest, taken_back | similar)
     kept_so, back = _split(held, similar)
     why = [SIMILAR] if back else []

@@ -28,6 +28,7 @@ from memrepo.purify.judgeable import in_scope
 from memrepo.purify.kept import Kept
 from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
+from memrepo.purify.nominees import Nominee, nominations
 from memrepo.purify.parts import divide
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
@@ -53,6 +54,8 @@ class Setting:
     """A search index over the memories, where there is one."""
     kept: Kept | None = None
     """Answers of a run that broke off, where the judge's cost money."""
+    nominees: tuple[Nominee, ...] = ()
+    """Notes that were looked for so often that they are judged like what is new."""
     afresh: bool = False
     """Judge what was rejected before as well: the rules have changed since."""
 
@@ -88,9 +91,9 @@ def purify(
     whole = setting.mode == "reconciliation"
     intake = take_in(texts, cursor, reader, whole=whole)
     carried = setting.kept.unbilled if setting.kept else Usage()
-    if not intake.consumed and not intake.placed:
+    if not (intake.consumed or intake.placed or setting.nominees):
         return Purified(problems=tuple(intake.problems), receipt=Receipt(usage=carried))
-    scope = in_scope(state, intake, texts, reader, afresh=setting.afresh)
+    scope = in_scope(state, intake, texts, reader, nominees=setting.nominees, afresh=setting.afresh)
     gathered = scope.gathered
     before = setting.judge.usage
     judged = ask_promotions(gathered.candidates, setting, scope.beside)
@@ -113,7 +116,11 @@ def purify(
     gone = None if whole and not receipt.partial else intake.gone
     retired = retire(state, gone, reader.standing, made.touched, setting.run)
     return Purified(
-        steps=(*_steps(made, noted), *retired),
+        steps=(
+            *_steps(made, noted),
+            *retired,
+            *nominations(setting.nominees, verdicts, groups, made.decisions),
+        ),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),
         returned=_returned(state, groups, made.decisions),
         consumed=tuple(_except(entry, left_open) for entry in intake.consumed),

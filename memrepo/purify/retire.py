@@ -37,7 +37,7 @@ def retire(
         if memory.is_note or memory.id in kept or memory.standing == STANDING:
             continue
         lost = [s for s in memory.sources if _left(s, gone)]
-        if lost and not any(_stands(source, standing) for source in memory.sources):
+        if lost and not any(_stands(state, source, standing) for source in memory.sources):
             found[lost[0].resource].append(memory)
     return tuple(_step(path, members, standing, run) for path, members in sorted(found.items()))
 
@@ -48,8 +48,10 @@ def _left(source: Source, gone: Mapping[str, frozenset[str]] | None) -> bool:
     )
 
 
-def _stands(source: Source, standing: TextHashes) -> bool:
-    return source.text_hash in standing(source.resource)
+def _stands(state: State, source: Source, standing: TextHashes) -> bool:
+    """Tell whether evidence stands; a note that was promoted is none that could lose its text."""
+    noted = state.layout.is_memory(source.resource)
+    return noted or source.text_hash in standing(source.resource)
 
 
 def _step(path: str, members: list[Memory], standing: TextHashes, run: str) -> Step:

@@ -59,11 +59,12 @@ def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Pat
     assert (
         done(repo, "show", first.id, "--no-touch", now=after(days=16))["derived"]["tier"] == "warm"
     )
+    (one,) = done(repo, "nominate", now=after(days=16))["candidates"]
+    assert (one["id"], one["why"]) == (first.id, ["marked by the user"])
     done(repo, "run", now=after(days=16))
     back = memories(repo)[first.id]
     assert (back.text("tier"), back.flag("user_marked")) == ("warm", True)
-    (one,) = done(repo, "nominate", now=after(days=16))["candidates"]
-    assert (one["id"], one["why"]) == (first.id, ["marked by the user"])
+    assert back.flag("promoted")
     # The others are cleaned 30 days after the commit that showed them forgotten, this one never.
     done(repo, "run", now=after(days=45))
     assert len(notes(repo)) == len(notes(small_repo))

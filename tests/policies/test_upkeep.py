@@ -343,19 +343,28 @@ def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> Non
      (8, 5, ("5 retrievals in 14 days",)), (20, 7, ()), (20, 8, ("8 retrievals in all",))],
 )  # fmt: skip
 def test_a_note_is_nominated_at_each_threshold(ago: int, count: int, why: tuple[str, ...]) -> None:
-    note, now = memory(type="note"), T0 + 30 * D
+    now = T0 + 30 * D
+    note = memory(type="note", created=now - (ago + 1) * D)
     accesses = fold(reads(note, *[now - ago * D] * count))
-    found = nominated([note], accesses, now)
+    found = nominated([note], accesses, now, RULES.tiers)
     assert tuple(c.why for c in found) == ((why,) if why else ())
+
+
+def test_a_note_that_was_recovered_from_forgotten_counts_as_marked_at_once() -> None:
+    note = memory(type="note")
+    for age, why in ((14 * D, ()), (14 * D + S, ("marked by the user",))):
+        read = fold(reads(note, T0 + age))
+        found = nominated([note], read, T0 + age, RULES.tiers)
+        assert tuple(c.why for c in found) == ((why,) if why else ())
 
 
 def test_a_marked_note_is_nominated_and_a_promoted_one_never_again() -> None:
     note = memory(type="note", user_marked=True, title="How to prune the oak")
-    (found,) = nominated([note], Accesses(), T0)
+    (found,) = nominated([note], Accesses(), T0, RULES.tiers)
     assert found.destination == "skills"
     assert found.as_json()["why"] == ["marked by the user"]
-    assert nominated([note.with_fields({"promoted": True})], Accesses(), T0) == ()
-    assert nominated([memory(user_marked=True)], Accesses(), T0) == ()
+    assert nominated([note.with_fields({"promoted": True})], Accesses(), T0, RULES.tiers) == ()
+    assert nominated([memory(user_marked=True)], Accesses(), T0, RULES.tiers) == ()
 
 
 # -- the law -------------------------------------------------------------------------------------

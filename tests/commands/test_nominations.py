@@ -1,0 +1,163 @@
+"""Notes that were looked for again and again are judged by a run, once, and become memories."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from driving import NOW, assert_sound, done, git, memories, memrepo, standing, subjects
+
+from memrepo.core.memory import Memory
+from memrepo.core.times import format_time, parse_time
+
+SAID = "The backup of the wiki runs at 03:40 and writes to the second disk in the cellar."
+STEPS = "How to rotate the wiki's key: stop the proxy, run `rotate-key wiki`, start the proxy."
+
+
+def after(**span: int) -> str:
+    return format_time(parse_time(NOW) + timedelta(**span))
+
+
+def noted(repo: Path, text: str) -> str:
+    return str(done(repo, "add", text, "--type", "note")["id"])
+
+
+def looked_for(repo: Path, id_: str, times: int = 3) -> None:
+    for hour in range(times):
+        done(repo, "show", id_, now=after(hours=hour))
+
+
+def promoted(repo: Path) -> list[Memory]:
+    return [m for m in memories(repo).values() if m.text("origin") == "promotion"]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository without a workspace."""
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def test_a_note_looked_for_three_times_becomes_a_memory_that_quotes_it(repo: Path) -> None:
+    id_ = noted(repo, SAID)
+    looked_for(repo, id_)
+    ran = done(repo, "run", now=after(days=1))
+    assert (ran["counts"]["nominated"], ran["counts"]["memories_new"]) == (1, 1)
+    (made,) = promoted(repo)
+    note = memories(repo)[id_]
+    assert note.flag("promoted")
+    assert made.body == SAID
+    assert made.type != "note"
+    (source,) = made.sources
+    assert source.resource == note.path
+    (quoted,) = done(repo, "why", made.id, now=after(days=1))["evidence"]
+    assert (quoted["quote"], quoted["missing"]) == (SAID, False)
+    body = git(repo, "log", "--format=%B", "-20")
+    assert (
+        f"Memrepo-Reason: 3 retrievals in 7 days, last retrieved {after(hours=2)}: became" in body
+    )
+    assert f"Memrepo-Memory: {made.id}" in body
+    assert_sound(repo)
+
+
+def test_a_nomination_happens_once_however_often_the_note_is_read_after(repo: Path) -> None:
+    id_ = noted(repo, SAID)
+    looked_for(repo, id_)
+    done(repo, "run", now=after(days=1))
+    for day in range(2, 6):
+        done(repo, "show", id_, now=after(days=day))
+        done(repo, "run", now=after(days=day))
+    assert done(repo, "nominate", now=after(days=6))["candidates"] == []
+    assert sum(s.startswith("nominate:") for s in subjects(repo)) == 1
+    assert len(promoted(repo)) == 1
+
+
+def test_what_is_judged_to_be_chatter_is_set_aside_and_not_asked_again(repo: Path) -> None:
+    id_ = noted(repo, "Sounds good, thanks! See you later then.")
+    looked_for(repo, id_)
+    ran = done(repo, "run", now=after(days=1))
+    assert ran["counts"]["rejected"] + ran["counts"]["deferred"] == 1
+    assert promoted(repo) == []
+    assert memories(repo)[id_].flag("promoted")
+    before = standing(repo)
+    assert done(repo, "run", now=after(days=1))["status"] == "skipped"
+    assert standing(repo) == before
+
+
+def test_a_nominated_how_to_is_a_method(repo: Path) -> None:
+    id_ = noted(repo, STEPS)
+    looked_for(repo, id_)
+    assert done(repo, "nominate", now=after(days=1))["candidates"][0]["destination"] == "skills"
+    done(repo, "run", now=after(days=1))
+    (made,) = promoted(repo)
+    assert (made.type, made.layer) == ("method", "skills")
+
+
+def test_a_note_found_again_after_it_was_forgotten_is_nominated_by_the_same_run(
+    repo: Path,
+) -> None:
+    id_ = noted(repo, SAID)
+    done(repo, "run", now=after(days=15))
+    assert memories(repo)[id_].text("tier") == "forgotten"
+    done(repo, "show", id_, now=after(days=16))
+    (one,) = done(repo, "nominate", now=after(days=16))["candidates"]
+    assert one["why"] == ["marked by the user"]
+    ran = done(repo, "run", now=after(days=16))
+    assert (ran["counts"]["nominated"], ran["counts"]["tier_moves"]) == (1, 1)
+    note = memories(repo)[id_]
+    assert (note.flag("promoted"), note.flag("user_marked"), note.text("tier")) == (
+        True, True, "warm",
+    )  # fmt: skip
+
+
+def test_what_the_memories_say_already_is_not_said_twice(repo: Path) -> None:
+    known = str(done(repo, "add", SAID)["id"])
+    id_ = noted(repo, SAID)
+    looked_for(repo, id_)
+    done(repo, "run", now=after(days=1))
+    assert promoted(repo) == []
+    assert memories(repo)[id_].flag("promoted")
+    assert [s.resource for s in memories(repo)[known].sources] == [memories(repo)[id_].path]
+
+
+def test_a_nomination_that_a_person_took_back_is_not_made_again(repo: Path) -> None:
+    id_ = noted(repo, SAID)
+    looked_for(repo, id_)
+    run = done(repo, "run", now=after(days=1))["run"]
+    done(repo, "revert", run, now=after(days=1))
+    assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
+    done(repo, "run", now=after(days=2))
+    assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
+
+
+def test_a_memory_that_a_person_rejected_does_not_come_back_by_a_note(repo: Path) -> None:
+    known = str(done(repo, "add", SAID)["id"])
+    done(repo, "reject", known, "--reason", "wrong disk")
+    id_ = noted(repo, f"{SAID[:-1]}, as was said in the meeting of the week.")
+    other = noted(repo, "The cellar is dry since the pump was changed for a new one in spring.")
+    looked_for(repo, id_)
+    looked_for(repo, other)
+    memrepo(repo, "run", now=after(days=1))
+    assert [m.body for m in promoted(repo)] == [memories(repo)[other].body]
+
+
+def test_a_reconciliation_keeps_what_rests_on_a_note_and_nominates_nothing(repo: Path) -> None:
+    id_, other = noted(repo, SAID), noted(repo, STEPS)
+    looked_for(repo, id_)
+    done(repo, "run", now=after(days=1))
+    looked_for(repo, other)
+    memrepo(repo, "run", "--mode", "reconciliation", now=after(days=2))
+    (made,) = promoted(repo)
+    assert made.standing == "resolved"
+    assert not memories(repo)[other].flag("promoted")
+
+
+def test_a_dry_run_counts_the_nomination_and_writes_nothing(repo: Path) -> None:
+    id_ = noted(repo, SAID)
+    looked_for(repo, id_)
+    before = standing(repo)
+    dry = done(repo, "run", "--dry-run", now=after(days=1))
+    assert dry["counts"]["nominated"] == 1
+    assert standing(repo) == before
+    assert done(repo, "run", now=after(days=1))["counts"] == dry["counts"]

@@ -71,6 +71,8 @@ class Hit:
     tier: str
     """Of notes; empty for others."""
     expired: bool
+    trust: str
+    """human-reviewed, machine-confirmed or unverified."""
     answer_confidence: str
     """How far an answer from it can be trusted: high, or less for notes of lower tiers."""
     sources: tuple[Source, ...]

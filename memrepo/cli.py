@@ -75,6 +75,7 @@ def _session(options: argparse.Namespace) -> Session:
     return Session(
         where=(Path.cwd() / options.folder).absolute(),
         now=_now(options.now),
+        clock=lambda: _now(options.now),
         json=options.json,
         quiet=options.quiet,
         colour=_colour(options),

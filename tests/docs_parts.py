@@ -18,6 +18,7 @@ from memrepo.core.codec import RULES
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
 from memrepo.core.tombstones import TOMBSTONE_FIELDS
+from memrepo.serving.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)
@@ -192,6 +193,18 @@ def _rows(actions: Iterable[argparse.Action]) -> list[tuple[str, str]]:
     return rows
 
 
+TOOLSETS = {"default": DEFAULT, "admin": ADMIN, "connector": CONNECTOR}
+
+
+def tool_table(tools: Iterable[Tool]) -> str:
+    """Render tools for agents with their arguments; those in brackets may be left out."""
+    rows = []
+    for tool in tools:
+        takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.takes)
+        rows.append((f"`{tool.name}`", " ".join(takes), tool.description))
+    return table(("tool", "takes", "what for"), rows)
+
+
 def part(name: str) -> str:
     """Render one generated part; raises KeyError for a name that is none."""
     word, _, rest = name.partition(" ")
@@ -214,6 +227,8 @@ def part(name: str) -> str:
             return global_table()
         case "usage", _:
             return usage(rest)
+        case "tools", _:
+            return tool_table(TOOLSETS[rest])
     raise KeyError(name)
 
 

@@ -20,6 +20,7 @@ from memrepo.commands.when import (
 from memrepo.core.ids import visible
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import counted
+from memrepo.policies.trust import trust_of
 from memrepo.store import index
 
 CHARS_PER_TOKEN = 4
@@ -128,7 +129,8 @@ def hit_of(found: Recalled) -> dict[str, Any]:
         "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
         "text": found.text, "score": found.score, "parts": dict(found.parts),
         "status": memory.status, "standing": memory.standing, "tier": found.tier,
-        "expired": found.over, "answer_confidence": found.answer_confidence,
+        "expired": found.over, "trust": trust_of(memory),
+        "answer_confidence": found.answer_confidence,
         "sources": [
             {"resource": s.resource, "lines": list(s.lines), "captured": s.captured,
              "blob": s.blob}

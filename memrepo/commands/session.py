@@ -43,6 +43,12 @@ class Session:
     read: Callable[[], str] = str
     tick: Callable[[str], None] = lambda _: None
     edit: Callable[[str], str | None] = lambda _: None
+    clock: Callable[[], datetime] | None = None
+    """The time from then on, for a command that goes on for long."""
+    expect: str = ""
+    """The commit, or its first digits, that a write may build on; empty: whichever HEAD is at."""
+    subject: str = ""
+    """What a commit's subject says instead of a step's own words."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "now", whole_seconds(self.now))
@@ -102,7 +108,7 @@ class Desk:
         """Return what the commits of one command share."""
         from memrepo.core.messages import Context
 
-        return Context(actor=self.actor(session), **more)
+        return Context(actor=self.actor(session), **{"subject": session.subject, **more})
 
 
 @contextmanager
@@ -111,6 +117,7 @@ def opened(session: Session) -> Iterator[Desk]:
     from memrepo.store.repo import open_repository
 
     with open_repository(session.where) as store:
+        store.expected = session.expect
         yield desk(store)
 
 

@@ -74,8 +74,7 @@ def _start(first: Desk, session: Session, options: argparse.Namespace) -> Answer
         at = seconds(session.now)
         ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], session.now)
         (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
-    hot, notes, warnings = _context(first, session, options.audience)
-    packed = pack(hot, notes, warnings, options.max_tokens)
+    packed, hot, notes, warnings = context(first, session, options.audience, options.max_tokens)
     data = {
         "session": id_, "audience": options.audience, "context": packed.text,
         "tokens": packed.tokens, "left_out": packed.left_out, "hot": [m.id for m in hot],
@@ -96,10 +95,13 @@ def _id(session: Session, options: argparse.Namespace) -> str:
     return given or f"session-{session.now:%Y%m%dT%H%M%SZ}"
 
 
-def _context(
-    first: Desk, session: Session, audience: str
-) -> tuple[list[Memory], list[Memory], list[str]]:
-    """Return hot memories, hot notes and warnings; looking at them is no retrieval."""
+def context(
+    first: Desk, session: Session, audience: str, max_tokens: int
+) -> tuple[Packed, list[Memory], list[Memory], list[str]]:
+    """Return what a session is told, and the hot memories, hot notes and warnings in it.
+
+    Looking at them is no retrieval.
+    """
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
     hot = [m for m in state.active if hot_of(m) is not None and not is_over(
@@ -116,7 +118,7 @@ def _context(
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
-    return hot, notes, waiting
+    return pack(hot, notes, waiting, max_tokens), hot, notes, waiting
 
 
 def _end(first: Desk, session: Session, options: argparse.Namespace) -> Answer:

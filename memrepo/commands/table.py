@@ -86,6 +86,9 @@ GROUPS: dict[str, dict[str, str]] = {
         "export": "write the memories in another program's format",
         "import": "take in the claims of a memory-purifier workspace",
     },
+    "for agents": {
+        "mcp": "serve the memory's tools to an agent over standard input and output",
+    },
     "for git, hooks and shells": {
         "check": "validate memory files",
         "merge-driver": "join one file field by field, for `git merge` (git calls it)",

@@ -24,6 +24,7 @@ class Context:
 
     `settles` are merges that git made and that are set right.
     `prints` are fingerprints of a step that is written again and whose changes are not at hand.
+    `subject` stands in the subject instead of the step's own words.
     """
 
     actor: str
@@ -32,6 +33,7 @@ class Context:
     extra: Mapping[str, str] | None = None
     prints: tuple[str, ...] = ()
     settles: tuple[str, ...] = ()
+    subject: str = ""
 
 
 def fold(text: str, limit: int) -> str:
@@ -47,7 +49,7 @@ def counted(count: int, one: str, many: str) -> str:
 
 def message(step: Step, context: Context) -> str:
     """Spell the commit message of a step."""
-    subject = fold(f"{step.op}: {step.what}", SUBJECT_LENGTH)
+    subject = fold(f"{step.op}: {context.subject or step.what}", SUBJECT_LENGTH)
     trailers = [("Run", context.run)] if context.run else []
     trailers.append(("Op", step.op))
     trailers += [("Memory", id_) for id_ in step.memory_ids]

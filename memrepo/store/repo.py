@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from git import Repo
 
 __all__ = (
-    "TX", "BranchMoved", "CannotWork", "FilesInTheWay", "Repository", "open_repository",
+    "TX", "BranchMoved", "CannotWork", "FilesInTheWay", "NotAsExpected", "Repository",
+    "open_repository",
 )  # fmt: skip
 
 WRITE_WAIT_S = 10.0
@@ -56,16 +57,30 @@ class BranchMoved(MemrepoError):
         )
 
 
+class NotAsExpected(MemrepoError):
+    """A write was to build on a commit that is no longer the newest."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(
+            f"nothing was written: expected commit {expected[:12]}, found {found[:12]}",
+            fix="read again what the write rests on, then name the commit found",
+        )
+
+
 class Repository:
     """A memory repository: its git repository, layout, and the only way to write to it.
 
-    `notices` are findings of the writer itself, such as a write that a crash had cut short.
+    `notices` are findings of the writer itself, such as a write that a crash had cut short. With
+    `expected` a chain lands on that commit (or its first digits) and on no other.
     """
 
     def __init__(self, repo: Repo, layout: Layout) -> None:
         self.repo = repo
         self.layout = layout
         self.notices: list[Problem] = []
+        self.expected = ""
         self._held: tuple[int, ...] = ()
 
     @cached_property
@@ -274,8 +289,7 @@ class Repository:
         """
         with self.writing():
             self.refuse_unfit()
-            if self.head() != base:
-                raise BranchMoved(self.branch)
+            self._refuse_other(base)
             self._advance(base, name, lambda: tip)
 
     def _signed(self, chain: Chain, name: str) -> str:
@@ -286,9 +300,15 @@ class Repository:
 
     def _refuse_unready(self, chain: Chain) -> None:
         self.refuse_unfit()
-        if self.head() != chain.base:
-            raise BranchMoved(self.branch)
+        self._refuse_other(chain.base)
         self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
+
+    def _refuse_other(self, base: str) -> None:
+        """Raise NotAsExpected or BranchMoved where a change was computed on another commit."""
+        if not base.startswith(self.expected):
+            raise NotAsExpected(self.expected, base)
+        if self.head() != base:
+            raise BranchMoved(self.branch)
 
     def _advance(self, base: str, name: str, build: Callable[[], str]) -> str:
         note = Journal(branch=self.branch, base=base, ref=TX + name)

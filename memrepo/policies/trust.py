@@ -1,0 +1,20 @@
+"""Trust: who stands behind the wording of a memory, derived from its stamps and never stored."""
+
+from __future__ import annotations
+
+from memrepo.core.memory import Memory, Stamp
+
+
+def trust_of(memory: Memory) -> str:
+    """Return `human-reviewed`, `machine-confirmed` or `unverified`.
+
+    A confirmation counts for the wording that it was given to: one from before the last change by
+    another actor is none.
+    """
+    written: Stamp | None = memory.fields.get("generated")
+    stamps: tuple[Stamp, ...] = memory.fields.get("verified", ())
+    since = written.at if written else None
+    held = [s for s in stamps if since is None or s.at is None or s.at >= since]
+    if any(s.by.startswith("human:") for s in (*held, *([written] if written else []))):
+        return "human-reviewed"
+    return "machine-confirmed" if held else "unverified"

@@ -1,0 +1,1 @@
+"""Memory for agents over MCP: tools, resources and prompts on top of the commands."""

@@ -1,0 +1,188 @@
+"""The tools that read: search, open one memory, what stands around it, where things stand."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from memrepo.commands.adding import NotOneOf
+from memrepo.commands.finding import find
+from memrepo.commands.past import find_present
+from memrepo.commands.quoting import evidence
+from memrepo.commands.recalling import facts, recall, recalled
+from memrepo.commands.search import hit_of
+from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.touching import HITS, touch
+from memrepo.commands.when import desk_at
+from memrepo.core.memory import TYPES, Memory
+from memrepo.core.messages import fold
+from memrepo.core.state import State
+from memrepo.core.times import format_time
+from memrepo.policies.trust import trust_of
+from memrepo.serving.calls import Call
+from memrepo.serving.replies import Reply, listing, longest, place, told
+from memrepo.store.index import Filter
+from memrepo.store.ledger import ledger_of
+from memrepo.views.context import HEAD, fenced
+
+LIMIT = 10
+MAX_TOKENS = 2000
+
+
+def search(call: Call) -> Reply:
+    """Answer with the memories that fit words best; the first three count as retrieved."""
+    for word in call.get("types", ()):
+        if word not in TYPES:
+            raise NotOneOf("types", word, TYPES)
+    only = Filter(types=tuple(call.get("types", ())), limit=call.get("limit", LIMIT))
+    at = call.get("at")
+    with opened(call.session) as here:
+        there = desk_at(here, at)
+        found = recall(there, [call.get("query")], only, call.session.now, past=bool(at))
+        hits = [told(hit_of(one), score=round(one.score, 3)) for one in found]
+        reply = listing(hits, there.tree.commit, _bound(call))
+        _touch(here, call.session, at, [hit["id"] for hit in reply.data["hits"][:HITS]])
+    return reply
+
+
+def get(call: Call) -> Reply:
+    """Answer with one memory: its text, what is derived of it, and its evidence quoted."""
+    at, session = call.get("at"), call.session
+    with opened(session) as here:
+        there = desk_at(here, at)
+        memory = find_present(there, there.tree.state(), call.get("id"), here)
+        derived: dict[str, Any] = {}
+        if not at:
+            accesses = ledger_of(here.store).accesses()
+            derived = facts(memory, accesses, session.now, there.config.rules)
+        quotes = evidence(there, memory)
+        _touch(here, session, at, [memory.id])
+    data = {
+        "commit": there.tree.commit, "notice": HEAD, "id": memory.id, **_about(memory),
+        **derived, "sources": [
+            {"source": place(q["resource"], q["lines"]), "captured": q["captured"],
+             "resolved": q["resolved"]}
+            for q in quotes[:5]
+        ],
+    }  # fmt: skip
+    whole = _whole(memory, quotes)
+
+    def build(text: str) -> Reply:
+        cut = len(text) < len(whole)
+        block = fenced(text)
+        head = f"{memory.id} ({memory.type}, {data['trust']}). {HEAD}"
+        tail = ["cut: raise max_tokens for the rest"] if cut else []
+        return Reply(
+            text="\n".join([head, block, *tail]),
+            data={**data, "text": block, "truncated": cut},
+        )
+
+    return longest(whole, _bound(call), build)
+
+
+def _about(memory: Memory) -> dict[str, Any]:
+    created = memory.time("created")
+    known = {
+        "type": memory.type, "status": memory.status, "standing": memory.standing,
+        "trust": trust_of(memory), "layer": memory.layer,
+        "created": format_time(created) if created else "",
+        "supersedes": list(memory.texts("supersedes")),
+        "superseded_by": list(memory.texts("superseded_by")),
+    }  # fmt: skip
+    return {key: value for key, value in known.items() if value}
+
+
+def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
+    names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
+    lines = [memory.body, ""]
+    lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
+    lines += [f"{name}: {', '.join(memory.texts(name))}" for name in ("tags", "entities")
+              if memory.texts(name)]  # fmt: skip
+    lines += [f"evidence: {fold(q['quote'], 300)}" for q in quotes[:5] if q["quote"]]
+    return "\n".join(lines).strip()
+
+
+def related(call: Call) -> Reply:
+    """Answer with the memories that links and supersessions join to one, either way."""
+    with opened(call.session) as desk:
+        state = desk.tree.state()
+        memory = find(state, call.get("id"))
+        found = [
+            (other, relation) for other, relation in neighbours(state, memory)
+            if other.status != "forgotten"
+        ]  # fmt: skip
+        return _listed(desk, call, found)
+
+
+def neighbours(state: State, memory: Memory) -> Iterator[tuple[Memory, str]]:
+    """Yield each memory that stands next to one, once, and how it does."""
+    pairs = [(link.target, link.type) for link in memory.fields.get("links", ())]
+    pairs += [(id_, "supersedes") for id_ in memory.texts("supersedes")]
+    pairs += [(id_, "superseded_by") for id_ in memory.texts("superseded_by")]
+    pairs += [
+        (other.id, f"{link.type} (from there)")
+        for other in state.memories.values() for link in other.fields.get("links", ())
+        if link.target == memory.id
+    ]  # fmt: skip
+    seen = {memory.id}
+    for id_, relation in pairs:
+        if id_ in state.memories and id_ not in seen:
+            seen.add(id_)
+            yield state.memories[id_], relation
+
+
+def thread_context(call: Call) -> Reply:
+    """Answer with what was kept of the conversations that a memory comes from, oldest first."""
+    with opened(call.session) as desk:
+        state = desk.tree.state()
+        threads = set(find(state, call.get("id")).texts("threads"))
+        found = [(m, "") for m in state.active if threads.intersection(m.texts("threads"))]
+        found.sort(key=lambda pair: (pair[0].captured, pair[0].text("created"), pair[0].id))
+        return _listed(desk, call, found)
+
+
+def _listed(desk: Desk, call: Call, found: Sequence[tuple[Memory, str]]) -> Reply:
+    accesses, rules = ledger_of(desk.store).accesses(), desk.config.rules
+    hits = []
+    for memory, relation in found[: call.get("limit", LIMIT)]:
+        one = recalled(memory, accesses, call.session.now, rules)
+        more = {"relation": relation} if relation else {}
+        hits.append(told(hit_of(one), **more))
+    return listing(hits, desk.tree.commit, _bound(call))
+
+
+def status(call: Call) -> Reply:
+    """Answer with counts, what waits for a person, and the newest commit."""
+    found = call.run("status").data
+    data = {
+        "commit": found["commit"], "memories": found["memories"], "notes": found["tiers"],
+        "sources_unread": len(found["unread"]), "waiting": found["waiting"],
+        "last_run": found["last_run"], "contradictions": found["contradictions"],
+        "problems": len(found["problems"]), "uncommitted": len(found["uncommitted"]),
+    }  # fmt: skip
+    counts = ", ".join(f"{n} {name}" for name, n in found["memories"].items()) or "no memories"
+    waits = f"; waits for review: {', '.join(found['waiting'])}" if found["waiting"] else ""
+    return Reply(text=f"{counts}, as of commit {found['commit'][:10]}{waits}", data=data)
+
+
+def report(answer: Answer, max_tokens: int) -> Reply:
+    """Return what a command printed, as data, and its exit code."""
+    commits = {
+        key: answer.data[key] for key in ("run", "commit", "commits") if answer.data.get(key)
+    }
+
+    def build(text: str) -> Reply:
+        cut = len(text) < len(answer.text)
+        data = {"exit": int(answer.exit), **commits, "report": fenced(text), "truncated": cut}
+        return Reply(text=f"exit {int(answer.exit)}. {HEAD}", data=data)
+
+    return longest(answer.text, max_tokens, build)
+
+
+def _bound(call: Call) -> int:
+    return int(call.get("max_tokens", MAX_TOKENS))
+
+
+def _touch(here: Desk, session: Session, at: str, ids: Sequence[str]) -> None:
+    touch(here, session, argparse.Namespace(no_touch=False, at=at), ids)

@@ -1,0 +1,182 @@
+"""`memrepo mcp` over a pipe, driven by the official client library in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from driving import assert_sound, done, git, memrepo, subjects
+from envelopes import INJECTION, assert_inside
+from mcp import Client, MCPError
+from mcp_driving import data, text, with_client
+
+from memrepo.serving.prompts import PROMPTS
+from memrepo.store.repo import open_repository
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -> None:
+    async def work(client: Client) -> None:
+        tools = (await client.list_tools()).tools
+        wire = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+        assert math.ceil(len(json.dumps(wire[:8])) / 4) <= 1500
+        assert all(len(tool["annotations"]) == 4 for tool in wire)
+        left = {tool.name for tool in tools}
+
+        async def call(name: str, **arguments: Any) -> dict[str, Any]:
+            left.discard(name)
+            return data(await client.call_tool(name, arguments))
+
+        made = await call("memory_store", text=INJECTION, reason="to see")
+        id_, commit = made["id"], made["commit"]
+        other = await call("memory_store", text="Ana drinks tea.", reason="said")
+        new = await call("memory_supersede", id=other["id"], text="Ana drinks coffee.", reason="r")
+        for name, arguments in {
+            "memory_search": {"query": "deploy"}, "memory_get": {"id": id_},
+            "memory_related": {"id": new["id"]}, "memory_thread_context": {"id": id_},
+            "memory_status": {}, "search": {"query": "deploy"}, "fetch": {"id": id_},
+            "memory_runs": {}, "memory_doctor": {}, "memory_diff": {"run": commit},
+        }.items():  # fmt: skip
+            await call(name, **arguments)
+        await call("memory_forget", id=new["id"], reason="r")
+        await call("memory_restore", id=new["id"], reason="r")
+        await call("memory_revert", target=new["commit"], reason="r")
+        refused = await client.call_tool("memory_accept", {"run": "20260101T000000Z-12345678",
+                                                           "reason": "r"})  # fmt: skip
+        assert refused.is_error
+        assert left == {"memory_accept"}
+
+        static = (await client.list_resources()).resources
+        assert {str(r.uri) for r in static} == {"memrepo://hot", "memrepo://status"}
+        assert len((await client.list_resource_templates()).resource_templates) == 3
+        for uri in (*(str(r.uri) for r in static), f"memrepo://memory/{id_}",
+                    f"memrepo://memory/{id_}@{commit}", f"memrepo://run/{commit}"):  # fmt: skip
+            (found,) = (await client.read_resource(uri)).contents
+            assert_inside(found.text, told=id_ in uri or "/run/" in uri)
+        given = {"id": id_, "correction": "No.", "run": commit}
+        offered = (await client.list_prompts()).prompts
+        assert {p.name for p in offered} == set(PROMPTS)
+        for prompt in offered:
+            wanted = {a.name: given[a.name] for a in prompt.arguments or []}
+            worded = await client.get_prompt(prompt.name, wanted)
+            assert_inside(worded.messages[0].content.text, told=bool(wanted))
+
+    with_client(repo, work, "--toolset", "admin", "--connector", mode=mode)
+    assert_sound(repo)
+
+
+def test_what_names_nothing_is_an_error_and_the_session_goes_on(repo: Path) -> None:
+    async def work(client: Client) -> None:
+        assert [t.name for t in (await client.list_tools()).tools][-1] == "memory_status"
+        for failing in (
+            lambda: client.call_tool("memory_accept", {}), lambda: client.call_tool("x" * 9999, {}),
+            lambda: client.read_resource("memrepo://memory/../../etc/passwd"),
+            lambda: client.read_resource("file:///etc/passwd"),
+            lambda: client.read_resource("memrepo://run/--help"),
+            lambda: client.get_prompt("nothing", {}), lambda: client.get_prompt("review_run", {}),
+            lambda: client.get_prompt("correct_a_memory", {"id": "mem-0000", "correction": "x"}),
+        ):  # fmt: skip
+            with pytest.raises(MCPError) as caught:
+                await failing()
+            assert len(caught.value.message) <= 600
+        huge = await client.call_tool("memory_store", {"text": "x" * 3_000_000, "reason": "r"})
+        assert huge.is_error
+        assert len(text(huge)) < 500
+        assert data(await client.call_tool("memory_status", {}))["memories"] == {}
+
+    with_client(repo, work)
+
+
+def test_calls_at_one_time_all_land(repo: Path) -> None:
+    async def work(client: Client) -> list[str]:
+        found: list[str] = []
+
+        async def store(number: int) -> None:
+            said = {"text": f"Fact number {number}.", "reason": f"concurrent {number}"}
+            found.append(data(await client.call_tool("memory_store", said))["commit"])
+
+        async def search() -> None:
+            data(await client.call_tool("memory_search", {"query": "fact number"}))
+
+        async with anyio.create_task_group() as group:
+            for number in range(6):
+                group.start_soon(store, number)
+                group.start_soon(search)
+        return found
+
+    commits = with_client(repo, work)
+    assert len(set(commits)) == 6
+    assert set(subjects(repo)) >= {f"create: concurrent {n}" for n in range(6)}
+    assert_sound(repo)
+
+
+def test_a_call_that_is_given_up_leaves_a_sound_repository(repo: Path) -> None:
+    said = {"text": "One.", "reason": "given up"}
+
+    async def work(client: Client) -> None:
+        with open_repository(repo) as other, other.writing():
+            for name, arguments in (("memory_store", said), ("memory_search", {"query": "one"})):
+                with anyio.move_on_after(0.3 if name == "memory_store" else 0):
+                    await client.call_tool(name, arguments)
+        with anyio.fail_after(20):
+            data(await client.call_tool("memory_status", {}))
+            # A write that was under way is seen through, and then meets itself.
+            second = data(await client.call_tool("memory_store", {**said, "reason": "again"}))
+        assert second["id"]
+
+    with_client(repo, work)
+    assert len([s for s in subjects(repo) if s.startswith("create:")]) == 1
+    assert_sound(repo)
+
+
+def test_a_repository_that_changes_underneath_is_seen_as_it_is(repo: Path) -> None:
+    async def work(client: Client) -> None:
+        async def found() -> list[str]:
+            answer = await client.call_tool("memory_search", {"query": "tea"})
+            return [hit["id"] for hit in data(answer)["hits"]]
+
+        assert await found() == []
+        id_ = done(repo, "add", "Ana drinks tea.")["id"]
+        assert await found() == [id_]
+        git(repo, "reset", "-q", "--hard", "HEAD~1")
+        assert await found() == []
+        (repo / ".git").rename(repo / "away")
+        assert (await client.call_tool("memory_search", {"query": "tea"})).is_error
+        (repo / "away").rename(repo / ".git")
+        assert await found() == []
+
+    with_client(repo, work)
+
+
+def test_a_client_that_calls_itself_a_person_is_a_program(repo: Path) -> None:
+    async def work(client: Client) -> None:
+        data(await client.call_tool("memory_store", {"text": "One.", "reason": "r"}))
+
+    person = "human:person@example.org"
+    with_client(repo, work, name=person, MEMREPO_ACTOR=person)
+    said = git(repo, "log", "-1", "--format=%(trailers:key=Memrepo-Actor,valueonly)").strip()
+    assert said == "process:human-person-example-org"
+
+
+def test_without_the_extra_it_says_how_to_install_it(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    answer = memrepo(repo, "mcp")
+    assert answer.exit == 2
+    assert answer.error["fix"] == 'pip install "memrepo[mcp]"'
+
+
+def test_outside_of_a_repository_it_says_so_before_it_serves(tmp_path: Path) -> None:
+    assert memrepo(tmp_path, "mcp").exit == 5

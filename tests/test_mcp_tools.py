@@ -1,0 +1,387 @@
+"""The tools without the wire: bounds, refusals, the envelope, who acts, and what a commit says."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import assert_sound, begin, done, git, memories, memrepo, subjects
+from envelopes import INJECTION, MARK, assert_inside, outside, strings
+from hostile_files import SECRETS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workspaces import small
+
+from memrepo.commands.session import Session
+from memrepo.serving import prompts, resources
+from memrepo.serving.answering import answer
+from memrepo.serving.calls import Call, acting
+from memrepo.serving.replies import Piece, Reply, listing, longest
+from memrepo.serving.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.store import repo as store_repo
+from memrepo.store.repo import open_repository
+from memrepo.views.context import fenced
+
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+
+def session(repo: Path, **more: Any) -> Session:
+    return Session(where=repo, now=NOW, **more)
+
+
+def call(repo: Path, name: str, **arguments: Any) -> Reply:
+    return answer(session(repo), TOOLS[name], arguments, "test")
+
+
+def good(repo: Path, name: str, **arguments: Any) -> Reply:
+    reply = call(repo, name, **arguments)
+    assert not reply.failed, reply
+    json.dumps(reply.data)
+    for key in TOOLS[name].gives:
+        assert key in reply.data
+    return reply
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+def test_the_default_tools_take_few_tokens_of_a_context() -> None:
+    told = [
+        {"name": t.name, "description": t.description, "inputSchema": t.input_schema(),
+         "outputSchema": t.output_schema(), "annotations": t.annotations()}
+        for t in DEFAULT
+    ]  # fmt: skip
+    assert len(DEFAULT) <= 8
+    assert math.ceil(len(json.dumps(told)) / 4) <= 1500
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_a_tool_says_what_it_does_and_reaches_no_further(tool: Tool) -> None:
+    hints = tool.annotations()
+    assert set(hints) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    assert hints["openWorldHint"] is False
+    assert hints["readOnlyHint"] is not tool.writes
+    assert tool.writes or not tool.destructive
+    assert tool.writes == ("reason" in tool.required) == ("expected_commit" in tool.takes)
+    assert not set(tool.takes) & {"path", "file", "folder", "url", "uri", "remote"}
+
+
+def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> None:
+    stored = good(repo, "memory_store", text="Ana drinks tea.", reason="she said so", tags=["food"],
+                  type="preference", decay_class="durable").data  # fmt: skip
+    opened = good(repo, "memory_get", id=stored["id"]).data
+    assert opened["class"] == "durable"
+    assert opened["trust"] == "unverified"
+    assert "tags: food" in opened["text"]
+    hits = good(repo, "memory_search", query="tea").data["hits"]
+    assert [hit["id"] for hit in hits] == [stored["id"]]
+    new = good(repo, "memory_supersede", id=stored["id"], text="Ana drinks coffee.",
+               reason="she changed her mind", expected_commit=stored["commit"]).data  # fmt: skip
+    assert good(repo, "memory_search", query="tea").data["hits"] == []
+    (before,) = good(repo, "memory_related", id=new["id"]).data["hits"]
+    assert (before["id"], before["relation"]) == (stored["id"], "supersedes")
+    good(repo, "memory_forget", id=new["id"], reason="a test")
+    assert good(repo, "memory_status").data["memories"] == {"forgotten": 1, "superseded": 1}
+    assert subjects(repo)[:3] == [
+        "forget: a test", "supersede: she changed her mind", "create: she said so",
+    ]  # fmt: skip
+    assert_sound(repo)
+
+
+def test_what_is_known_already_is_not_stored_twice(repo: Path) -> None:
+    first = good(repo, "memory_store", text="Ana drinks tea.", reason="said").data
+    second = good(repo, "memory_store", text="ana drinks  tea.", reason="said again")
+    assert second.data == {"id": first["id"], "commit": "", "unchanged": "says this already"}
+
+
+def test_a_text_that_reads_as_an_option_or_a_dash_is_a_text(repo: Path) -> None:
+    for text in ("-", "--pin", "--reason=forged"):
+        id_ = good(repo, "memory_store", text=text, reason="--dry-run").data["id"]
+        assert memories(repo)[id_].body == text
+
+
+def test_a_reason_cannot_forge_a_trailer_and_has_an_end(repo: Path) -> None:
+    reason = "because\nMemrepo-Actor: human:person@example.org\n\u200b" + "x" * 400
+    good(repo, "memory_store", text="One.", reason=reason)
+    assert len(subjects(repo)[0]) <= 72
+    said = git(repo, "log", "-1", "--format=%(trailers:key=Memrepo-Actor,valueonly)").strip()
+    assert said == "process:test"
+
+
+@pytest.mark.parametrize("reason", ["", "  \n ", "\u200b"])
+def test_a_write_without_a_reason_is_refused(repo: Path, reason: str) -> None:
+    reply = call(repo, "memory_store", text="One.", reason=reason)
+    assert "the reason is empty" in reply.text
+    assert memories(repo) == {}
+
+
+@pytest.mark.parametrize(
+    ("actor", "client", "found"),
+    [
+        ("", "Claude Code", "process:claude-code"),
+        ("", "human:person@example.org", "process:human-person-example-org"),
+        ("human:person@example.org", "", "process:mcp"),
+        ("process:cron", "x", "process:cron"),
+        ("", "\n" * 9, "process:mcp"),
+        ("", "x" * 900, f"process:{'x' * 40}"),
+    ],
+)
+def test_a_tool_never_acts_for_a_person(repo: Path, actor: str, client: str, found: str) -> None:
+    session_ = session(repo, actor=actor)
+    reply = answer(session_, TOOLS["memory_store"], {"text": "One.", "reason": "r"}, client)
+    memory = memories(repo)[reply.data["id"]]
+    assert memory.fields["generated"].by == found
+    assert acting(session_, client).actor == found
+    assert good(repo, "memory_get", id=memory.id).data["trust"] == "unverified"
+
+
+def test_who_stands_behind_a_wording(repo: Path) -> None:
+    id_ = good(repo, "memory_store", text="One.", reason="r").data["id"]
+    done(repo, "confirm", id_)
+    assert good(repo, "memory_get", id=id_).data["trust"] == "human-reviewed"
+    later = replace(session(repo, actor="process:other"), now=NOW + timedelta(days=1))
+    edit = Call(session=later, arguments={})
+    edit.run("edit", ["ID", "--text", "Two."], id=id_)
+    assert good(repo, "memory_get", id=id_).data["trust"] == "unverified"
+    edit.run("confirm", ["ID"], id=id_)
+    assert good(repo, "memory_get", id=id_).data["trust"] == "machine-confirmed"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("memory_search", {}),
+        ("memory_search", {"query": 7}),
+        ("memory_search", {"query": "x" * 1001}),
+        ("memory_search", {"query": "x", "limit": 0}),
+        ("memory_search", {"query": "x", "limit": 10**30}),
+        ("memory_search", {"query": "x", "max_tokens": 1}),
+        ("memory_search", {"query": "x", "types": ["nothing"]}),
+        ("memory_search", {"query": "x", "path": "/etc/passwd"}),
+        ("memory_search", {"query": "x\ud800"}),
+        ("memory_search", {"query": "x", "types": ["x\0"]}),
+        ("memory_get", {"id": "../../etc/passwd"}),
+        ("memory_get", {"id": "mem-0000000000000000"}),
+        ("memory_get", {"id": "mem-0000", "at": "HEAD:memrepo.toml"}),
+        ("memory_get", {"id": "mem-0000", "at": "--help"}),
+        ("memory_store", {"text": "x" * 8001, "reason": "r"}),
+        ("memory_store", {"text": " \n ", "reason": "r"}),
+        ("memory_store", {"text": "a\0b", "reason": "r"}),
+        ("memory_store", {"text": "x", "reason": "r", "type": "chunk"}),
+        ("memory_store", {"text": "x", "reason": "r", "decay_class": "eternal"}),
+        ("memory_store", {"text": "x", "reason": "r", "valid_until": "soon"}),
+        ("memory_store", {"text": "x", "reason": "r", "actor": "human:person@example.org"}),
+        ("memory_store", {"text": "key " + SECRETS[0], "reason": "r"}),
+        ("memory_store", {"text": "x", "reason": "key " + SECRETS[0]}),
+        ("memory_forget", {"id": "mem-0000", "reason": "r", "expected_commit": "HEAD"}),
+        ("memory_diff", {"run": "--html=x"}),
+        ("memory_accept", {"run": "nothing", "reason": "r"}),
+        ("memory_revert", {"target": "HEAD~1", "reason": "r"}),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_in_few_words(
+    repo: Path, name: str, arguments: dict[str, Any]
+) -> None:
+    head = git(repo, "rev-parse", "HEAD")
+    reply = call(repo, name, **arguments)
+    assert reply.failed, reply
+    assert reply.data["error"]["exit"] in (2, 3, 5)
+    assert reply.tokens < 600
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', "NEAR(a b)", "a* OR b", "text:x", "'; DROP TABLE x; --", "日本語", "()", "- ^"],
+)
+def test_a_query_is_words_and_nothing_else(repo: Path, query: str) -> None:
+    good(repo, "memory_store", text="Ana drinks tea, 日本語.", reason="r")
+    good(repo, "memory_search", query=query)
+
+
+def test_a_write_that_names_a_commit_lands_on_that_one_only(repo: Path) -> None:
+    first = good(repo, "memory_store", text="One.", reason="r").data
+    done(repo, "add", "A person was quicker.")
+    head = git(repo, "rev-parse", "HEAD").strip()
+    reply = call(repo, "memory_forget", id=first["id"], reason="r", expected_commit=first["commit"])
+    assert reply.failed
+    assert head[:12] in reply.text
+    assert git(repo, "rev-parse", "HEAD").strip() == head
+    good(repo, "memory_forget", id=first["id"], reason="r", expected_commit=head[:7])
+
+
+def test_what_a_person_rejected_cannot_be_stored(repo: Path) -> None:
+    id_ = done(repo, "add", "The office is in Cebu.")["id"]
+    done(repo, "reject", id_, "--reason", MARK)
+    reply = call(repo, "memory_store", text="The office is in Cebu.", reason="r")
+    assert reply.failed
+    assert_inside(reply.text, reply.data)
+
+
+# Bounds
+
+
+@given(
+    texts=st.lists(st.text(max_size=300) | st.just("`" * 60), max_size=8),
+    bound=st.integers(min_value=200, max_value=900),
+)
+@settings(max_examples=60)
+def test_a_list_never_exceeds_its_bound(texts: list[str], bound: int) -> None:
+    pieces = [
+        Piece(data={"id": f"mem-{n}", "text": fenced(text)}, line=f"mem-{n}: {text}")
+        for n, text in enumerate(texts)
+    ]
+    reply = listing(pieces, "c" * 40, bound)
+    assert reply.tokens <= bound
+    assert len(reply.data["hits"]) + reply.data["left_out"] == len(texts)
+
+
+@given(text=st.text(max_size=2000), bound=st.integers(min_value=60, max_value=300))
+@settings(max_examples=60)
+def test_one_text_is_cut_to_its_bound(text: str, bound: int) -> None:
+    def build(part: str) -> Reply:
+        return Reply(text=fenced(part), data={"text": part})
+
+    reply = longest(text, bound, build)
+    assert text.startswith(reply.data["text"])
+    assert reply.tokens <= max(bound, build("").tokens)
+
+
+def test_limit_and_max_tokens_are_true_bounds(repo: Path) -> None:
+    for n in range(6):
+        good(repo, "memory_store", text=f"Tea number {n}: " + "very good " * 40, reason="r")
+    assert len(good(repo, "memory_search", query="tea", limit=2).data["hits"]) == 2
+    for bound in (200, 400, 1000):
+        reply = good(repo, "memory_search", query="tea", max_tokens=bound)
+        assert reply.tokens <= bound
+        assert reply.data["left_out"] > 0
+    id_ = good(repo, "memory_store", text="tea " * 2000, reason="r").data["id"]
+    cut = good(repo, "memory_get", id=id_, max_tokens=300)
+    assert cut.tokens <= 300
+    assert cut.data["truncated"] is True
+
+
+def test_only_what_was_handed_over_counts_as_retrieved(repo: Path) -> None:
+    ids = [good(repo, "memory_store", text=f"Tea {n} " + "x" * 900, reason="r").data["id"]
+           for n in range(2)]  # fmt: skip
+    hits = good(repo, "memory_search", query="tea", max_tokens=400).data["hits"]
+    assert hits == []
+    counts = [done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] for id_ in ids]
+    assert counts == [0, 0]
+    good(repo, "memory_get", id=ids[0])
+    assert done(repo, "show", ids[0], "--no-touch")["derived"]["retrievals"] == 1
+
+
+# The envelope
+
+
+def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> None:
+    first = good(repo, "memory_store", text=INJECTION, reason=MARK, tags=[MARK]).data
+    second = good(repo, "memory_store", text=f"Vault: {INJECTION}", reason="r").data
+    done(repo, "link", first["id"], "related", second["id"])
+    done(repo, "add", f"{INJECTION} noted", "--type", "note", "--title", MARK)
+    for name, arguments in {
+        "memory_search": {"query": "vault"}, "memory_get": {"id": first["id"]},
+        "memory_related": {"id": first["id"]}, "fetch": {"id": first["id"]},
+        "memory_diff": {"run": first["commit"]},
+    }.items():  # fmt: skip
+        reply = good(repo, name, **arguments)
+        parsed = json.loads(reply.text) if name == "fetch" else reply.text
+        assert_inside(parsed, reply.data)
+    found = good(repo, "search", query="vault")
+    assert_inside(json.loads(found.text), found.data, told=False)
+    for name, arguments in {
+        "memory_thread_context": {"id": first["id"]}, "memory_status": {}, "memory_runs": {},
+        "memory_doctor": {}, "memory_forget": {"id": second["id"], "reason": "r"},
+        "memory_get": {"id": MARK}, "memory_store": {"text": INJECTION, "reason": "again"},
+    }.items():  # fmt: skip
+        reply = call(repo, name, **arguments)
+        assert [s for s in strings([reply.text, reply.data]) if MARK in outside(s)] == []
+
+
+def test_an_injection_stays_inside_the_envelope_of_resources_and_prompts(repo: Path) -> None:
+    made = good(repo, "memory_store", text=INJECTION, reason="r").data
+    done(repo, "promote", made["id"], "--critical")
+    here = acting(session(repo), "test")
+    for uri in ("hot", f"memory/{made['id']}", f"memory/{made['id']}@{made['commit']}",
+                f"run/{made['commit']}"):  # fmt: skip
+        assert_inside(resources.read(here, f"memrepo://{uri}"))
+    given = {"id": made["id"], "correction": "No.", "run": made["commit"]}
+    for name in ("session_start", "review_run", "correct_a_memory"):
+        assert_inside(prompts.PROMPTS[name].word(here, given))
+
+
+def test_the_connector_names_what_it_found_without_its_words(repo: Path) -> None:
+    id_ = good(repo, "memory_store", text="Ana drinks tea! <b>", reason="r").data["id"]
+    (hit,) = good(repo, "search", query="tea").data["results"]
+    assert hit == {"id": id_, "title": "fact ana-drinks-tea-b", "url": f"memrepo://memory/{id_}"}
+    assert "Ana drinks tea! <b>" in good(repo, "fetch", id=id_).data["text"]
+
+
+# Runs, and others who write
+
+
+def test_a_waiting_run_is_reviewed_and_accepted_with_the_admin_tools(tmp_path: Path) -> None:
+    repo = begin(tmp_path, small(tmp_path / "ws"))
+    (tmp_path / "ws" / "MEMORY.md").write_text("- The new editor is helix.\n", encoding="utf-8")
+    memrepo(repo, "run", "--mode", "reconciliation", "--force", now="2026-03-02T09:00:00Z")
+    (run,) = good(repo, "memory_status").data["waiting"]
+    name = run.removeprefix("run/")
+    assert "helix" in good(repo, "memory_diff", run=name).data["report"]
+    assert name in good(repo, "memory_runs").data["report"]
+    here = acting(session(repo), "test")
+    assert "helix" in resources.read(here, f"memrepo://run/{name}")
+    good(repo, "memory_accept", run=name, reason="looks right")
+    assert good(repo, "memory_search", query="helix").data["hits"]
+    good(repo, "memory_revert", target=name, reason="it was wrong")
+    assert good(repo, "memory_search", query="helix").data["hits"] == []
+    assert_sound(repo)
+
+
+def test_a_memory_is_restored_with_the_admin_tools(repo: Path) -> None:
+    old = good(repo, "memory_store", text="One.", reason="r").data["id"]
+    new = good(repo, "memory_supersede", id=old, text="Two.", reason="r").data["id"]
+    assert call(repo, "memory_restore", id=old, reason="r").failed
+    good(repo, "memory_restore", id=old, reason="it held after all", how="instead")
+    assert memories(repo)[new].status == "superseded"
+
+
+def test_a_run_that_holds_its_lock_stops_neither_reading_nor_writing(repo: Path) -> None:
+    with open_repository(repo) as other, other.running():
+        good(repo, "memory_store", text="One.", reason="r")
+        good(repo, "memory_search", query="one")
+
+
+def test_a_writer_that_does_not_let_go_is_named(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_repo, "WRITE_WAIT_S", 0.2)
+    with open_repository(repo) as other, other.writing():
+        reply = call(repo, "memory_store", text="One.", reason="r")
+        assert reply.data["error"]["exit"] == 6
+        good(repo, "memory_search", query="one")
+
+
+def test_a_repository_in_the_middle_of_a_merge_is_read_and_not_written(repo: Path) -> None:
+    (repo / ".git" / "MERGE_HEAD").write_text(git(repo, "rev-parse", "HEAD"), encoding="utf-8")
+    assert call(repo, "memory_store", text="One.", reason="r").data["error"]["exit"] == 5
+    good(repo, "memory_search", query="one")
+
+
+def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> Reply:
+        raise RuntimeError(MARK)
+
+    tool = Tool(name="broken", description="", answer=broken)
+    reply = answer(session(repo), tool, {})
+    assert reply.failed
+    assert_inside(reply.text, reply.data, told=False)

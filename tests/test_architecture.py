@@ -17,6 +17,7 @@ RANK = {
     "purify": 1,
     "views": 2,
     "checks": 2,
+    "formats": 2,
     "store": 3,
     "judges": 3,
     "assets": 0,

@@ -1,11 +1,11 @@
-"""`memrepo import`: take in what a memory-purifier workspace published, in one commit."""
+"""`memrepo import`: take in what another program keeps as memory, in one commit."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,27 @@ from memrepo import __version__
 from memrepo.commands.drafting import run_stamp
 from memrepo.commands.landing import prepare
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.single import refuse_secret
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
+from memrepo.formats.records import Format
+from memrepo.formats.registry import FORMATS
+from memrepo.formats.taking import Terms, take
 from memrepo.purify.importing import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
 from memrepo.purify.manifest import Manifest, read_manifests
 from memrepo.store.identity import author
-from memrepo.views.artifacts_runs import IMPORT
+from memrepo.store.workspace import read_folder
+from memrepo.views.artifacts_runs import IMPORT, read_runs
 
 RUNTIME = "runtime"
+ARTIFACTS = "artifacts"
+PURIFIER = "memory-purifier"
+_NEW = "memories_new"
 
 
 class NoArtifacts(MemrepoError):
@@ -51,7 +60,7 @@ class Brought:
     @property
     def imported(self) -> int:
         """Return how many claims became memories."""
-        return self.counts.get("memories_new", 0)
+        return self.counts.get(_NEW, 0)
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -61,34 +70,83 @@ class Brought:
         }  # fmt: skip
 
 
+class NothingToImport(MemrepoError):
+    """The path holds no file of the format."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, where: Path, format_: Format) -> None:
+        super().__init__(
+            f"{where}: found no file that an import of {format_.name} reads",
+            fix=f"name what holds {format_.what}",
+        )
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    named = "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
     parser.add_argument(
-        "format", choices=("artifacts",), metavar="FORMAT", help="artifacts (the purifier's files)"
-    )
-    parser.add_argument("dir", metavar="DIR", help="the workspace, or its runtime folder")
+        "format", choices=(ARTIFACTS, *FORMATS), metavar="FORMAT",
+        help=f"{ARTIFACTS}: a purifier's workspace or its runtime folder; {named}",
+    )  # fmt: skip
+    parser.add_argument("path", metavar="PATH", help="the folder, or the one file")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--reason", default="", help="why, for the commit")
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Import once; a claim that is a memory already is left as it is."""
-    where = artifacts_folder((session.where / options.dir).absolute())
-    if where is None:
-        raise NoArtifacts((session.where / options.dir).absolute())
+    """Import once; what is a memory already is left as it is."""
+    where = (session.where / options.path).absolute()
+    refuse_secret(options.reason, "the reason")
     with opened(session) as desk:
-        area = desk.tree.layout.area("sources")
-        sources = {
-            desk.tree.layout.source_name(path): desk.tree.files[path]
-            for path in desk.tree.blobs
-            if path.startswith(area)
-        }
-        done = bring_in(
-            desk, session, where, sources, reason=options.reason, dry_run=options.dry_run
-        )
+        if options.format == ARTIFACTS:
+            done = _bring_artifacts(desk, session, where, options)
+        else:
+            done = _bring(desk, session, where, options)
         notices = tuple(desk.store.notices)
     data = {**done.as_json(), "dry_run": options.dry_run}
     return Answer(data=data, text=_text(done, options.dry_run), problems=(*done.problems, *notices))
+
+
+def _bring_artifacts(
+    desk: Desk, session: Session, where: Path, options: argparse.Namespace
+) -> Brought:
+    folder = artifacts_folder(where)
+    if folder is None:
+        raise NoArtifacts(where)
+    area = desk.tree.layout.area("sources")
+    sources = {
+        desk.tree.layout.source_name(path): desk.tree.files[path]
+        for path in desk.tree.blobs
+        if path.startswith(area)
+    }
+    return bring_in(desk, session, folder, sources, reason=options.reason, dry_run=options.dry_run)
+
+
+def _bring(desk: Desk, session: Session, where: Path, options: argparse.Namespace) -> Brought:
+    """Import a folder or file of another program's format."""
+    desk.require_writable()
+    desk.store.refuse_unfit()
+    format_ = FORMATS[options.format]
+    if not os.path.lexists(where):
+        raise NothingToImport(where, format_)
+    files, unread = read_folder(where, format_.wants)
+    if not files and not unread:
+        raise NothingToImport(where, format_)
+    state = desk.tree.state()
+    runs, _ = read_runs(desk.tree.files, desk.tree.layout)
+    brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
+    terms = Terms(
+        format=format_.name, profile=desk.config.profile, now=session.now,
+        left=brought - state.memories.keys(),
+    )  # fmt: skip
+    found = take(state, format_.read(files), terms)
+    news = sum(isinstance(change, Create) for change in found.changes)
+    trip = Trip(
+        judge=format_.name, what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
+        reason=options.reason or f"kept as {format_.name} before", dry_run=options.dry_run,
+    )  # fmt: skip
+    return _land(desk, session, replace(found, problems=(*unread, *found.problems)), trip)
 
 
 def artifacts_folder(where: Path) -> Path | None:
@@ -100,9 +158,9 @@ def artifacts_folder(where: Path) -> Path | None:
 
 
 def was_imported(desk: Desk) -> bool:
-    """Tell whether an import stands in the tree: what it brought may have been removed since."""
-    manifests, _ = read_manifests(desk.tree.files, desk.tree.layout)
-    return any(manifest.run.endswith(_TAIL) for manifest in manifests)
+    """Tell whether the purifier's claims were imported: what came may have been removed since."""
+    runs, _ = read_runs(desk.tree.files, desk.tree.layout)
+    return any(run.mode == IMPORT and run.record.get("judge") == PURIFIER for run in runs)
 
 
 def bring_in(
@@ -114,35 +172,53 @@ def bring_in(
     reason: str = "",
     dry_run: bool = False,
 ) -> Brought:
-    """Import the files of a folder in a commit of its own; `sources` are texts by their name."""
+    """Import a purifier's files in a commit of its own; `sources` are texts by their name."""
     desk.require_writable()
     desk.store.refuse_unfit()
-    state, layout = desk.tree.state(), desk.tree.layout
     files, unread = _files(folder)
     offer = Offer(
         files=files, sources=sources, profile=desk.config.profile, now=session.now,
         blobs={name: desk.store.work.blob_id(data) for name, data in sources.items()},
     )  # fmt: skip
-    found = import_artifacts(state, offer)
-    done = Brought(counts=found.counts, problems=(*unread, *found.problems))
-    if dry_run or not (found.changes or found.files):
+    found = import_artifacts(desk.tree.state(), offer)
+    trip = Trip(
+        judge=PURIFIER, what=f"{found.counts.get(_NEW, 0)} claims of {PURIFIER}", dry_run=dry_run,
+        reason=reason or "what the purifier had published before",
+    )  # fmt: skip
+    return _land(desk, session, replace(found, problems=(*unread, *found.problems)), trip)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trip:
+    """How an import is told of: who judged before us, subject and reason of its commit."""
+
+    judge: str
+    what: str
+    reason: str
+    dry_run: bool = False
+
+
+def _land(desk: Desk, session: Session, found: Imported, trip: Trip) -> Brought:
+    """Commit what an import found, with a manifest of its own, unless there is nothing new."""
+    done = Brought(counts=found.counts, problems=found.problems)
+    if trip.dry_run or not (found.changes or found.files):
         return done
+    layout = desk.tree.layout
     manifests, _ = read_manifests(desk.tree.files, layout)
     run_id = _run_id(session, desk.tree.commit, found, [m.run for m in manifests])
     step = Step(
-        op="import", what=f"{done.imported} claims of memory-purifier",
-        reason=reason or "what the purifier had published before",
+        op="import", what=trip.what, reason=trip.reason,
         changes=(
             *(_stamped(change, run_id) for change in found.changes), *found.files,
             Write(
                 path=layout.manifest(run_id),
-                data=_manifest(desk, session, run_id, found).to_bytes(),
+                data=_manifest(desk, session, run_id, found, trip.judge).to_bytes(),
             ),
         ),
     )  # fmt: skip
     plan = Plan(base=desk.tree.commit, steps=(step,))
     landing = prepare(
-        desk.store, state, plan, desk.context(session, run=run_id), session.now,
+        desk.store, desk.tree.state(), plan, desk.context(session, run=run_id), session.now,
         author=author(desk.store.repo),
     )  # fmt: skip
     commit = desk.store.land(landing.chain, "import")
@@ -158,19 +234,20 @@ def _run_id(session: Session, base: str, found: Imported, runs: list[str]) -> st
 
 
 def _stamped(change: Change, run_id: str) -> Change:
+    """Write the run's id into what it made; a memory that came whole keeps what it says."""
     match change:
-        case Create(memory=memory):
-            return Create(memory=memory.with_fields({"run": run_id}))
+        case Create(memory=memory) if memory.text("origin") == IMPORT and not memory.text("run"):
+            return replace(change, memory=memory.with_fields({"run": run_id}))
         case Update(id=id_, fields=fields, body=body):
             return Update(id=id_, fields={**fields, "run": run_id}, body=body)
         case _:
             return change
 
 
-def _manifest(desk: Desk, session: Session, run_id: str, found: Imported) -> Manifest:
+def _manifest(desk: Desk, session: Session, run_id: str, found: Imported, judge: str) -> Manifest:
     """Return the manifest: it consumes nothing, so that a run meets every source."""
     return Manifest(
-        run=run_id, mode=IMPORT, judge="memory-purifier", profile=desk.config.profile,
+        run=run_id, mode=IMPORT, judge=judge, profile=desk.config.profile,
         base=desk.tree.commit, now=format_time(session.now), package=__version__,
         counts=found.counts, judgements=found.judgements,
         warnings=tuple(p.as_json() for p in found.problems),

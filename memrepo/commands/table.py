@@ -84,7 +84,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "share and exchange": {
         "sync": "bring this clone and the hub to one history",
         "export": "write the memories in another program's format",
-        "import": "take in the claims of a memory-purifier workspace",
+        "import": "take in what another program keeps as memory",
     },
     "for agents": {
         "mcp": "serve the memory's tools to an agent over standard input and output",

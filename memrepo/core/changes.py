@@ -28,9 +28,13 @@ def op_of(word: str) -> Op:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
-    """Add a memory file at `memory.path`."""
+    """Add a memory file at `memory.path`.
+
+    `file` is one that says the same, where there is one: a person's comments and keys in it stay.
+    """
 
     memory: Memory
+    file: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,12 +195,13 @@ class _Draft:
     def change(self, change: Change) -> str:
         """Apply one change and return the path it touched."""
         match change:
-            case Create(memory=memory):
+            case Create(memory=memory, file=file):
                 if memory.id in self.memories or self.data(memory.path) is not None:
                     raise ChangeRefused(memory.path, "found a memory there already")
                 if not self.state.layout.is_memory(memory.path):
                     raise ChangeRefused(memory.path, "a memory is markdown in a layer's folder")
-                self.put(memory.path, codec.written(memory), memory.id)
+                made = codec.rewritten(file, memory) if file else codec.written(memory)
+                self.put(memory.path, made, memory.id)
                 return memory.path
             case Update(id=id_, fields=fields, body=body):
                 old = self.memory(id_)

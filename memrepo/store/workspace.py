@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from memrepo.purify.sources import SourceRules, is_unmatched, kind_of, matches
 from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
+_LARGEST = 256 * 1024 * 1024
+"""Of a file that is imported as a whole: an export may hold everything that there is."""
 _DEEPEST = 6
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
 _MOST = 20_000
@@ -103,6 +105,31 @@ def unmatched(root: Path, rules: SourceRules, *, only: str = "") -> tuple[str, .
     return tuple(sorted(found))
 
 
+def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, bytes], list[Problem]]:
+    """Read the text files below a folder that are wanted by name, or one file; follow no link.
+
+    A folder that is hidden or installed is entered only where a file right in it is wanted.
+    """
+    if not root.is_dir():
+        name = root.name
+        entries: Iterable[tuple[str, os.DirEntry[str] | OSError]] = (
+            (entry.name, entry) for entry in os.scandir(root.parent) if entry.name == name
+        )
+    else:
+        entries = _walk(root, "", _DEEPEST, wants)
+    files: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for name, entry in entries:
+        if root.is_dir() and not wants(name) and not isinstance(entry, OSError):
+            continue
+        data, problem = _read(name, entry, _LARGEST)
+        if problem is not None:
+            problems.append(problem)
+        if data is not None:
+            files[name] = data
+    return files, problems
+
+
 def _passed_over(folder: str, name: str, rules: SourceRules) -> bool:
     """Tell whether nothing below a folder is a person's to take in: hidden, installed, denied."""
     denied = (p for p in rules.deny if p.endswith("/"))
@@ -112,8 +139,13 @@ def _passed_over(folder: str, name: str, rules: SourceRules) -> bool:
     )  # fmt: skip
 
 
-def _walk(root: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
-    """Yield files, and folders that cannot be listed with the reason, in name order."""
+def _walk(
+    root: Path, prefix: str, depth: int, wants: Callable[[str], bool] | None = None
+) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
+    """Yield files, and folders that cannot be listed with the reason, in name order.
+
+    With `wants`, hidden and installed folders are passed over unless they hold what is wanted.
+    """
     try:
         with os.scandir(root) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -127,8 +159,18 @@ def _walk(root: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntr
         if not entry.is_dir(follow_symlinks=False):
             # A link to a folder is named as the folder it pretends to be, and refused there.
             yield name + "/" if _leads_to_folder(entry) else name, entry
-        elif depth:
-            yield from _walk(root / entry.name, name + "/", depth - 1)
+        elif depth and not (wants and _is_shut(root / entry.name, name, wants)):
+            yield from _walk(root / entry.name, name + "/", depth - 1, wants)
+
+
+def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
+    """Tell whether nothing in a folder concerns anybody: it is hidden or installed."""
+    if not folder.name.startswith(".") and folder.name not in _INSTALLED:
+        return False
+    try:
+        return not any(wants(f"{name}/{inner.name}") for inner in folder.iterdir())
+    except OSError:
+        return True
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
@@ -149,7 +191,9 @@ def _unreadable(name: str, error: OSError) -> Problem:
     )  # fmt: skip
 
 
-def _read(name: str, entry: os.DirEntry[str] | OSError) -> tuple[bytes | None, Problem | None]:
+def _read(
+    name: str, entry: os.DirEntry[str] | OSError, most: int = MAX_BYTES
+) -> tuple[bytes | None, Problem | None]:
     if isinstance(entry, OSError):
         return None, _unreadable(name, entry)
     if not name.isprintable():
@@ -166,16 +210,16 @@ def _read(name: str, entry: os.DirEntry[str] | OSError) -> tuple[bytes | None, P
     try:
         descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as handle:
-            data = handle.read(MAX_BYTES + 1)
+            data = handle.read(most + 1)
     except OSError as error:
         return None, _unreadable(name, error)
-    return _text_only(name, data)
+    return _text_only(name, data, most)
 
 
-def _text_only(name: str, data: bytes) -> tuple[bytes | None, Problem | None]:
-    if len(data) > MAX_BYTES:
+def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem | None]:
+    if len(data) > most:
         return None, _refusal(
-            name, "source-too-large", f"found more than {MAX_BYTES} bytes",
+            name, "source-too-large", f"found more than {most} bytes",
             "split the file, or put it on sources.deny",
         )  # fmt: skip
     try:

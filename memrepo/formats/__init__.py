@@ -1,0 +1,1 @@
+"""Other programs' memory, read: files in, records with their provenance and findings out."""

@@ -1,0 +1,69 @@
+"""Claude Code's auto memory: `~/.claude/projects/<project>/memory/`.
+
+`MEMORY.md` is an index, a line a memory; every other file is one memory with name, description and
+a type (user, feedback, project, reference) in its header. Older folders hold topic files without a
+header: these are read item by item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from memrepo.formats.items import items
+from memrepo.formats.pages import Page, is_markdown, linked, names_of, read_pages
+from memrepo.formats.records import Files, Given, Read, Record, day_of
+
+_INDEX = "MEMORY.md"
+_KINDS: Mapping[str, tuple[str, str]] = {
+    "user": ("fact", "user"), "feedback": ("preference", ""), "project": ("fact", ""),
+    "reference": ("fact", ""),
+}  # fmt: skip
+"""Their types as (type, layer) of ours; an empty layer is the type's own."""
+_POINTER = re.compile(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
+
+
+def wants(path: str) -> bool:
+    """Tell whether a file is one of a memory folder's."""
+    return is_markdown(path)
+
+
+def read(files: Files) -> Read:
+    """Read a memory a file; of the index only what points to no file that is there."""
+    pages, problems = read_pages(files)
+    records: list[Record] = []
+    for page in pages:
+        if page.text("name") or page.text("description"):
+            record, given = _record(page)
+            records.append(record)
+            problems += given.problems
+            continue
+        for record in items(page):
+            target = _POINTER.search(record.text)
+            if not (page.stem == "MEMORY" and target and _is_there(page, target[1], files)):
+                records.append(record)
+    return Read(records=tuple(records), problems=tuple(problems))
+
+
+def _is_there(page: Page, target: str, files: Files) -> bool:
+    return str(PurePosixPath(page.path).parent / target) in files
+
+
+def _record(page: Page) -> tuple[Record, Given]:
+    given = Given(page.path)
+    meta = page.values.get("metadata")
+    nested = meta if isinstance(meta, dict) else {}
+    kind = page.text("type") or str(nested.get("type", ""))
+    type_, layer = _KINDS.get(kind, ("fact", ""))
+    given.put("title", page.text("name"), "name", page.at.get("name", 0))
+    given.put("description", page.text("description"), "description")
+    given.put("tags", [kind] if kind else [], "type")
+    modified = given.time(nested.get("modified"), "modified", page.at.get("metadata", 0))
+    record = Record(
+        path=page.path, text=page.body or page.text("description"), type=type_, layer=layer,
+        key=page.stem, names=names_of(page), lines=page.lines, captured=day_of(modified),
+        captured_from="unit", written=modified, fields=given.fields,
+        links=tuple(("references", name) for name in linked(page.body)),
+    )  # fmt: skip
+    return record, given

@@ -1,0 +1,105 @@
+"""mem0: what `get_all` or an export job returns, saved as JSON.
+
+A list of memories, or an object that holds it under `results` or `memories`. Docs:
+docs.mem0.ai, API reference, "Get memories".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memrepo.core.problems import Problem
+from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
+
+_TEXTS = ("memory", "data", "text")
+_LISTS = ("results", "memories")
+_SCOPES = (("user_id", "user"), ("agent_id", "agent"), ("app_id", "project"))
+
+
+def wants(path: str) -> bool:
+    """Tell whether a file holds JSON."""
+    return path.endswith(".json") and "/" not in path
+
+
+def read(files: Files) -> Read:
+    """Read the memories of every file; relations between entities are counted as passed over."""
+    records: list[Record] = []
+    problems: list[Problem] = []
+    relations = 0
+    for path, data in sorted(files.items()):
+        page = _page(path, data)
+        if isinstance(page, Problem):
+            problems.append(page)
+            continue
+        where, found, others = page
+        relations += others
+        text = data.decode("utf-8")
+        for key, line, value in _numbered(text, where, found):
+            record, noted = _record(path, key, line, value)
+            problems += noted
+            records += [record] if record else []
+    passed = {"relations_passed_over": relations} if relations else {}
+    return Read(records=tuple(records), problems=tuple(problems), passed=passed)
+
+
+def _page(path: str, data: bytes) -> tuple[str, list[Any], int] | Problem:
+    """Return the key that the memories stand under, the memories, and the number of relations."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        return refused(path, f"found text that is not JSON ({error})")
+    if isinstance(value, list):
+        return "", value, 0
+    if isinstance(value, dict):
+        key = next((k for k in _LISTS if isinstance(value.get(k), list)), "")
+        others = value.get("relations")
+        if key:
+            return key, value[key], len(others) if isinstance(others, list) else 0
+    return refused(path, f"found no list of memories, here or under {' or '.join(_LISTS)}")
+
+
+def _numbered(text: str, where: str, found: list[Any]) -> Iterator[tuple[str, int, Any]]:
+    """Pair each memory with its key and the line that its id stands on (0 without an id)."""
+    at, line = 0, 1
+    for number, value in enumerate(found):
+        id_ = value.get("id") if isinstance(value, dict) else None
+        place = text.find(json.dumps(id_), at) if isinstance(id_, str) else -1
+        if place >= 0:
+            line += text.count("\n", at, place)
+            at = place
+        yield f"{where}[{number}]", line if place >= 0 else 0, value
+
+
+def _record(path: str, key: str, line: int, value: Any) -> tuple[Record | None, list[Problem]]:
+    if not isinstance(value, dict):
+        return None, [refused(path, f"found a {type(value).__name__}", line=line, key=key)]
+    text = next((value[k] for k in _TEXTS if isinstance(value.get(k), str)), "")
+    if not text.strip():
+        return None, [refused(path, "found no text", line=line, key=f"{key}.{_TEXTS[0]}")]
+    given = Given(path, line)
+    tags = [*_texts(value.get("categories")), *_texts(_extra(value).get("category"))]
+    given.put("tags", list(dict.fromkeys(tags)), f"{key}.categories")
+    if value.get("expiration_date"):
+        given.put("valid_until", value["expiration_date"], f"{key}.expiration_date")
+    owner = next(((k, name) for k, name in _SCOPES if value.get(k)), None)
+    if owner:
+        given.put("scope", f"{owner[1]}:{value[owner[0]]}", f"{key}.{owner[0]}")
+    created = given.time(value.get("created_at"), f"{key}.created_at")
+    record = Record(
+        path=path, text=text, type="fact", key=str(value.get("id") or ""), lines=(line, line),
+        captured=day_of(created), captured_from="unit", fields=given.fields,
+        written=given.time(value.get("updated_at"), f"{key}.updated_at") or created,
+    )  # fmt: skip
+    return record, given.problems
+
+
+def _extra(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = value.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def _texts(value: object) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, str) and item]

@@ -1,0 +1,78 @@
+"""Memories in our own spelling: lines of JSON, and memory files, taken in without a loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from memrepo.core import codec
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+from memrepo.core.schema import BY_NAME
+from memrepo.formats.records import Files, Given, Read, Whole, refused
+from memrepo.purify.records import Line, read_lines
+
+_AREA = "memories/"
+_ODD = re.compile(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}", re.I)
+
+
+def wants_lines(path: str) -> bool:
+    """Tell whether a file holds JSON lines."""
+    return path.endswith(".jsonl")
+
+
+def read_jsonl(files: Files) -> Read:
+    """Read what `memrepo export jsonl` wrote: one memory a line, forgotten ones too."""
+    found: list[Whole] = []
+    problems: list[Problem] = []
+    for path, data in files.items():
+        lines, bad = read_lines(path, data, "import-line")
+        problems += bad
+        for line in lines:
+            memory, noted = _memory(path, line)
+            problems += noted
+            if memory is not None:
+                found.append(Whole(memory=memory, path=path, line=line.number))
+    return Read(records=tuple(found), problems=tuple(problems))
+
+
+def _memory(path: str, line: Line) -> tuple[Memory | None, list[Problem]]:
+    given = Given(path, line.number)
+    record: Mapping[str, Any] = line.record
+    for key, value in record.items():
+        if key in BY_NAME:
+            given.set(key, value)
+        elif key not in ("path", "layer", "text"):
+            given.note(key, "found a key that no memory has")
+    text = record.get("text")
+    missing = [key for key in ("id", "type") if key not in given.fields]
+    if missing or not isinstance(text, str):
+        key = missing[0] if missing else "text"
+        return None, [refused(path, f"found no {key}", line=line.number, key=key)]
+    memory = Memory(path=str(record.get("path")), fields=given.fields, body=codec.normal_body(text))
+    return memory, given.problems
+
+
+def memory_file(path: str, data: bytes) -> Whole | None:
+    """Read a file that memrepo wrote; None for anybody else's: it has no id of ours."""
+    memory, _ = codec.decode(path, data)
+    if memory is None or not memory.id:
+        return None
+    return Whole(memory=memory, path=path, data=data)
+
+
+def path_here(layout: Layout, memory: Memory) -> str:
+    """Return a whole memory's path in this repository: its own, or that of a new memory.
+
+    A path from elsewhere is kept where a repository can hold it, under this one's own prefix.
+    """
+    name = memory.path.rpartition(_AREA)[2] if _AREA in memory.path else memory.path
+    path = layout.area("memories") + name
+    if layout.is_memory(path) and not _ODD.search(name) and name.isprintable():
+        return path
+    return layout.memory(
+        id_=memory.id, type_=memory.type, text=memory.text("title") or memory.body,
+        captured=memory.captured,
+    )  # fmt: skip

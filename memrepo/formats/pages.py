@@ -1,0 +1,122 @@
+"""One markdown file of another program: its header as nodes, its body, and what links in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from memrepo.core import header
+from memrepo.core.codec import normal_body
+from memrepo.core.fields import Node
+from memrepo.core.problems import Problem
+from memrepo.purify.dates import date_of_path
+from memrepo.purify.lines import read_lines
+
+_WIKI = re.compile(
+    r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]"
+)
+_LINK = re.compile(r"\]\(<?([^()<>\s]{1,300}\.md)>?(?:#[^()\s]{0,200})?\)")
+_TAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A file: its header's values and their lines, its body, and the body's one-based lines."""
+
+    path: str
+    values: Mapping[str, Node] = field(default_factory=dict)
+    at: Mapping[str, int] = field(default_factory=dict)
+    body: str = ""
+    lines: tuple[int, int] = (1, 1)
+
+    @property
+    def stem(self) -> str:
+        """Return the file's name without its ending."""
+        return PurePosixPath(self.path).stem
+
+    @property
+    def day(self) -> str:
+        """Return the ISO date that the file's name holds, or an empty string."""
+        return date_of_path(self.path)
+
+    def text(self, key: str) -> str:
+        """Return a header value that is one text; empty for anything else."""
+        value = self.values.get(key)
+        return str(value).strip() if isinstance(value, str) else ""
+
+    def texts(self, key: str) -> list[str]:
+        """Return a header value as texts: a list, or one text with commas."""
+        value = self.values.get(key)
+        found = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+        parts = (part for item in found if isinstance(item, str) for part in item.split(","))
+        return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
+    """Read a file; without a header all of it is body. None where its header cannot be read."""
+    head = header.split(data, path)
+    errors = [p for p in head.problems if p.severity == "error"]
+    if errors and not head.unclosed:
+        return None, errors
+    text = data.decode("utf-8")
+    body = normal_body(text[head.body_offset :])
+    rest = text[head.body_offset :]
+    blank = len(rest) - len(rest.lstrip())
+    first = head.body_line + rest.count("\n", 0, blank)
+    page = Page(
+        path=path, values={e.key: e.value for e in head.entries},
+        at={e.key: e.first for e in head.entries}, body=body,
+        lines=(first, first + body.count("\n")) if body else (0, 0),
+    )  # fmt: skip
+    return page, []
+
+
+def read_pages(files: Mapping[str, bytes]) -> tuple[list[Page], list[Problem]]:
+    """Read every file that can be read, in order of their names."""
+    pages, problems = [], []
+    for path in sorted(files):
+        page, found = read_page(path, files[path])
+        problems += found
+        if page is not None:
+            pages.append(page)
+    return pages, problems
+
+
+def prose(page: Page) -> Iterator[tuple[int, str]]:
+    """Yield a body's lines with their numbers, but not those in fenced code."""
+    source = read_lines(page.path, page.body.encode())
+    for number, line in enumerate(source.text, start=1):
+        if number not in source.fenced:
+            yield page.lines[0] + number - 1, line
+
+
+def linked(text: str) -> tuple[str, ...]:
+    """Return what a text links to, each once: `[[names]]`, and files in markdown links."""
+    found = [name.strip() for name in _WIKI.findall(text)]
+    return tuple(dict.fromkeys([*found, *map(unquoted, _LINK.findall(text))]))
+
+
+def unquoted(target: str) -> str:
+    """Return the name of the file that a relative markdown link means, without its ending."""
+    from urllib.parse import unquote
+
+    return PurePosixPath(unquote(target)).stem
+
+
+def hashtags(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the `#tags` of lines, each once and without the sign."""
+    return tuple(dict.fromkeys(tag for line in lines for tag in _TAG.findall(line)))
+
+
+def names_of(page: Page) -> tuple[str, ...]:
+    """Return the names by which others link to a file: its stem, its path, its own title."""
+    path = page.path.removesuffix(".md")
+    names = [page.stem, path, page.text("title"), page.text("permalink"), page.text("name")]
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def is_markdown(path: str) -> bool:
+    """Tell whether a path is a markdown file's, and not in a hidden folder."""
+    return path.endswith(".md") and not any(part.startswith(".") for part in path.split("/"))

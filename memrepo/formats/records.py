@@ -1,0 +1,155 @@
+"""What every reader of a format returns: records that may become memories, and findings.
+
+A reader is pure: file contents by name in, records out. What cannot be read is a Problem that names
+file, line and key, and never stops the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memrepo.core.fields import Node, Raw, ValueMismatch
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+from memrepo.core.schema import BY_NAME
+from memrepo.core.times import parse_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One memory as another program keeps it.
+
+    `path` and `lines` say where it stands among the files, `key` is its id there and `names` are
+    further names by which others link to it. `captured` is an ISO date, `written` when that program
+    last wrote it. `fields` holds values of our schema. `links` are (type of ours, name) pairs,
+    `replaces` names of records that this one supersedes, `evidence` where the program says that it
+    has the text from.
+    """
+
+    path: str
+    text: str
+    type: str = "fact"
+    key: str = ""
+    names: tuple[str, ...] = ()
+    lines: tuple[int, int] = (0, 0)
+    layer: str = ""
+    captured: str = ""
+    captured_from: str = ""
+    written: datetime | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    links: tuple[tuple[str, str], ...] = ()
+    replaces: tuple[str, ...] = ()
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A memory of our own shape, taken in as it is; `data` is its file where there is one."""
+
+    memory: Memory
+    path: str
+    line: int = 0
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What a reader found: records and whole memories in order, findings, what it passed over."""
+
+    records: tuple[Record | Whole, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    passed: Mapping[str, int] = field(default_factory=dict)
+
+
+Files = Mapping[str, bytes]
+Reader = Callable[[Files], Read]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format: its name, what it is in a few words, which files it reads, and its reader."""
+
+    name: str
+    what: str
+    wants: Callable[[str], bool]
+    read: Reader
+
+
+class Given:
+    """Values of one foreign record as fields of ours; what does not fit is a finding."""
+
+    def __init__(self, path: str, line: int = 0) -> None:
+        self.path, self.line = path, line
+        self.fields: dict[str, Any] = {}
+        self.problems: list[Problem] = []
+
+    def put(self, name: str, value: object, key: str = "", line: int = 0) -> None:
+        """Set a field from a JSON value or a header's node; nothing is set from nothing."""
+        if value not in (None, "", []):
+            self.set(name, value, key, line)
+
+    def set(self, name: str, value: object, key: str = "", line: int = 0) -> None:
+        """Set a field from a value, an empty one too."""
+        node = node_of(value)
+        try:
+            read = BY_NAME[name].kind.read("" if node is None else node)
+        except ValueMismatch as mismatch:
+            self.note(key or name, str(mismatch), line)
+            return
+        if read != BY_NAME[name].default:
+            self.fields[name] = read
+
+    def time(self, value: object, key: str, line: int = 0) -> datetime | None:
+        """Return a value as a time; None, with a finding, where it is something else."""
+        node = node_of(value)
+        if node in (None, ""):
+            return None
+        try:
+            return parse_time(node if isinstance(node, str) else "")
+        except ValueError:
+            self.note(key, f"found {str(node)[:40]!r}, expected a time", line)
+            return None
+
+    def note(self, key: str, said: str, line: int = 0) -> None:
+        """Note that a field could not be used: the record is taken in without it."""
+        self.problems.append(
+            Problem(
+                path=self.path, line=line or self.line, column=1, rule="import-field", key=key,
+                message=f"{said}: left out", severity="warning",
+                fix="set it on the memory by hand, if it matters",
+            )
+        )  # fmt: skip
+
+
+def node_of(value: object) -> Node | None:
+    """Return a JSON value as the header reader would yield it; null is None."""
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return Raw("true" if value else "false")
+        case int() | float():
+            return Raw(repr(value))
+        case list() | tuple():
+            return [part for part in map(node_of, value) if part is not None]
+        case dict():
+            pairs = ((str(key), node_of(part)) for key, part in value.items())
+            return {key: part for key, part in pairs if part is not None}
+        case _:
+            raise TypeError(type(value).__name__)
+
+
+def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
+    """Return the finding that a record is not taken in."""
+    return Problem(
+        path=path, line=line, column=1 if line else 0, rule="import-record", key=key,
+        message=f"{said}: the record is not taken in", fix="mend the record and import again",
+    )  # fmt: skip
+
+
+def day_of(moment: datetime | None) -> str:
+    """Return a moment's date as evidence has it, or an empty string."""
+    return moment.date().isoformat() if moment else ""

@@ -1,0 +1,32 @@
+"""The formats that `memrepo import` reads, by name; a format is one module and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from memrepo.formats import basic_memory, claude_code, mem0, obsidian, okf, own
+from memrepo.formats.records import Format
+
+FORMATS: Mapping[str, Format] = MappingProxyType({
+    one.name: one
+    for one in (
+        Format(
+            name="jsonl", what="what `memrepo export jsonl` wrote",
+            wants=own.wants_lines, read=own.read_jsonl,
+        ),
+        Format(name="okf", what="an Open Knowledge Format bundle", wants=okf.wants, read=okf.read),
+        Format(
+            name="claude-code", what="a memory folder of Claude Code",
+            wants=claude_code.wants, read=claude_code.read,
+        ),
+        Format(name="mem0", what="memories of mem0 as JSON", wants=mem0.wants, read=mem0.read),
+        Format(
+            name="basic-memory", what="a folder of basic-memory notes",
+            wants=basic_memory.wants, read=basic_memory.read,
+        ),
+        Format(
+            name="obsidian", what="an Obsidian vault", wants=obsidian.wants, read=obsidian.read
+        ),
+    )
+})  # fmt: skip

@@ -1,0 +1,269 @@
+"""Other programs' memory taken in by `memrepo import FORMAT`: what comes, and what stays out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import foreign_memory
+import pytest
+import workspaces
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+
+from memrepo.core.memory import Memory
+
+FORMATS = sorted(foreign_memory.FOLDERS)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository with nothing in it."""
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def folder(tmp_path: Path, format_: str) -> Path:
+    """Write a format's files; return their folder."""
+    return workspaces.write(tmp_path / format_, foreign_memory.FOLDERS[format_])
+
+
+def taken(repo: Path, tmp_path: Path, format_: str) -> dict[str, Memory]:
+    """Import a format's files; return the memories by title, else by text."""
+    done(repo, "import", format_, folder(tmp_path, format_))
+    return {m.text("title") or m.body: m for m in memories(repo).values()}
+
+
+def rules(answer: dict[str, Any]) -> list[tuple[str, str, int, str]]:
+    """Return what was found wrong: rule, file, line and key."""
+    return [(p["rule"], p["path"], p["line"], p["key"]) for p in answer["problems"]]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_an_import_is_one_commit_and_the_next_changes_nothing(
+    repo: Path, tmp_path: Path, format_: str
+) -> None:
+    where = folder(tmp_path, format_)
+    before = standing(repo)
+    wanted = done(repo, "import", format_, where, "--dry-run")
+    assert standing(repo) == before
+    answer = done(repo, "import", format_, where, "--reason", "moving house")
+    count = answer["imported"]
+    assert answer["counts"] == wanted["counts"]
+    assert count == len(memories(repo)) > 1
+    assert subjects(repo)[0] == f"import: {count} memories from {format_}"
+    assert "moving house" in git(repo, "log", "-1", "--format=%b")
+    assert_sound(repo)
+    assert memrepo(repo, "check", "--all").exit == 0
+    still = standing(repo)
+    again = done(repo, "import", format_, where, now=LATER)
+    assert (again["commit"], again["imported"]) == ("", 0)
+    assert again["counts"]["memories_known"] == count
+    assert standing(repo) == still
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format_: str) -> None:
+    files = foreign_memory.FOLDERS[format_]
+    taken(repo, tmp_path, format_)
+    for memory in memories(repo).values():
+        source = memory.sources[0]
+        name, _, key = source.resource.removeprefix(f"{format_}://").partition("#")
+        assert name in files
+        assert memory.text("origin") == "import"
+        first, last = source.lines
+        quoted = "\n".join(files[name].decode().split("\n")[first - 1 : last])
+        assert key in quoted if format_ == "mem0" else memory.body[:20] in quoted
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_an_import_taken_back_can_be_made_again(repo: Path, tmp_path: Path, format_: str) -> None:
+    where = folder(tmp_path, format_)
+    before = tree(repo)
+    commit = done(repo, "import", format_, where)["commit"]
+    after = set(memories(repo))
+    done(repo, "revert", commit, now=LATER)
+    assert tree(repo) == before
+    done(repo, "import", format_, where, now=LATER)
+    assert set(memories(repo)) == after
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_what_a_person_rejected_stays_out(repo: Path, tmp_path: Path, format_: str) -> None:
+    where = folder(tmp_path, format_)
+    done(repo, "import", format_, where)
+    rejected = min(memories(repo).values(), key=lambda m: m.path)
+    done(repo, "reject", rejected.id, "--reason", "wrong")
+    still = standing(repo)
+    again = done(repo, "import", format_, where, now=LATER)
+    assert (again["commit"], standing(repo)) == ("", still)
+    assert memories(repo)[rejected.id].status == "forgotten"
+
+
+def test_what_a_person_rejected_elsewhere_is_named_and_the_rest_comes(
+    repo: Path, tmp_path: Path
+) -> None:
+    where = folder(tmp_path, "obsidian")
+    done(repo, "add", "North is up; see [greenhouse](Projects/Greenhouse.md) now.")
+    (one,) = memories(repo).values()
+    done(repo, "reject", one.id, "--reason", "wrong")
+    answer = done(repo, "import", "obsidian", where)
+    assert answer["counts"]["barred"] == 1
+    assert answer["imported"] == 2
+    assert [r[:2] for r in rules(answer)] == [("rejected-similar", "Plot map.md")]
+
+
+def test_what_an_import_brought_and_a_person_took_out_does_not_come_back(
+    repo: Path, tmp_path: Path
+) -> None:
+    where = folder(tmp_path, "obsidian")
+    done(repo, "import", "obsidian", where)
+    gone = next(m for m in memories(repo).values() if m.text("title") == "Plot map")
+    git(repo, "rm", "-q", gone.path)
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+    answer = done(repo, "import", "obsidian", where, now=LATER)
+    assert (answer["commit"], answer["counts"]["left_before"]) == ("", 1)
+    assert gone.id not in memories(repo)
+
+
+def test_a_secret_is_replaced_and_named(repo: Path, tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2" * 10
+    vault = workspaces.write(tmp_path / "v", {"Keys.md": f"The token is {secret}.\n".encode()})
+    answer = done(repo, "import", "obsidian", vault)
+    assert rules(answer) == [("import-secret", "Keys.md", 1, "")]
+    (memory,) = memories(repo).values()
+    assert memory.body == "The token is [redacted:github-token]."
+    assert secret not in git(repo, "log", "-p", "--all")
+    assert done(repo, "import", "obsidian", vault, now=LATER)["commit"] == ""
+
+
+def test_a_record_that_says_something_else_by_now_is_named_and_left(
+    repo: Path, tmp_path: Path
+) -> None:
+    where = folder(tmp_path, "obsidian")
+    done(repo, "import", "obsidian", where)
+    (where / "Plot map.md").write_text("South is up on the new map of the plot.\n")
+    answer = done(repo, "import", "obsidian", where, now=LATER)
+    assert (answer["commit"], rules(answer)) == (
+        "", [("import-changed", "Plot map.md", 1, "Plot map")],
+    )  # fmt: skip
+
+
+def test_a_path_with_nothing_of_the_format_is_a_usage_error(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for path in ("empty", "missing"):
+        answer = memrepo(repo, "import", "mem0", tmp_path / path)
+        assert (answer.exit, "found no file" in answer.error["message"]) == (2, True)
+    assert memrepo(repo, "import", "carrier-pigeon", tmp_path).exit == 2
+
+
+def test_a_link_is_not_followed_and_is_named(repo: Path, tmp_path: Path) -> None:
+    where = folder(tmp_path, "obsidian")
+    (tmp_path / "outside.md").write_text("Nobody asked for this.\n")
+    (where / "Linked.md").symlink_to(tmp_path / "outside.md")
+    answer = done(repo, "import", "obsidian", where)
+    assert ("source-not-a-file", "Linked.md") in [r[:2] for r in rules(answer)]
+    assert not [m for m in memories(repo).values() if "Nobody asked" in m.body]
+
+
+def test_one_file_of_mem0(repo: Path, tmp_path: Path) -> None:
+    path = folder(tmp_path, "mem0") / "mem0.json"
+    answer = done(repo, "import", "mem0", path)
+    lines = path.read_text().split("\n")
+    empty = next(n for n, line in enumerate(lines, 1) if '"5a5a"' in line)
+    assert rules(answer) == [
+        ("import-record", "mem0.json", empty, "results[2].memory"),
+        ("import-field", "mem0.json", empty + 5, "results[3].created_at"),
+    ]
+    assert answer["counts"]["relations_passed_over"] == 1
+    by_text = {m.body: m for m in memories(repo).values()}
+    seats = by_text["Prefers window seats on long train journeys"]
+    assert seats.text("scope") == "user:vera"
+    assert seats.texts("tags") == ("travel", "seats")
+    assert seats.captured == "2026-01-05"
+    assert seats.fields["generated"].by == "mem0/unknown"
+    nuts = by_text["Is allergic to hazelnuts and carries a pen"]
+    assert (nuts.text("scope"), nuts.text("valid_until")) == ("agent:planner", "2030-12-31")
+
+
+def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
+    answer = done(repo, "import", "claude-code", folder(tmp_path, "claude-code"))
+    assert [r[:2] for r in rules(answer)] == [("frontmatter-duplicate-key", "broken.md")]
+    found = {m.text("title") or m.body: m for m in memories(repo).values()}
+    tests, freeze = found["real-database-in-tests"], found["release-freeze"]
+    assert (tests.type, freeze.type) == ("preference", "fact")
+    assert tests.text("description").endswith("mocks hid a broken migration")
+    assert [(k.type, k.target) for k in tests.fields["links"]] == [("references", freeze.id)]
+    assert freeze.captured == "2026-03-01"
+    assert found["The staging host is rebooted every Sunday night."].text("subject") == (
+        "Memory index"
+    )
+    assert found["Set `TRACE=1` before the worker starts, never after."].text("subject") == (
+        "Debugging"
+    )
+
+
+def test_notes_of_basic_memory(repo: Path, tmp_path: Path) -> None:
+    found = taken(repo, tmp_path, "basic-memory")
+    compost, soil = found["Compost"], found["Bought Soil"]
+    assert compost.body == "The heap behind the shed takes a year.\n\n- [ ] buy a second fork"
+    assert compost.texts("tags") == ("garden", "soil")
+    assert [(k.type, k.target) for k in compost.fields["links"]] == [("contradicts", soil.id)]
+    turn = found["Turn the heap every second week in summer #compost"]
+    assert (turn.type, turn.text("subject")) == ("method", "Compost")
+    assert turn.texts("tags") == ("technique", "compost")
+    assert found["No citrus peel goes onto the heap (it never rots)"].type == "decision"
+
+
+def test_a_vault(repo: Path, tmp_path: Path) -> None:
+    found = taken(repo, tmp_path, "obsidian")
+    house, plot = found["Greenhouse"], found["Plot map"]
+    assert house.texts("tags") == ("building", "glass/double")
+    assert house.texts("entities") == ("Glasshouse",)
+    assert house.captured == "2026-01-20"
+    assert [k.target for k in house.fields["links"]] == [plot.id]
+    assert [k.target for k in plot.fields["links"]] == [house.id]
+    assert found["2026-02-03"].type == "note"
+    assert len(found) == 3
+
+
+def test_a_bundle_of_another_producer(repo: Path, tmp_path: Path) -> None:
+    answer = done(repo, "import", "okf", folder(tmp_path, "okf"))
+    assert rules(answer) == [("import-record", "tables/nothing.md", 1, "type")]
+    found = {m.text("title"): m for m in memories(repo).values()}
+    orders = found["Orders"]
+    assert orders.texts("tags") == ("sales", "BigQuery Table")
+    assert [s.resource for s in orders.sources] == [
+        "okf://tables/orders.md#tables/orders.md", "https://console.example.org/orders",
+    ]  # fmt: skip
+    assert [k.target for k in orders.fields["links"]] == [found["Customers"].id]
+
+
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.mark.parametrize(
+    ("change", "rule", "key"),
+    [
+        (lambda r: r.update(id="x"), "import-record", "id"),
+        (lambda r: r.pop("type"), "import-record", "type"),
+        (lambda r: r.pop("text"), "import-record", "text"),
+        (lambda r: r.update(confidence=7), "import-field", "confidence"),
+        (lambda r: r.update(mood="good"), "import-field", "mood"),
+    ],
+)
+def test_a_bad_line_is_named_with_its_key(
+    repo: Path, tmp_path: Path, change: Change, rule: str, key: str
+) -> None:
+    good = {"id": f"mem-{'1' * 16}", "type": "fact", "text": "The well is dry in August."}
+    bad: dict[str, Any] = {"id": f"mem-{'2' * 16}", "type": "fact", "text": "The barn leaks."}
+    change(bad)
+    path = tmp_path / "memories.jsonl"
+    path.write_text(f"{json.dumps(bad)}\n{{nonsense\n{json.dumps(good)}\n")
+    answer = done(repo, "import", "jsonl", path)
+    found = rules(answer)
+    assert (rule, "memories.jsonl", 1, key) in found
+    assert ("import-line", "memories.jsonl", 2, "") in found
+    assert good["id"] in memories(repo)
+    assert len(memories(repo)) == (1 if rule == "import-record" else 2)

@@ -1,0 +1,83 @@
+"""Laws: what an export wrote comes back by an import as the memories that it was made of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cases, memories
+
+from memrepo.core import codec
+from memrepo.core.closure import close
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
+from memrepo.core.state import State, apply, read_state
+from memrepo.formats import registry
+from memrepo.formats.taking import Terms, take
+from memrepo.views.bundles import jsonl, okf
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+EMPTY = read_state({}, Layout())
+
+
+def sound(found: list[Memory]) -> State:
+    """Return a state of these memories whose references hold."""
+    state = read_state({m.path: codec.encode(m) for m in found}, Layout())
+    return apply(state, close(state)[0])
+
+
+def come(state: State, format_: str, files: dict[str, bytes]) -> State:
+    """Return a state after an import of what the format wants of the files."""
+    one = registry.FORMATS[format_]
+    terms = Terms(format=format_, profile="personal", now=NOW)
+    read = one.read({name: data for name, data in files.items() if one.wants(name)})
+    found = take(state, read, terms)
+    assert not found.problems
+    return apply(state, found.changes)
+
+
+WORLD = st.lists(
+    memories().filter(lambda m: bool(m.id)),
+    max_size=3,
+    unique_by=(lambda m: m.path, lambda m: m.id),
+)
+
+
+@cases(12)
+@given(WORLD)
+def test_json_lines_come_back_whole(found: list[Memory]) -> None:
+    state = sound(found)
+    after = come(EMPTY, "jsonl", jsonl(state))
+    assert dict(after.memories) == dict(state.memories)
+    assert come(after, "jsonl", jsonl(state)) == after
+
+
+@cases(12)
+@given(WORLD)
+def test_a_bundle_comes_back_whole_but_for_what_is_forgotten(found: list[Memory]) -> None:
+    state = sound([m for m in found if m.status != "forgotten"])
+    files, left = okf(state)
+    assert left == 0
+    after = come(EMPTY, "okf", files)
+    assert after == state
+    assert come(after, "okf", files) == after
+
+
+def test_a_persons_own_keys_and_comments_come_back_with_a_bundle() -> None:
+    path = "memories/knowledge/2026-02/bed-111111.md"
+    data = (
+        b"---\n# mine\nid: mem-1111111111111111\ntype: fact\nmood: calm\n---\n\nThe bed is dug.\n"
+    )
+    state = read_state({path: data}, Layout())
+    assert come(EMPTY, "okf", okf(state)[0]).files[path] == data
+
+
+def test_a_path_that_no_repository_can_hold_is_given_a_new_one() -> None:
+    line = (
+        b'{"path": "memories/../../etc/cron.md", "id": "mem-1111111111111111", "type": "fact", '
+        b'"text": "The bed is dug."}\n'
+    )
+    after = come(EMPTY, "jsonl", {"memories.jsonl": line})
+    (memory,) = after.memories.values()
+    assert memory.path == "memories/knowledge/undated/11/the-bed-is-dug-111111.md"

@@ -13,6 +13,7 @@ SAID = (
     ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
     ("nominated", "nominated"), ("tier_moves", "moved"), ("pruned", "pruned"),
     ("archived", "archived"), ("hot_new", "made hot"), ("hot_gone", "no longer hot"),
+    ("restored", "restored"),
 )  # fmt: skip
 """Counts for the subject of a run's merge, the weightiest first."""
 FULL = (
@@ -28,11 +29,12 @@ FULL = (
     ("notes_grown", "notes that grew"), ("nominated", "nominated notes judged"),
     ("tier_moves", "notes moved between tiers"), ("pruned", "pruned"), ("archived", "archived"),
     ("hot_new", "new on the hot cache"), ("hot_gone", "gone from the hot cache"),
+    ("restored", "restored: retrieved before their prune"),
 )  # fmt: skip
 """Counts for the full report."""
 _LIFE = (
     ("nominated", "nominate"), ("tier_moves", "tier"), ("pruned", "prune"), ("archived", "archive"),
-    ("hot_new", "promote"), ("hot_gone", "demote"),
+    ("hot_new", "promote"), ("hot_gone", "demote"), ("restored", "restore"),
 )  # fmt: skip
 
 
@@ -40,7 +42,7 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     """Count what the chain really holds: parts of what was purified may wait elsewhere."""
     notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
     reworded = _updated(steps, "reword")
-    changes = [change for step in steps for change in step.changes]
+    changes = [change for step in steps if step.op != "restore" for change in step.changes]
     new = [c.memory for c in changes if isinstance(c, Create)]
     ops = [step.op for step in steps]
     return {

@@ -13,6 +13,7 @@ from datetime import datetime
 from memrepo.commands.gisting import gisted
 from memrepo.commands.offering import Offered
 from memrepo.commands.session import Desk
+from memrepo.commands.unknowing import restored
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.judging import Judge
@@ -53,12 +54,14 @@ def owed(
     of notes are the offline ones.
     """
     ledger = ledger_of(desk.store)
-    after = played(state, kept)
-    found = owed_upkeep(desk, after, ledger.accesses(), now, manifests, never)
+    accesses, after = ledger.accesses(), played(state, kept)
+    back = restored(desk, after, accesses, now, lambda step: _is_allowed(step, never))
+    after = played(after, back)
+    found = owed_upkeep(desk, after, accesses, now, manifests, never)
     gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
     return Owed(
-        steps=gists.steps, problems=(*found.problems, *gists.problems), ledger=ledger.tip(),
-        gists=gists,
+        steps=(*back, *gists.steps), problems=(*found.problems, *gists.problems),
+        ledger=ledger.tip(), gists=gists,
     )  # fmt: skip
 
 
@@ -93,12 +96,16 @@ def owed_upkeep(
     manifests: Iterable[Recorded], never: frozenset[str],
 ) -> Upkeep:  # fmt: skip
     """Return the upkeep of a state by the desk's rules."""
-
-    def allowed(step: Step) -> bool:
-        return step.op == "tier" or not fingerprints(step.op, step.memory_ids) & never
-
     spent = _spent(desk, state, now, manifests)
-    return upkeep(state, accesses, now, desk.config.rules, spent=spent, allowed=allowed)
+    return upkeep(
+        state, accesses, now, desk.config.rules, spent=spent,
+        allowed=lambda step: _is_allowed(step, never),
+    )  # fmt: skip
+
+
+def _is_allowed(step: Step, never: frozenset[str]) -> bool:
+    """Tell whether a step may be proposed: not what a person took back or refused."""
+    return step.op == "tier" or not fingerprints(step.op, step.memory_ids) & never
 
 
 def _spent(desk: Desk, state: State, now: datetime, manifests: Iterable[Recorded]) -> int:

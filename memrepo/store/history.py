@@ -133,6 +133,17 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
     return (entry for entry in found if entry.is_run)
 
 
+def decided_from(repo: Repo, head: str) -> str:
+    """Return the ledger's commit that the newest run decided from; empty where none is here."""
+    key = f"{PREFIX}Access"
+    found = call(
+        repo, *PLAIN, "log", "-1", f"--grep=^{key}: ", f"--format=%(trailers:key={key},valueonly)",
+        head,
+    ).strip()  # fmt: skip
+    wanted = f"{found}^{{commit}}"
+    return found and call(repo, "rev-parse", "--verify", "--quiet", wanted, forgive=True).strip()
+
+
 def birth(repo: Repo, head: str, config: str) -> str:
     """Return the first commit in a head's history that brought `memrepo.toml`, or nothing.
 

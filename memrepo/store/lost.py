@@ -24,6 +24,16 @@ class Lost:
     data: bytes
 
 
+def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
+    """Return the memory files that one commit removed, as they were before it."""
+    raw = call(
+        repo, "diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only",
+        "--diff-filter=D", commit, "--", layout.area("memories"),
+    )  # fmt: skip
+    found = ((path, file_at(repo, f"{commit}^", path)) for path in filter(None, raw.split("\0")))
+    return [Lost(commit=commit, path=path, data=data) for path, data in found if data is not None]
+
+
 def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
     """Yield files below `memories/` that commits removed; their names end in a glob such as `-0a*`.
 

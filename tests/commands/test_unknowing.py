@@ -1,0 +1,127 @@
+"""A ledger that arrives late: the next run undoes a prune that did not know of a retrieval."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from driving import NOW, assert_sound, done, git, memories, standing, subjects
+
+from memrepo.core.access import RETRIEVAL, Event, seconds
+from memrepo.core.times import format_time, parse_time
+from memrepo.store.ledger import ledger_of
+from memrepo.store.repo import open_repository
+
+SAID = "The shed is painted red this spring."
+
+
+def after(**span: int) -> str:
+    return format_time(parse_time(NOW) + timedelta(**span))
+
+
+def learns(repo: Path, id_: str, at: str, now: str) -> None:
+    """Let the ledger show a retrieval that another clone counted."""
+    with open_repository(repo) as store:
+        ledger = ledger_of(store)
+        when = parse_time(now)
+        ledger.record(
+            [Event(kind=RETRIEVAL, at=seconds(parse_time(at)), session="s", memory=id_)], when
+        )
+        ledger.flush(when)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository without a workspace."""
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def pruned(repo: Path, cls: str = "normal", days: int = 15) -> str:
+    id_ = str(done(repo, "add", SAID, "--class", cls)["id"])
+    done(repo, "run", now=after(days=days))
+    assert id_ not in memories(repo)
+    return id_
+
+
+def test_a_retrieval_before_the_prune_brings_the_memory_back_as_it_was(repo: Path) -> None:
+    id_ = pruned(repo)
+    learns(repo, id_, after(days=13), after(days=16))
+    ran = done(repo, "run", now=after(days=17))
+    assert (ran["counts"]["restored"], ran["counts"]["memories_new"]) == (1, 0)
+    assert memories(repo)[id_].body == SAID
+    body = git(repo, "log", "--format=%B", "-8")
+    assert (
+        f"Memrepo-Reason: retrieved at {after(days=13)}, which its prune at {after(days=15)} did"
+        " not know of"
+    ) in body
+    before = standing(repo)
+    assert done(repo, "run", now=after(days=17))["status"] == "skipped"
+    assert standing(repo) == before
+    # Its time goes on from the retrieval.
+    done(repo, "run", now=after(days=28))
+    assert id_ not in memories(repo)
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize(
+    ("cls", "days", "at", "now"),
+    [("normal", 15, {"days": 16}, {"days": 17}),  # retrieved after the prune: nothing was wrong
+     ("normal", 15, {"days": 1}, {"days": 17}),  # so early that the prune was due all the same
+     ("normal", 15, {"days": 13}, {"days": 40}),  # its time is over by now
+     ("short", 3, {"days": 1}, {"days": 4})],  # a class that a retrieval does not refresh
+)  # fmt: skip
+def test_a_prune_that_was_right_all_the_same_stands(
+    repo: Path, cls: str, days: int, at: dict[str, int], now: dict[str, int]
+) -> None:
+    id_ = pruned(repo, cls, days)
+    learns(repo, id_, after(**at), after(**now))
+    done(repo, "run", now=after(**now))
+    assert id_ not in memories(repo)
+
+
+def test_a_note_that_was_cleaned_comes_back_marked(repo: Path) -> None:
+    id_ = str(done(repo, "add", SAID, "--type", "note")["id"])
+    done(repo, "run", now=after(days=15))
+    done(repo, "run", now=after(days=46))
+    assert id_ not in memories(repo)
+    learns(repo, id_, after(days=20), after(days=47))
+    done(repo, "run", now=after(days=47))
+    note = memories(repo)[id_]
+    assert note.flag("user_marked")
+
+
+def test_what_a_prune_took_along_comes_back_with_it(repo: Path) -> None:
+    old = str(done(repo, "add", "The shed is blue.", "--class", "normal")["id"])
+    new = str(done(repo, "supersede", old, SAID)["id"])
+    done(repo, "edit", new, "--set", "decay=normal")
+    done(repo, "run", now=after(days=15))
+    assert memories(repo) == {}
+    learns(repo, new, after(days=13), after(days=16))
+    done(repo, "run", now=after(days=16))
+    found = memories(repo)
+    assert (found[new].status, found[old].status) == ("active", "superseded")
+    assert found[old].texts("superseded_by") == (new,)
+
+
+def test_what_a_person_took_out_or_rejected_stays_out(repo: Path) -> None:
+    id_ = pruned(repo)
+    done(repo, "restore", id_, now=after(days=15))
+    done(repo, "reject", id_, "--reason", "wrong", now=after(days=15))
+    git(repo, "rm", "-q", memories(repo)[id_].path)
+    git(repo, "commit", "-qm", "gone", "--no-verify")
+    learns(repo, id_, after(days=13), after(days=16))
+    done(repo, "run", now=after(days=16))
+    assert id_ not in memories(repo)
+
+
+def test_a_restoring_that_was_taken_back_is_not_done_again(repo: Path) -> None:
+    id_ = pruned(repo)
+    learns(repo, id_, after(days=13), after(days=16))
+    run = done(repo, "run", now=after(days=17))["run"]
+    done(repo, "revert", run, now=after(days=17))
+    learns(repo, id_, after(days=14), after(days=18))
+    done(repo, "run", now=after(days=18))
+    assert id_ not in memories(repo)
+    assert sum(s.startswith("restore:") for s in subjects(repo)) == 1

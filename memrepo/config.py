@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
-from memrepo.keys import ENRICHMENT, LIFECYCLE, Key, rules_of, special_value
+from memrepo.keys import CHECKS, ENRICHMENT, LIFECYCLE, Key, rules_of, special_value
 from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
 from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.lexicon import Lexicon, lexicon
@@ -99,7 +99,7 @@ KEYS: tuple[Key, ...] = (
         doc="Where an agent's scheduler delivers reports; with `reporting.enabled`."),
     Key(name="announce.to", kind="text", default=None,
         doc="To whom it delivers them there."),
-    *ENRICHMENT, *LIFECYCLE,
+    *CHECKS, *ENRICHMENT, *LIFECYCLE,
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
@@ -338,7 +338,7 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "crons":
             expected = _not_crons(found)
             found = found if expected else tuple(found)
-        case "duration" | "ttls" | "aliases" | "words":
+        case "pattern" | "duration" | "ttls" | "aliases" | "words":
             found, expected = special_value(key, found)
     if expected:
         raise ConfigError(
@@ -354,7 +354,7 @@ def _default_of(key: Key) -> str:
     match key.kind:
         case "crons":
             return "leave it out for the cadence of the profile"
-        case "text" if key.default is None:
+        case "text" | "pattern" if key.default is None:
             return "leave it out for none"
         case "ttls":
             return "leave a class out for its default"

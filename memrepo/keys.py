@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,9 +20,10 @@ from memrepo.policies.upkeep import Rules
 
 KeyKind = Literal[
     "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
-    "flag", "name", "crons", "ref", "aliases", "duration", "ttls", "words",
+    "flag", "name", "crons", "ref", "aliases", "duration", "ttls", "words", "pattern",
 ]  # fmt: skip
 NEVER = "never"
+PATTERN_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +81,16 @@ ENRICHMENT: tuple[Key, ...] = (
         doc="Sentences that a chunk shares with the one before it."),
 )  # fmt: skip
 
+CHECKS: tuple[Key, ...] = (
+    Key(name="tags.vocabulary", kind="texts", default=(),
+        doc="The tags that `check` allows, or shell patterns such as `project/*`; none is any."),
+    Key(name="tags.pattern", kind="pattern", default=None,
+        doc="A regular expression that a tag may fit instead."),
+)  # fmt: skip
+
 
 def special_value(key: Key, found: Any) -> tuple[Any, str]:
-    """Read a duration, or a table of durations, words or names.
+    """Read a duration, a regular expression, or a table of durations, words or names.
 
     Returns it, and what was expected where it is none.
     """
@@ -90,6 +99,10 @@ def special_value(key: Key, found: Any) -> tuple[Any, str]:
             return found, ""
         case "duration", _:
             return found, 'a duration such as "4h" or "30d"'
+        case "pattern", str() if _is_pattern(found):
+            return found, ""
+        case "pattern", _:
+            return found, f"a regular expression of at most {PATTERN_LENGTH} characters"
         case "words", dict() if set(found) <= set(LISTS) and all(map(_are_texts, found.values())):
             return found, ""
         case "words", _:
@@ -107,6 +120,14 @@ def special_value(key: Key, found: Any) -> tuple[Any, str]:
 def _are_texts(value: Any) -> bool:
     """Tell whether a value is a list of texts, each with a letter or digit."""
     return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return len(text) <= PATTERN_LENGTH
 
 
 def _is_duration(value: Any) -> bool:

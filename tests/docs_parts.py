@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from memrepo.checks.registry import RULES
+from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.commands.table import GROUPS, add_globals, command_parser
 from memrepo.config import KEYS
-from memrepo.core.codec import RULES
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
 from memrepo.core.tombstones import TOMBSTONE_FIELDS
@@ -69,7 +70,8 @@ def key_table() -> str:
     """Render the configuration keys, in the order of `config show`."""
     kinds = {
         "whole": "whole number", "percent": "number from 0 to 100", "text": "text",
-        "texts": "list of texts", "zone": "zone of the tz database", "flag": "`true` or `false`",
+        "texts": "list of texts", "pattern": "regular expression",
+        "zone": "zone of the tz database", "flag": "`true` or `false`",
         "count": "whole number from 0", "money": "US dollars", "crons": "list of cron expressions",
         "prices": "table of four prices a model", "ref": "name of a branch or ref",
         "duration": "duration such as `4h` or `30d`",
@@ -105,9 +107,15 @@ def pattern_list(name: str) -> str:
     return ", ".join(f"`{part}`" for part in key.default)
 
 
-def rule_table() -> str:
-    """Render what header and codec ask for."""
-    return table(("rule", "what it asks for"), ((f"`{k}`", text) for k, text in RULES.items()))
+def rule_tables() -> str:
+    """Render the rules of `check` by group."""
+    parts = []
+    for group, title in RULE_GROUPS.items():
+        rows = [(f"`{r.name}`", r.severity, r.doc, r.mend) for r in RULES.values()
+                if r.group == group]  # fmt: skip
+        shown = table(("rule", "severity", "what it asks for", "what `--fix` does"), rows)
+        parts.append(f"## {title} (`{group}`)\n\n{shown}\n")
+    return "\n".join(parts)
 
 
 def command_table() -> str:
@@ -217,8 +225,8 @@ def part(name: str) -> str:
             return key_table()
         case "patterns", _:
             return pattern_list(f"sources.{rest}")
-        case "rules", "":
-            return rule_table()
+        case "check-rules", "":
+            return rule_tables()
         case "commands", "":
             return command_table()
         case "groups", "":

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 
-from memrepo.core.corrections import Correction, decode
+from memrepo.checks.rules import Rule, Scene
 from memrepo.core.problems import Problem
 
-_PLACE = re.compile(r"(?:.*/)?corrections/[^/]+\.md")
+SAME_ID = Rule(
+    name="correction-same-id", group="schema", severity="warning",
+    doc="Two files are not about one case; the one that was decided last counts.",
+)  # fmt: skip
+RULES = (
+    Rule(
+        name="correction-header", group="schema",
+        doc="A correction begins with a header between two lines `---`.",
+    ),
+    Rule(
+        name="correction-value", group="schema",
+        doc="Its keys have values of their kinds, and agree with each other and with the body.",
+    ),
+    Rule(
+        name="correction-text", group="schema",
+        doc="Its body holds two texts, quoted line by line, each under the id of its memory.",
+    ),
+    Rule(
+        name="correction-file-name", group="schema",
+        doc="The file name ends in the id of the correction.",
+    ),
+    SAME_ID,
+)  # fmt: skip
 
 
-def is_correction(path: str) -> bool:
-    """Tell whether a path is one of a correction file, wherever it is seen from."""
-    return _PLACE.fullmatch(path) is not None and "memories/" not in path
+def find(scene: Scene) -> Iterator[Problem]:
+    """Read every correction; two files about one case are one."""
+    files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
+    if not files:
+        return
+    from memrepo.core.corrections import Correction, decode, was_put_aside
 
-
-def check_corrections(files: Mapping[str, bytes]) -> list[Problem]:
-    """Return every finding in correction files, by path; two files about one case are one."""
-    problems: list[Problem] = []
     seen: dict[str, str] = {}
-    for path in sorted(files):
-        found = decode(path, files[path])
+    for path, data in ((p, d) for p, d in files.items() if not was_put_aside(p)):
+        found = decode(path, data)
         if not isinstance(found, Correction):
-            problems += found
+            yield from found
         elif seen.setdefault(found.id, path) != path:
-            problems.append(
-                Problem(
-                    path=path, line=1, rule="correction-same-id", key="id", severity="warning",
-                    message=f"found {found.id}, which {seen[found.id]} has too; the one that was"
-                    " decided last counts",
-                    fix="delete the other one",
-                )
+            yield SAME_ID.found(
+                path, f"found {found.id}, which {seen[found.id]} has too; the one that was"
+                " decided last counts", line=1, key="id", fix="delete the other one",
             )  # fmt: skip
-    return problems

@@ -1,28 +1,65 @@
-"""What `check` says of memory files: header and schema, id against file name, ids against ids."""
+"""What `check` says of memories one by one: id, file name, place, home."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from datetime import datetime
+from unicodedata import normalize
 
-from memrepo.core import codec
+from memrepo.checks.rules import Rule, Scene
+from memrepo.core.fields import shown
 from memrepo.core.ids import manual_id
-from memrepo.core.memory import Memory
+from memrepo.core.layout import RESERVED_NAMES
+from memrepo.core.memory import LAYER_OF_TYPE, LAYERS, Memory
 from memrepo.core.problems import Problem
 
+NO_ID = Rule(
+    name="memory-no-id", group="schema", severity="warning",
+    doc="A memory has an id; without one recall does not see it.",
+    mend="gives it an id, the time it was made, and a file name that ends in the id's digits",
+)  # fmt: skip
+SAME_ID = Rule(name="memory-same-id", group="schema", doc="No two files have the same id.")
+FILE_NAME = Rule(
+    name="memory-file-name", group="schema",
+    doc="The file name ends in the first six digits of the id.", mend="renames the file",
+)  # fmt: skip
+LAYER = Rule(
+    name="memory-layer", group="schema", severity="warning",
+    doc="Notes lie in the layer notes and nothing else does; a layer's name is no misspelt one.",
+)  # fmt: skip
+HOME = Rule(
+    name="memory-home", group="schema", severity="warning",
+    doc="`home` names a view that suits the type.",
+)  # fmt: skip
+COLLISION = Rule(
+    name="path-collision", group="schema",
+    doc="No two paths are one where case or the form of accents does not count.",
+)  # fmt: skip
+RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, COLLISION)
 
-def check_files(files: Mapping[str, bytes]) -> list[Problem]:
-    """Return every finding in memory files, by path; the contents alone decide."""
-    problems: list[Problem] = []
+
+def find(scene: Scene) -> Iterator[Problem]:
+    """Look at each memory, and at names that collide."""
     seen: dict[str, str] = {}
-    for path in sorted(files):
-        memory, found = codec.decode(path, files[path])
-        problems += found
-        if memory is None:
-            continue
-        problems += _id_problems(memory, seen)
-    return problems
+    for memory in scene.memories:
+        if not memory.id:
+            yield NO_ID.found(
+                memory.path, "found no id: recall does not see the memory", line=1, key="id",
+                fix="`memrepo check --fix` on the file gives it one",
+            )  # fmt: skip
+        else:
+            yield from _id(scene, memory, seen)
+        yield from _place(memory)
+    for path in scene.files:
+        name = path.rpartition("/")[2]
+        stray = path.endswith(".md") and name not in RESERVED_NAMES and not scene.is_memory(path)
+        if stray and scene.area(path) == "memories":
+            yield LAYER.found(
+                path, "found a file in no layer: it is not read", fix="move it into one of the"
+                f" folders {', '.join(LAYERS)}",
+            )  # fmt: skip
+    yield from _collisions(scene)
 
 
 def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memory:
@@ -43,32 +80,62 @@ def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memo
     return replace(memory.with_fields(given), path=path)
 
 
-def _id_problems(memory: Memory, seen: dict[str, str]) -> list[Problem]:
-    if not memory.id:
-        return [
-            Problem(
-                path=memory.path, line=1, rule="memory-no-id", key="id", severity="warning",
-                message="found no id: recall does not see the memory",
-                fix="`memrepo check --fix` on the file gives it one",
-            )
-        ]  # fmt: skip
-    problems = []
+def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]:
     other = seen.setdefault(memory.id, memory.path)
+    if other == memory.path and memory.id in scene.others:
+        other = scene.others[memory.id].path
     if other != memory.path:
-        problems.append(
-            Problem(
-                path=memory.path, line=1, rule="memory-same-id", key="id",
-                message=f"found {memory.id}, which {other} has too",
-                fix="delete one of the two files, or remove the id of this one",
-            )
+        yield SAME_ID.found(
+            memory.path, f"found {memory.id}, which {other} has too", line=1, key="id",
+            fix="delete one of the two files, or remove the id of this one",
         )  # fmt: skip
     digits = memory.id.removeprefix("mem-")[:6]
     if not memory.slug.endswith(f"-{digits}"):
-        problems.append(
-            Problem(
-                path=memory.path, rule="memory-file-name", key="id",
-                message=f"found a file name that does not end in -{digits}.md, as the id has it",
-                fix=f"rename the file so that it ends in -{digits}.md",
-            )
+        yield FILE_NAME.found(
+            memory.path,
+            f"found a file name that does not end in -{digits}.md, as the id has it", key="id",
+            fix=f"rename the file so that it ends in -{digits}.md",
         )  # fmt: skip
-    return problems
+
+
+def _place(memory: Memory) -> Iterator[Problem]:
+    if memory.layer not in LAYERS:
+        from difflib import get_close_matches
+
+        for meant in get_close_matches(memory.layer.lower(), LAYERS, n=1, cutoff=0.8):
+            yield LAYER.found(
+                memory.path, f"found the layer {shown(memory.layer)}; did you mean {meant}?",
+                fix=f"move the file below memories/{meant}/",
+            )  # fmt: skip
+    elif (memory.layer == "notes") != memory.is_note:
+        wanted = LAYER_OF_TYPE[memory.type]
+        yield LAYER.found(
+            memory.path, f"found {memory.type} in the layer {memory.layer}, expected {wanted}",
+            line=1, key="type", fix=f"move the file below memories/{wanted}/, or change its type",
+        )  # fmt: skip
+    if home := memory.text("home"):
+        from memrepo.purify.routing import affinity
+
+        if affinity(memory.type, home) in ("suspicious", "impossible"):
+            yield HOME.found(
+                memory.path, f"found {home}, which is no home of {memory.type}", line=1, key="home",
+                fix="remove the line: the next run sets it",
+            )  # fmt: skip
+
+
+def _collisions(scene: Scene) -> Iterator[Problem]:
+    alike: dict[str, list[str]] = {}
+    for path in sorted(scene.files):
+        alike.setdefault(folded(path), []).append(path)
+    for path in sorted(scene.files):
+        others = {*scene.around.alike(path), *alike[folded(path)]} - {path, *scene.gone}
+        if others:
+            yield COLLISION.found(
+                path, f"found {min(others)}, which is the same path where case and accents do not"
+                " count: some file systems hold only one of them", fix="rename one of them",
+            )  # fmt: skip
+
+
+def folded(path: str) -> str:
+    """Return what paths have in common that some file systems take for one."""
+    return path.casefold() if path.isascii() else normalize("NFC", path.casefold())

@@ -13,10 +13,11 @@ from datetime import datetime
 from memrepo.commands.lifecycle import derived_contents
 from memrepo.commands.rejecting import refuse_lifting
 from memrepo.commands.session import Desk
-from memrepo.core import closure, codec
+from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
 from memrepo.core.later import Later, written
 from memrepo.core.memory import Memory
+from memrepo.core.references import references
 from memrepo.core.state import Effect, State, apply
 from memrepo.core.takeback import Clash, Operation, Side, TakenBack, take_back
 from memrepo.core.tombstones import is_tombstone, path_of, tombstone_bytes, turned
@@ -200,8 +201,8 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
     found: list[str] = []
     for wrote in past.after(taken.after) if wanted else ():
         for id_, old, new in past.pairs(wrote, tails):
-            said = closure.references(new) if new else frozenset()
-            said -= closure.references(old) if old else frozenset()
+            said = references(new) if new else frozenset()
+            said -= references(old) if old else frozenset()
             if any(c.memory == id_ and c.on in said for c in wanted):
                 found.append(wrote.commit)
     repo = past.desk.store.repo

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memrepo.core.changes import Update
-from memrepo.core.memory import Link, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.mergefields import Origin, rank
 from memrepo.core.problems import Problem
+from memrepo.core.references import REFERENCES, targets
 from memrepo.core.state import State
 
 RULES: Mapping[str, str] = {
@@ -49,8 +50,8 @@ def closure(state: State) -> tuple[Problem, ...]:
 
 
 def findings(state: State) -> tuple[Finding, ...]:
-    """Return what does not hold between a state's memories, each with its repair."""
-    return _findings(state.memories)
+    """Return what does not hold between a state's memories."""
+    return broken(state.memories)
 
 
 def close(
@@ -63,7 +64,7 @@ def close(
     memories = dict(state.memories)
     mended: dict[tuple[str, str, str], Finding] = {}
     for _ in range(_ROUNDS):
-        found = [f for f in _findings(memories) if f.name not in known and f.name not in mended]
+        found = [f for f in broken(memories) if f.name not in known and f.name not in mended]
         busy: set[str] = set()
         for finding in found:
             if busy.isdisjoint(finding.repairs):
@@ -86,11 +87,12 @@ def _updates(state: State, memories: _Memories) -> Iterator[Update]:
             yield Update(id=id_, fields={k: new.fields.get(k) for k in keys})
 
 
-def _findings(memories: _Memories) -> tuple[Finding, ...]:
+def broken(memories: _Memories) -> tuple[Finding, ...]:
+    """Return what does not hold between memories, each with its repair."""
     found: list[Finding] = []
     for memory in memories.values():
         fields = memory.fields
-        if not fields.keys().isdisjoint(_REFERENCES):
+        if not fields.keys().isdisjoint(REFERENCES):
             found += _lost(memory, memories)
         if "supersedes" in fields or "superseded_by" in fields:
             found += _halves(memory, memories)
@@ -100,27 +102,12 @@ def _findings(memories: _Memories) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda f: (f.problem.path, f.name)))
 
 
-def _targets(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(item.target if isinstance(item, Link) else item for item in value)
-
-
-def references(memory: Memory) -> frozenset[str]:
-    """Return the ids of all memories that a memory refers to."""
-    values = (memory.fields.get(key) for key in _REFERENCES)
-    return frozenset(target for value in values if value for target in _targets(value))
-
-
-_REFERENCES = ("links", "supersedes", "superseded_by", "parent", "duplicate_of")
-
-
 def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
-    for key in _REFERENCES:
+    for key in REFERENCES:
         value = memory.fields.get(key)
         if value is None:
             continue
-        gone = [target for target in _targets(value) if target not in memories]
+        gone = [target for target in targets(value) if target not in memories]
         if gone:
             rest = () if isinstance(value, str) else _but(value, gone)
             yield _finding(
@@ -131,7 +118,7 @@ def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
 
 
 def _but(items: tuple[Any, ...], gone: Collection[str]) -> tuple[Any, ...]:
-    return tuple(item for item in items if _targets((item,))[0] not in gone)
+    return tuple(item for item in items if targets((item,))[0] not in gone)
 
 
 def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:

@@ -250,7 +250,12 @@ def correction_paths(paths: Iterable[str], layout: Layout) -> list[str]:
     """Return the paths of correction files, sorted; what a merge put aside is no case."""
     area = layout.area("corrections")
     found = (p for p in paths if p.startswith(area) and p.endswith(".md"))
-    return sorted(p for p in found if not _GAVE_WAY.search(p))
+    return sorted(p for p in found if not was_put_aside(p))
+
+
+def was_put_aside(path: str) -> bool:
+    """Tell whether a file holds what a merge put aside: no case."""
+    return _GAVE_WAY.search(path) is not None
 
 
 def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:

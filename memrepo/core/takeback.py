@@ -20,6 +20,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.merge import sweep
 from memrepo.core.mergebytes import FileVersion, join_bytes
 from memrepo.core.mergefiles import is_derived
+from memrepo.core.references import references
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import Effect, State, apply
 from memrepo.core.tombstones import is_tombstone
@@ -207,10 +208,10 @@ class _Work:
         found = []
         for id_ in sorted(self.held if gone else ()):
             if before := self.op.after.memories.get(id_):
-                known = closure.references(before)
+                known = references(before)
             else:
                 known = frozenset()
-            new = (closure.references(self.held[id_]) - known) & gone
+            new = (references(self.held[id_]) - known) & gone
             path = self.held[id_].path
             found += [Clash(kind="depended-on", memory=id_, path=path, on=on) for on in sorted(new)]
         return found

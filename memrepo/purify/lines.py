@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memrepo.core.nesting import MAX_DEPTH, too_deep
 from memrepo.core.problems import Problem
 
 MAX_BYTES = 4 * 1024 * 1024
-MAX_DEPTH = 64
 
 _COMMENT = re.compile(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*?)[ \t]*-->[ \t]*")
 # `name:start` is what programs write. Looser forms are also people's comments ("quick-start
@@ -30,9 +30,6 @@ _HOT_TAG = re.compile(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←")
 _FENCE = re.compile(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _KEY_LINE = re.compile(r"""(?:[^\s#:'"\[{-][^:]*|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
-_MARKERS = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+")
-_MARKER = re.compile(r"([-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
-_QUOTES = re.compile(r"[ \t]*(?:>[ \t]*)+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +74,7 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
     # A lone carriage return is a blank, never a line end: editors do not count it either.
     flat = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
     text = tuple(flat.removesuffix("\n").split("\n")) if flat else ()
-    deep = _too_deep(text)
+    deep = too_deep(text)
     if deep:
         return _refused(
             resource, "source-too-deep", f"nests lists or quotes over {MAX_DEPTH} levels", deep
@@ -218,28 +215,3 @@ def _unpaired(resource: str, line: int, message: str) -> Problem:
         path=resource, line=line, rule="source-managed-block", message=message,
         fix="add the missing comment or remove this one", severity="warning",
     )  # fmt: skip
-
-
-def _too_deep(text: Sequence[str]) -> int:
-    """Return the first line that may nest too deep, from above: markdown can only nest less."""
-    columns: list[int] = []
-    for number, line in enumerate(text, start=1):
-        quotes = _QUOTES.match(line)
-        if quotes and quotes[0].count(">") > MAX_DEPTH:
-            return number
-        match = _MARKERS.match(line)
-        if match is None or _is_rule(line):
-            continue
-        prefix = match[0].expandtabs(4)
-        column = len(prefix) - len(prefix.lstrip(" "))
-        while columns and columns[-1] > column:
-            columns.pop()
-        columns.extend(marker.end(1) + 1 for marker in _MARKER.finditer(prefix))
-        if len(columns) > MAX_DEPTH:
-            return number
-    return 0
-
-
-def _is_rule(line: str) -> bool:
-    marks = line.replace(" ", "").replace("\t", "")
-    return len(marks) > 2 and marks[0] in "-*_" and not marks.strip(marks[0])

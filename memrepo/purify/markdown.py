@@ -17,8 +17,9 @@ from typing import Any, Literal, cast
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
+from memrepo.core.nesting import MAX_DEPTH
 from memrepo.core.problems import Problem
-from memrepo.purify.lines import MAX_DEPTH, SourceLines, read_lines
+from memrepo.purify.lines import SourceLines, read_lines
 
 Task = Literal["", "open", "done"]
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "other"]

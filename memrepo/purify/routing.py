@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from memrepo.core.judging import Profile
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
+
+if TYPE_CHECKING:  # `check` asks for affinities, and must be quick
+    from memrepo.core.judging import Profile
 
 Affinity = Literal["strong", "acceptable", "suspicious", "impossible"]
 

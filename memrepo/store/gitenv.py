@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +82,8 @@ def call(
     that the process keeps open: a lock among them stays held while git works, even when we die.
     `env` adds to the environment. With `forgive` a failure is no exception. Raises GitCommandError.
     """
+    import tempfile  # hooks wait for what this module loads
+
     settings = [word for setting in _SAFE for word in ("-c", setting)]
     command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, "--literal-pathspecs", *settings, *words]
     with tempfile.TemporaryFile() as stream:
@@ -110,6 +111,8 @@ def call_far(repo: Repo, *words: str) -> tuple[int, str, str]:
     No hook runs and nothing waits for a person: no prompt for a password or a host key, and a
     connection that is dead is given up.
     """
+    import tempfile
+
     settings = [word for setting in (*_SAFE, *_FAR) for word in ("-c", setting)]
     command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, *settings, *words]
     env = {"GIT_TERMINAL_PROMPT": "0"}

@@ -40,8 +40,10 @@ def commit(repo: Path, *argv: str) -> subprocess.CompletedProcess[str]:
 
 def test_all_memories_of_a_run_pass(ugly_repo: Path) -> None:
     answer = memrepo(ugly_repo, "check", "--all")
-    assert (answer.exit, answer.data["problems"]) == (0, [])
-    assert answer.data["files"] == len(memories(ugly_repo))
+    # What runs take over from texts as they are: worth a look, and no reason to stop anybody.
+    found = {p["rule"] for p in answer.data["problems"]}
+    assert (answer.exit, found) == (0, {"character-bidirectional", "character-invisible"})
+    assert answer.data["files"] > len(memories(ugly_repo))
 
 
 def test_a_named_file_is_judged_with_place_rule_and_remedy(repo: Path) -> None:
@@ -147,3 +149,40 @@ def test_two_files_of_equal_text_get_two_ids_from_a_fix(small_repo: Path) -> Non
     names = [f"memories/knowledge/{name}.md" for name in ("one", "two")]
     fixed = done(small_repo, "check", "--fix", *names)["fixed"]
     assert len({name[-9:] for name in fixed}) == 2
+
+
+@pytest.mark.parametrize("name", ["memories/knowledge/link.md", "memories"])
+def test_a_staged_link_is_named_and_not_followed(repo: Path, name: str) -> None:
+    rules = {"tree-not-a-file"} if name != "memories" else {"tree-not-a-file", "manifest-by-hand"}
+    if name == "memories":
+        git(repo, "rm", "-rq", "memories")
+    (repo / name).symlink_to("/etc")
+    git(repo, "add", name)
+    answer = memrepo(repo, "check", "--staged")
+    assert answer.exit == 1
+    assert {p["rule"] for p in answer.data["problems"]} <= rules
+    assert {p["path"] for p in answer.data["problems"]} == {name}
+
+
+def test_a_name_that_is_not_utf8_is_a_problem(repo: Path) -> None:
+    path = os.fsencode(repo) + b"/memories/knowledge/\xff.md"
+    with open(path, "wb") as handle:  # noqa: PTH123 - no text can name it
+        handle.write(b"---\ntype: fact\n---\n\nText.\n")
+    git(repo, "add", "memories")
+    (problem,) = memrepo(repo, "check", "--staged").data["problems"]
+    assert (problem["rule"], problem["path"]) == (
+        "tree-name-not-utf8",
+        "memories/knowledge/\\udcff.md",
+    )
+
+
+def test_a_file_behind_a_linked_folder_is_not_read(small_repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("password: hunter22x\n")
+    (small_repo / "memories" / "away").symlink_to(tmp_path)
+    (problem,) = memrepo(small_repo, "check", "memories/away/secret.md").data["problems"]
+    assert problem["rule"] == "file-unreadable"
+
+
+def test_a_file_of_somebody_else_is_not_judged_as_a_memory(small_repo: Path) -> None:
+    (small_repo / "README.md").write_text("---\ntags: not a list\n---\n\nMine.\n")
+    assert memrepo(small_repo, "check", "README.md").data["problems"] == []

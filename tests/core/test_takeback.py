@@ -16,6 +16,7 @@ from strategies import IDS, cases
 from memrepo.core import closure, codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
+from memrepo.core.references import references
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.core.takeback import TakenBack, take_back
@@ -109,8 +110,8 @@ def dependents(states: Sequence[State], k: int, kept: Mapping[str, Memory]) -> s
     return {
         ("depended-on", id_)
         for id_, memory in kept.items()
-        if (closure.references(memory)
-            - (closure.references(post[id_]) if id_ in post else frozenset())) & gone
+        if (references(memory)
+            - (references(post[id_]) if id_ in post else frozenset())) & gone
     }  # fmt: skip
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.purify.lines import MAX_BYTES, MAX_DEPTH, read_lines
+from memrepo.core.nesting import MAX_DEPTH
+from memrepo.purify.lines import MAX_BYTES, read_lines
 
 
 def hidden(text: str) -> list[int]:

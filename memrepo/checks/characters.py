@@ -1,0 +1,107 @@
+"""What `check` says of characters that deceive the eye, and of the order of keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memrepo.checks.rules import Rule, Scene
+from memrepo.core import header as headers
+from memrepo.core.entries import Entry
+from memrepo.core.lines import join_lines, split_lines
+from memrepo.core.problems import Problem
+from memrepo.core.schema import ORDER
+
+BIDI = Rule(
+    name="character-bidirectional", group="format", severity="warning",
+    doc="A text holds no controls that reorder what follows, nor invisible tag characters.",
+    mend="removes them",
+)  # fmt: skip
+INVISIBLE = Rule(
+    name="character-invisible", group="format", severity="warning",
+    doc="A text holds no characters without width, but joiners between letters and in emoji.",
+    mend="removes them",
+)  # fmt: skip
+KEY_ORDER = Rule(
+    name="key-order", group="format", severity="warning",
+    doc="Keys stand in the order of the schema; keys that are not memrepo's may stand anywhere.",
+    mend="sorts the lines of memrepo's keys, each with the comments above it",
+)  # fmt: skip
+RULES = (BIDI, INVISIBLE, KEY_ORDER)
+# Written as escapes: in the source these characters would deceive as well.
+_BIDI = "\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
+_INVISIBLE = "\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u180e"
+_EITHER = re.compile(f"(?P<bidi>[{_BIDI}])|[{_INVISIBLE}]")
+# A flag of a region (England's, say) is spelled with tags after a black flag.
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
+
+
+def find(scene: Scene) -> Iterator[Problem]:
+    """Look at the characters of every memory, and at the order of its keys."""
+    for path in scene.decoded:
+        text = scene.files[path].decode("utf-8", "replace")
+        yield from _characters(path, text)
+    for memory in scene.memories:
+        yield from _order(memory.path, scene.files[memory.path])
+
+
+def cleaned(text: str) -> str:
+    """Return a text without characters that deceive; a byte order mark at its start stays."""
+    if text.isascii():
+        return text
+    spans = [match.span() for match in _FLAG.finditer(text)]
+    return _EITHER.sub(lambda m: m[0] if _is_meant(m, spans) else "", text)
+
+
+def _characters(path: str, text: str) -> Iterator[Problem]:
+    if text.isascii():
+        return
+    spans = [match.span() for match in _FLAG.finditer(text)]
+    found = [match for match in _EITHER.finditer(text) if not _is_meant(match, spans)]
+    for rule, mine in ((BIDI, [m for m in found if m["bidi"]]),
+                       (INVISIBLE, [m for m in found if not m["bidi"]])):  # fmt: skip
+        if mine:
+            at = mine[0].start()
+            more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
+            yield rule.found(
+                path, f"found U+{ord(mine[0][0]):04X}{more}, which nobody sees",
+                line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at),
+                fix="remove it (`memrepo check --fix` does)",
+            )  # fmt: skip
+
+
+def _is_meant(match: re.Match[str], flags: list[tuple[int, int]]) -> bool:
+    at = match.start()
+    return (at == 0 and match[0] == "\ufeff") or any(a <= at < b for a, b in flags)
+
+
+def _order(path: str, data: bytes) -> Iterator[Problem]:
+    before: Entry | None = None
+    for entry in headers.split(data, path).entries:
+        if entry.key not in ORDER:
+            continue
+        if before is not None and ORDER[entry.key] < ORDER[before.key]:
+            yield KEY_ORDER.found(
+                path, f"found {entry.key} below {before.key}", line=entry.first, column=1,
+                key=entry.key, fix=f"move it above {before.key} (`memrepo check --fix` does)",
+            )  # fmt: skip
+            return
+        before = entry
+
+
+def ordered(data: bytes, path: str) -> bytes:
+    """Return a file with the lines of memrepo's keys in the order of the schema.
+
+    What stands above a key's lines (comments, blank lines) moves with it; other keys stay where
+    they are.
+    """
+    header = headers.split(data, path)
+    lines = split_lines(data.decode("utf-8"))
+    blocks, start = [], headers.FIRST_LINE
+    for entry in header.entries:
+        blocks.append((entry.key, lines[start - 1 : entry.last]))
+        start = entry.last + 1
+    own = iter(sorted((b for b in blocks if b[0] in ORDER), key=lambda b: ORDER[b[0]]))
+    sorted_ = [next(own) if key in ORDER else (key, block) for key, block in blocks]
+    inner = [line for _, block in sorted_ for line in block]
+    return join_lines([*lines[: headers.FIRST_LINE - 1], *inner, *lines[start - 1 :]]).encode()

@@ -1,0 +1,47 @@
+"""What header and codec ask of a memory file, and that a file can be read at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memrepo.checks.rules import Group, Rule, Scene
+from memrepo.core.codec import RULES as CODEC_RULES
+from memrepo.core.problems import Problem
+
+_SIZE = ("file-too-large", "frontmatter-depth")
+_WARNINGS = ("frontmatter-near-key",)
+
+
+def _group(name: str) -> Group:
+    return "size" if name in _SIZE else "schema"
+
+
+UNREADABLE = Rule(
+    name="file-unreadable", group="schema",
+    doc="A file that `memrepo check` is given can be read, and is not a symlink.",
+)  # fmt: skip
+NOT_A_FILE = Rule(
+    name="tree-not-a-file", group="schema",
+    doc="A file stands where one was expected, no symlink and no submodule.",
+)  # fmt: skip
+BAD_NAME = Rule(
+    name="tree-name-not-utf8", group="schema", doc="The name of a file is UTF-8.",
+)  # fmt: skip
+RULES = (
+    UNREADABLE,
+    NOT_A_FILE,
+    BAD_NAME,
+    *(
+        Rule(
+            name=name, group=_group(name), doc=doc,
+            severity="warning" if name in _WARNINGS else "error",
+        )
+        for name, doc in CODEC_RULES.items()
+    ),
+)  # fmt: skip
+
+
+def find(scene: Scene) -> Iterator[Problem]:
+    """Read every memory file."""
+    for _, problems in scene.decoded.values():
+        yield from problems

@@ -1,0 +1,188 @@
+"""What a check is made of: named rules, the scene they look at, and what they find there.
+
+A rule is pure: it sees bytes by path, and the rest of the repository through `Around`. Every rule
+stands in `checks.registry`, from which docs/rules.md is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal, Protocol
+
+from memrepo.core import codec
+from memrepo.core.layout import AREAS, Layout
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+from memrepo.core.references import references
+
+Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
+GROUPS: Mapping[Group, str] = MappingProxyType({
+    "schema": "Headers, fields, ids and file names",
+    "tags": "The vocabulary of tags",
+    "links": "What refers to another memory",
+    "secrets": "Secrets, personal numbers, and what a person rejected",
+    "format": "Characters and the order of keys",
+    "derived": "Files and fields that memrepo writes",
+    "size": "Bounds of size and nesting",
+})  # fmt: skip
+"""The groups of rules, each a hook of its own (`check --only GROUP`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule: what it asks for, and what `--fix` does about it, where that is safe."""
+
+    name: str
+    group: Group
+    doc: str
+    mend: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+    def found(
+        self, path: str, message: str, *, line: int = 0, column: int = 0, key: str = "",
+        fix: str = "",
+    ) -> Problem:  # fmt: skip
+        """Make a finding of this rule."""
+        return Problem(
+            path=path, rule=self.name, message=message, line=line, column=column, key=key,
+            fix=fix, severity=self.severity,
+        )  # fmt: skip
+
+
+class Around(Protocol):
+    """What rules may ask of the repository that the checked files belong to."""
+
+    def before(self, path: str) -> bytes | None:
+        """Return a file as it was before the change that is checked; None where it was not."""
+
+    def holders(self, ids: Collection[str]) -> Iterable[Memory]:
+        """Return the memories, besides the checked files, that have one of these ids."""
+
+    def file(self, path: str) -> bytes | None:
+        """Return a file, besides the checked ones, as the change leaves it; None for none."""
+
+    def alike(self, path: str) -> Collection[str]:
+        """Return the paths that differ from one in case or in the form of accents only."""
+
+    def below(self, folder: str) -> Mapping[str, bytes]:
+        """Return the files below a folder, besides the checked ones."""
+
+    def naming(self, id_: str) -> Collection[str]:
+        """Return the paths of memory files whose text holds an id."""
+
+
+class Nowhere:
+    """Files that belong to no repository: nothing is known around them."""
+
+    def before(self, path: str) -> bytes | None:
+        """Know of no file before."""
+
+    def holders(self, ids: Collection[str]) -> Iterable[Memory]:
+        """Know of no other memory."""
+        del ids
+        return ()
+
+    def file(self, path: str) -> bytes | None:
+        """Know of no other file."""
+
+    def alike(self, path: str) -> Collection[str]:
+        """Know of no other file."""
+        del path
+        return ()
+
+    def below(self, folder: str) -> Mapping[str, bytes]:
+        """Know of no other file."""
+        del folder
+        return {}
+
+    def naming(self, id_: str) -> Collection[str]:
+        """Know of no other memory."""
+        del id_
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wants:
+    """What a repository's configuration asks of its files; an empty vocabulary allows any tag."""
+
+    tags: tuple[str, ...] = ()
+    tag_pattern: str = ""
+    allowed_secrets: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What is checked: contents by path, the paths that are deleted, and what is around them.
+
+    Without a layout the files belong to no repository: what they refer to is then not asked.
+    `merging` says that git joins two histories: then derived files may differ from both.
+    """
+
+    files: Mapping[str, bytes]
+    layout: Layout | None = None
+    gone: tuple[str, ...] = ()
+    around: Around = field(default_factory=Nowhere)
+    wants: Wants = field(default_factory=Wants)
+    merging: bool = False
+
+    @cached_property
+    def decoded(self) -> Mapping[str, tuple[Memory | None, tuple[Problem, ...]]]:
+        """Return what each memory file says, by path, and what is wrong with it."""
+        return {
+            path: codec.decode(path, data)
+            for path, data in sorted(self.files.items())
+            if self.is_memory(path)
+        }
+
+    @cached_property
+    def memories(self) -> tuple[Memory, ...]:
+        """Return the memories that could be read, by path."""
+        return tuple(memory for memory, _ in self.decoded.values() if memory is not None)
+
+    @cached_property
+    def earlier(self) -> Mapping[str, Memory]:
+        """Return by id what the checked and deleted memories were before the change."""
+        found: dict[str, Memory] = {}
+        for path in (*self.gone, *self.files):
+            data = self.around.before(path) if self.is_memory(path) else None
+            if data is None:
+                continue
+            same = data == self.files.get(path)
+            memory = self.decoded[path][0] if same else codec.decode(path, data)[0]
+            if memory is not None and memory.id:
+                found[memory.id] = memory
+        return found
+
+    @cached_property
+    def others(self) -> Mapping[str, Memory]:
+        """Return by id the memories around that the checked ones name or share an id with."""
+        named = {id_ for m in self.memories for id_ in (m.id, *references(m))} - {""}
+        paths = {*self.files, *self.gone}
+        return {m.id: m for m in self.around.holders(named) if m.path not in paths}
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Memory]:
+        """Return every memory that is known, those checked before those around."""
+        return {**self.others, **{m.id: m for m in reversed(self.memories) if m.id}}
+
+    def is_memory(self, path: str) -> bool:
+        """Tell whether a file is read as a memory; of loose files each is that is nothing else."""
+        if self.layout is not None:
+            return self.layout.is_memory(path)
+        return path.endswith(".md") and self.area(path) in ("", "memories")
+
+    def area(self, path: str) -> str:
+        """Return the area in which a file lies, or an empty string; loose files show it any way."""
+        parts = path.split("/")[:-1]
+        if self.layout is None:
+            return next((part for part in parts if part in AREAS), "")
+        prefix = self.layout.prefix
+        area = path.removeprefix(prefix).split("/")[0] if path.startswith(prefix) else ""
+        return area if area in AREAS and area in parts else ""
+
+    def in_area(self, area: str) -> Mapping[str, bytes]:
+        """Return the files that lie in an area, by path."""
+        return {p: d for p, d in sorted(self.files.items()) if self.area(p) == area}

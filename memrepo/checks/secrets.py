@@ -1,0 +1,128 @@
+"""What `check` says of secrets, of numbers that identify a person, and of rejected statements.
+
+A line that says `memrepo:allow-secret` (or detect-secrets' `pragma: allowlist secret`) is passed
+over, and so is a finding whose fingerprint is in the repository's baseline. Both count for checks
+only: what goes to a model or is taken in is redacted all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+from memrepo.checks.places import body_line
+from memrepo.checks.rules import Rule, Scene
+from memrepo.core.ids import visible
+from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.secrets import find_secrets
+
+SECRET = Rule(
+    name="secret-found", group="secrets",
+    doc="No file holds a key, a token, credentials in a URL or a password.",
+)  # fmt: skip
+NUMBERS = Rule(
+    name="number-identifies", group="secrets", severity="warning",
+    doc="A change brings no UUID, long hexadecimal or decimal number, or IP address into a body.",
+)  # fmt: skip
+REJECTED = Rule(
+    name="rejected-value", group="secrets", doc="No memory says what a person rejected.",
+)  # fmt: skip
+STONE = Rule(
+    name="tombstone-unreadable", group="secrets",
+    doc="A tombstone can be read: what one that cannot rejects is not kept out.",
+)  # fmt: skip
+RULES = (SECRET, NUMBERS, REJECTED, STONE)
+ALLOW = re.compile(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
+MAX_SCANNED = 4 << 20
+_NOISY = re.compile(
+    r"(?P<UUID>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)"
+    r"|(?P<address>(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]))"
+    r"|(?P<number>(?<![\w.-])\d{9,19}(?![\w-]))"
+    r"|(?P<hex>\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{32,64}\b)"
+)
+_SAID = {
+    "UUID": ("UUID", "UUIDs"), "address": ("IP address", "IP addresses"),
+    "number": ("long number", "long numbers"), "hex": ("hex number", "hex numbers"),
+}  # fmt: skip
+
+
+def find(scene: Scene) -> Iterator[Problem]:
+    """Scan every file, and hold the memories against what was rejected."""
+    for path, data in sorted(scene.files.items()):
+        yield from secret_problems(path, data, scene.wants.allowed_secrets)
+    for memory in scene.memories:
+        yield from _numbers(memory, scene.files[memory.path], scene.around.before(memory.path))
+    yield from _rejected(scene)
+
+
+def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Name each secret of a file that neither its line nor the baseline allows."""
+    if len(data) > MAX_SCANNED or b"\0" in data[:8000]:
+        return
+    text = data.decode("utf-8", "replace")
+    lines: list[str] = []
+    for secret in find_secrets(text):
+        lines = lines or text.split("\n")
+        value = text[secret.start : secret.end]
+        if ALLOW.search(lines[secret.line - 1]) or fingerprint(secret.kind, value) in allowed:
+            continue
+        yield SECRET.found(
+            path, f"found a secret ({secret.kind})", line=secret.line, column=secret.column,
+            fix="take it out, and change it where it is used; if it is none, end the line with"
+            " <!-- memrepo:allow-secret -->",
+        )  # fmt: skip
+
+
+def fingerprint(kind: str, value: str) -> str:
+    """Return what a baseline knows a finding by: no value can be read off it."""
+    return f"{kind}:{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+def fingerprints(data: bytes) -> Iterator[str]:
+    """Yield the fingerprint of each secret of a file."""
+    text = data.decode("utf-8", "replace")
+    yield from (fingerprint(s.kind, text[s.start : s.end]) for s in find_secrets(text))
+
+
+def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Problem]:
+    """Warn of numbers that a change brings: most of what agents write is full of them."""
+    known = before.decode("utf-8", "replace") if before else ""
+    first: dict[str, int] = {}
+    amount: dict[str, int] = {}
+    for match in _NOISY.finditer(memory.body):
+        if match[0] in known:
+            continue
+        kind = str(match.lastgroup)
+        first.setdefault(kind, match.start())
+        amount[kind] = amount.get(kind, 0) + 1
+    for kind, at in first.items():
+        yield NUMBERS.found(
+            memory.path, f"found {counted(amount[kind], *_SAID[kind])}",
+            line=body_line(data) + memory.body.count("\n", 0, at),
+            column=at - memory.body.rfind("\n", 0, at),
+            fix="leave out what identifies a person or a machine, if nobody needs it",
+        )  # fmt: skip
+
+
+def _rejected(scene: Scene) -> Iterator[Problem]:
+    if scene.layout is None:
+        return
+    around = scene.around.below(scene.layout.area("tombstones"))
+    stones = {**around, **scene.in_area("tombstones")}
+    if not stones:
+        return
+    from memrepo.core.tombstones import read_tombstones
+
+    found = read_tombstones(stones, scene.layout)
+    yield from found.problems
+    for memory in scene.memories:
+        stone = found.bar(memory) if memory.status != "forgotten" else None
+        if stone is not None:
+            yield REJECTED.found(
+                memory.path, f"says what {visible(stone.by)} rejected on {stone.at:%Y-%m-%d}"
+                f" ({stone.key})", line=1, column=1,
+                fix=f"take it out; `memrepo unreject {stone.key}` if it holds after all",
+            )  # fmt: skip

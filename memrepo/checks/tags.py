@@ -1,0 +1,69 @@
+"""What `check` says of tags: whether they are words of the repository's vocabulary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from memrepo.checks.places import place
+from memrepo.checks.rules import Rule, Scene, Wants
+from memrepo.core.fields import shown
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+
+UNKNOWN = Rule(
+    name="tag-unknown", group="tags",
+    doc="A tag is in `tags.vocabulary`, or fits `tags.pattern`, where either is configured.",
+    mend="writes a tag as the vocabulary does, where only case, blanks or hyphens differ",
+)  # fmt: skip
+RULES = (UNKNOWN,)
+_LOOSE = re.compile(r"[\s_-]+")
+
+
+def find(scene: Scene) -> Iterator[Problem]:
+    """Look at the tags of each memory."""
+    wants = scene.wants
+    if not (wants.tags or wants.tag_pattern):
+        return
+    for memory in scene.memories:
+        for n, tag in enumerate(memory.texts("tags")):
+            if known(tag, wants):
+                continue
+            line, column = place(scene.files[memory.path], "tags", n)
+            yield UNKNOWN.found(
+                memory.path, f"found the tag {shown(tag)}, which is not in the vocabulary"
+                + _hint(tag, wants), line=line, column=column, key=f"tags.{n}",
+                fix="use a tag of the vocabulary, or add this one to `tags.vocabulary`",
+            )  # fmt: skip
+
+
+def known(tag: str, wants: Wants) -> bool:
+    """Tell whether a tag is allowed: a word or shell pattern of the list, or the pattern."""
+    if any(fnmatchcase(tag, allowed) for allowed in wants.tags):
+        return True
+    return bool(wants.tag_pattern and re.fullmatch(wants.tag_pattern, tag))
+
+
+def mended(memory: Memory, wants: Wants) -> Memory:
+    """Return a memory whose tags are spelled as the vocabulary spells them."""
+    tags = tuple(dict.fromkeys(_spelled(tag, wants) for tag in memory.texts("tags")))
+    return memory if tags == memory.texts("tags") else memory.with_fields({"tags": tags})
+
+
+def _spelled(tag: str, wants: Wants) -> str:
+    if known(tag, wants):
+        return tag
+    same = [word for word in wants.tags if _key(word) == _key(tag)]
+    return same[0] if len(same) == 1 else tag
+
+
+def _key(tag: str) -> str:
+    return _LOOSE.sub("", tag.casefold())
+
+
+def _hint(tag: str, wants: Wants) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(tag.casefold(), wants.tags, n=1, cutoff=0.7)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -1,0 +1,100 @@
+"""What a hand may change of a memory, seen against the version before: not what memrepo keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memrepo.checks.places import place
+from memrepo.checks.rules import Rule, Scene
+from memrepo.core.edits import changed_keys
+from memrepo.core.memory import STATUSES, Memory
+from memrepo.core.problems import Problem
+from memrepo.core.schema import BY_NAME
+
+ID = Rule(
+    name="id-changed", group="derived", doc="The id of a memory never changes.",
+    mend="puts the old id back",
+)  # fmt: skip
+FIELD = Rule(
+    name="field-by-hand", group="derived",
+    doc="Fields that memrepo writes are left to it: a hand that sets them breaks what they record.",
+    mend="puts the old value back",
+)  # fmt: skip
+TIER = Rule(
+    name="tier-by-hand", group="derived",
+    doc="The retention tier of a note follows from its use; a note is kept by `memrepo pin`.",
+    mend="puts the old value back",
+)  # fmt: skip
+STATUS = Rule(
+    name="status-transition", group="derived",
+    doc="A memory that comes back into recall has its `status_epoch` raised, or a merge undoes it.",
+    mend="raises `status_epoch`",
+)  # fmt: skip
+RULES = (ID, FIELD, TIER, STATUS)
+_TIERS = ("tier", "tier_since", "tier_written", "gist")
+# What belongs to a change of status: `closure` and STATUS judge these.
+_STATUS = (
+    "status", "status_epoch", "supersedes", "superseded_by", "superseded_at", "archived_at",
+)  # fmt: skip
+_COMMANDS: Mapping[str, str] = {
+    "verified": "`memrepo confirm` does it", "hot": "`memrepo promote` and `demote` do it",
+    "standing": "`memrepo resolve` does it", "gist": "`memrepo edit` rewords the note",
+}  # fmt: skip
+
+
+def find(scene: Scene) -> Iterator[Problem]:
+    """Compare each memory with what it was; a merge by hand is settled elsewhere."""
+    for memory, old in () if scene.merging else pairs(scene):
+        if memory.id != old.id:
+            if old.id and not (memory.id in scene.earlier or old.id in scene.by_id):
+                yield _found(scene, ID, memory, "id", f"the id was {old.id}")
+            continue
+        for key in machine_keys(memory, old):
+            rule = TIER if key in _TIERS else FIELD
+            yield _found(scene, rule, memory, key, f"{key} was changed by hand")
+        if revived(memory, old):
+            yield _found(
+                scene, STATUS, memory, "status", f"{old.status} became {memory.status} without a"
+                " higher status_epoch", f"`memrepo restore {memory.id}` does it, or --fix",
+            )  # fmt: skip
+
+
+def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
+    """Yield each checked memory with what it was before: of its id, else at its path."""
+    at = {old.path: old for old in scene.earlier.values()}
+    for memory in scene.memories:
+        old = scene.earlier.get(memory.id) or at.get(memory.path)
+        if old is not None:
+            yield memory, old
+
+
+def machine_keys(memory: Memory, old: Memory) -> list[str]:
+    """Return the fields that differ though only memrepo writes them."""
+    keys = changed_keys(old.fields, memory.fields)
+    return [k for k in keys if BY_NAME[k].writer == "machine" and k not in ("id", *_STATUS)]
+
+
+def revived(memory: Memory, old: Memory) -> bool:
+    """Tell whether a status went back without the epoch that makes a merge believe it."""
+    lower = STATUSES.index(memory.status) < STATUSES.index(old.status)
+    return lower and memory.fields.get("status_epoch", 0) <= old.fields.get("status_epoch", 0)
+
+
+def mended(memory: Memory, old: Memory) -> Memory:
+    """Return a memory with what only memrepo writes as it was, and its epoch raised if need be."""
+    back: dict[str, Any] = {key: old.fields.get(key) for key in machine_keys(memory, old)}
+    if revived(memory, old):
+        back["status_epoch"] = old.fields.get("status_epoch", 0) + 1
+    return memory.with_fields(back) if back else memory
+
+
+def _found(
+    scene: Scene, rule: Rule, memory: Memory, key: str, message: str, fix: str = ""
+) -> Problem:
+    line, column = place(scene.files[memory.path], key)
+    how = f"; {_COMMANDS[key]}" if key in _COMMANDS else ""
+    return rule.found(
+        memory.path, message, line=line, column=column, key=key,
+        fix=fix or f"put the old value back (`memrepo check --fix` does){how}",
+    )  # fmt: skip

@@ -1,0 +1,151 @@
+"""Git without GitPython, for what runs at every commit: importing that takes longer than git does.
+
+Nothing here writes, but for `put_in_index`. Contents are read by object id through one process.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from memrepo.core.errors import MemrepoError
+from memrepo.store.gitenv import isolate, told
+
+_GIT = "git"
+_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "color.ui=false")
+_JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
+FILES = ("100644", "100755")
+
+
+class GitSaid(MemrepoError):
+    """Git could not answer."""
+
+    def __init__(self, verb: str, text: str) -> None:
+        super().__init__(f"git {verb} failed: {told(text)}", fix="`git status` says more")
+
+
+class Blobs:
+    """Contents by object id, through one standing `git cat-file`."""
+
+    def __init__(self, git: Git) -> None:
+        self._process = git.start("cat-file", "--batch")
+
+    def read(self, blob: str) -> bytes:
+        """Return the bytes of a blob; raises GitSaid where the repository lacks it."""
+        into, out = self._pipes()
+        into.write(f"{blob}\n".encode())
+        into.flush()
+        head = out.readline().split()
+        if len(head) != 3:
+            raise GitSaid("cat-file", f"{blob} is missing")
+        data = out.read(int(head[2]))
+        out.read(1)
+        return data
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        if self._process.stdin is None or self._process.stdout is None:
+            raise GitSaid("cat-file", "no pipe")
+        return self._process.stdin, self._process.stdout
+
+    def close(self) -> None:
+        """End the process."""
+        for pipe in self._pipes():
+            pipe.close()
+        self._process.wait()
+
+
+class Git:
+    """The repository that holds a folder; None of it is opened before it is asked for."""
+
+    def __init__(self, top: Path) -> None:
+        isolate(keep_index=True)
+        self.top = top
+        self._blobs: Blobs | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Return the git directory of this work tree."""
+        place = self.top / ".git"
+        if place.is_dir():
+            return place
+        return self.top / place.read_text("utf-8").removeprefix("gitdir:").strip()
+
+    @property
+    def joining(self) -> bool:
+        """Tell whether a merge, or what works like one, is being committed."""
+        return any((self.folder / name).exists() for name in _JOINING)
+
+    def _command(self, words: Iterable[str]) -> list[str]:
+        return [_GIT, "-C", str(self.top), *_SAFE, *words]
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start git with pipes."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen(self._command(words), stdin=pipe,
+                                stdout=pipe, stderr=subprocess.DEVNULL)  # fmt: skip
+
+    def ask(self, *words: str, fed: bytes = b"", no: int = 0) -> str:
+        """Return what git prints; raises GitSaid when it fails with another code than `no`."""
+        done = subprocess.run(
+            self._command(words), input=fed, capture_output=True,
+            check=False,
+        )  # fmt: skip
+        if done.returncode not in (0, no):
+            raise GitSaid(words[0], done.stderr.decode("utf-8", "replace"))
+        return done.stdout.decode("utf-8", "surrogateescape")
+
+    def read(self, blob: str) -> bytes:
+        """Return the bytes of a blob."""
+        self._blobs = self._blobs or Blobs(self)
+        return self._blobs.read(blob)
+
+    def close(self) -> None:
+        """End what was started."""
+        if self._blobs is not None:
+            self._blobs.close()
+
+    def __enter__(self) -> Git:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def top_of(where: Path) -> Path | None:
+    """Return the top of the work tree that holds a folder, or None outside of any."""
+    return next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
+
+
+def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what the index changes against HEAD: path, mode, blob before and after.
+
+    The mode is that of the index; a blob that is not there is empty.
+    """
+    raw = git.ask("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-relative",
+                  "--no-ext-diff", "--ignore-submodules=none")  # fmt: skip
+    parts = raw.split("\0")
+    for head, path in zip(parts[0::2], parts[1::2], strict=False):
+        _, mode, old, new, _ = head.split(" ")
+        yield path, mode, old.strip("0") and old, new.strip("0") and new
+
+
+def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, mode and blob of the files in the index that fit git's path patterns."""
+    raw = git.ask("ls-files", "-s", "-z", "--full-name", "--", *patterns) if patterns else ""
+    for entry in filter(None, raw.split("\0")):
+        head, path = entry.split("\t", 1)
+        mode, blob, _ = head.split(" ")
+        yield path, mode, blob
+
+
+def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
+    """Yield path, mode and blob of files at HEAD, of all where none are named; none unborn."""
+    if not git.ask("rev-parse", "-q", "--verify", "HEAD", no=1):
+        return
+    raw = git.ask("--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
+    for entry in filter(None, raw.split("\0")):
+        head, path = entry.split("\t", 1)
+        mode, _, blob = head.split(" ")
+        yield path, mode, blob

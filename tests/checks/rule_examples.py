@@ -1,0 +1,292 @@
+"""For every rule of `check` a file that breaks it, one that keeps it, and what --fix makes of it.
+
+Files are given as they would be committed; `before` is how they were, `around` what else there is.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from memrepo.checks.rules import Scene, Wants
+from memrepo.core import codec
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
+
+KNOWLEDGE = "memories/knowledge/2026-01"
+A, B, C = (f"mem-{digit * 16}" for digit in "abc")
+NAME = f"{KNOWLEDGE}/shed-aaaaaa.md"
+OTHER = f"{KNOWLEDGE}/gate-bbbbbb.md"
+CASE = "con-0123456789abcdef"
+CORRECTION = f"corrections/2026-01-02-{CASE}.md"
+RUN = "20260101T000000Z-0123abcd"
+MANIFEST = f"runs/2026-01/{RUN}.json"
+
+
+def memory(*lines: str, body: str = "The shed is red.", id_: str = A, type_: str = "fact") -> str:
+    """Spell a memory file: id, type, more header lines, body."""
+    head = [f"id: {id_}", f"type: {type_}", *lines]
+    return "\n".join(["---", *head, "---", "", body, ""])
+
+
+def header(*lines: str) -> dict[str, str]:
+    """Spell one memory whose header is exactly these lines."""
+    return {NAME: "\n".join(["---", *lines, "---", "", "The shed is red.", ""])}
+
+
+def one(
+    *lines: str, body: str = "The shed is red.", path: str = NAME, **more: str
+) -> dict[str, str]:
+    """Spell one memory file at its path."""
+    return {path: memory(*lines, body=body, **more)}
+
+
+def two(mine: Collection[str], theirs: Collection[str]) -> dict[str, str]:
+    """Spell two memories with some header lines each."""
+    return {NAME: memory(*mine), OTHER: memory(*theirs, id_=B, body="The gate is green.")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A rule's example: contents by path; `fixed` is what --fix makes of `bad`."""
+
+    bad: Mapping[str, str | bytes]
+    good: Mapping[str, str | bytes] = field(default_factory=lambda: one())
+    fixed: Mapping[str, str] | None = None
+    before: Mapping[str, str] = field(default_factory=dict)
+    around: Mapping[str, str] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
+    wants: Wants = field(default_factory=Wants)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """A repository that is held in memory."""
+
+    earlier: Mapping[str, bytes]
+    files: Mapping[str, bytes]
+
+    def before(self, path: str) -> bytes | None:
+        return self.earlier.get(path)
+
+    def holders(self, ids: Collection[str]) -> Iterator[Memory]:
+        for path, data in self.files.items():
+            found, _ = codec.decode(path, data)
+            if found is not None and found.id in ids:
+                yield found
+
+    def file(self, path: str) -> bytes | None:
+        return self.files.get(path)
+
+    def alike(self, path: str) -> Collection[str]:
+        key = unicodedata.normalize("NFC", path.casefold())
+        return [p for p in self.files
+                if p != path and unicodedata.normalize("NFC", p.casefold()) == key]  # fmt: skip
+
+    def below(self, folder: str) -> Mapping[str, bytes]:
+        return {p: d for p, d in self.files.items() if p.startswith(folder)}
+
+    def naming(self, id_: str) -> Collection[str]:
+        return [p for p, d in self.files.items() if id_.encode() in d]
+
+
+def scene(example: Example, files: Mapping[str, str | bytes]) -> Scene:
+    """Return the scene of an example's files."""
+    return Scene(
+        files=raw(files), layout=Layout(), gone=example.gone, wants=example.wants,
+        around=Given(earlier=raw(example.before), files=raw(example.around)),
+    )  # fmt: skip
+
+
+def raw(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
+    """Return contents as bytes."""
+    return {p: d if isinstance(d, bytes) else d.encode() for p, d in files.items()}
+
+
+def correction(*, kind: str = "wording", texts: str = "", id_: str = CASE) -> str:
+    """Spell a correction file about one memory worded twice."""
+    head = [
+        "type: correction", f"id: {id_}", f"kind: {kind}", "status: resolved", "verdict: newer",
+        f"memories: [{A}]", "by: memrepo/1", "at: 2026-01-02T00:00:00Z",
+    ]  # fmt: skip
+    body = texts or f"## {A}, as it stands\n\n> One.\n\n## {A}, the other wording\n\n> Two."
+    return "\n".join(["---", *head, "---", "", body, ""])
+
+
+TOMB = "\n".join([
+    "---", "key: ts-0123456789abcdef", "state: active", "text: tx-" + "0" * 32, f"memory: {A}",
+    "by: human:person@example.org", "at: 2026-01-02T00:00:00Z", "---", "", "Rejected.", "",
+])  # fmt: skip
+TIDY = Wants(tags=("kitchen", "project/*"))
+_DEEP = "".join("  " * n + "- x\n" for n in range(70))
+
+EXAMPLES: Mapping[str, Example] = {
+    # Whether a file is read at all.
+    "file-too-large": Example(bad=one(body="x" * (1 << 20))),
+    "file-not-utf8": Example(bad={NAME: memory().encode() + b"\xff"}),
+    "file-nul": Example(bad={NAME: memory(body="a\0b")}),
+    "frontmatter-missing": Example(bad={NAME: "The shed is red.\n"}),
+    "frontmatter-unclosed": Example(bad={NAME: "---\ntype: fact\n\nThe shed is red.\n"}),
+    "frontmatter-syntax": Example(bad=one('title: "open')),
+    "frontmatter-not-mapping": Example(bad=header("- type", "- fact")),
+    "frontmatter-flow-mapping": Example(bad=header("{type: fact}")),
+    "frontmatter-second-header": Example(bad=one(body="---\ntype: note\n---\n\nText.")),
+    "frontmatter-duplicate-key": Example(bad=one("title: a", "title: b")),
+    "frontmatter-key": Example(bad=one("yes: a")),
+    "frontmatter-anchor": Example(bad=one("title: &a b")),
+    "frontmatter-alias": Example(bad=one("mine: [&a [b], *a]")),
+    "frontmatter-tag": Example(bad=one("title: !!python/name:os.system x")),
+    "frontmatter-merge-key": Example(bad=one("<<: {a: b}")),
+    "frontmatter-documents": Example(bad=header("--- a")),
+    "frontmatter-tab": Example(bad=one("mine:\n\ta: b")),
+    "frontmatter-character": Example(bad=one("title: a\x07b")),
+    "frontmatter-depth": Example(bad=one("mine: " + "[" * 20 + "]" * 20)),
+    "frontmatter-value": Example(bad=one("confidence: high"), good=one("confidence: 0.5")),
+    "frontmatter-missing-type": Example(bad=header(f"id: {A}")),
+    "frontmatter-near-key": Example(bad=one("confidnce: 0.5")),
+    # What a memory is.
+    "memory-no-id": Example(
+        bad={f"{KNOWLEDGE}/shed.md": "---\ntype: fact\n---\n\nThe shed is red.\n"},
+        fixed={
+            f"{KNOWLEDGE}/shed-76f34a.md": "---\nid: mem-76f34a35c47dea45\ntype: fact\n"
+            "created: 2026-03-01T09:00:00Z\norigin: manual\n---\n\nThe shed is red.\n"
+        },
+    ),
+    "memory-same-id": Example(
+        bad=one(), around={f"{KNOWLEDGE}/barn-aaaaaa.md": memory()}, good=one(path=OTHER, id_=B)
+    ),
+    "memory-file-name": Example(
+        bad=one("created: 2026-01-01T00:00:00Z", path=f"{KNOWLEDGE}/shed.md"),
+        fixed=one("created: 2026-01-01T00:00:00Z", path=NAME),
+    ),
+    "memory-layer": Example(bad=one(path="memories/notes/2026-01/01/shed-aaaaaa.md")),
+    "memory-home": Example(bad=one("home: WISHES.md"), good=one("home: LTMEMORY.md")),
+    "path-collision": Example(
+        bad=one(), around={NAME.replace("shed", "Shed"): "x"}, good=one(path=OTHER, id_=B)
+    ),
+    "correction-header": Example(bad={CORRECTION: "Text.\n"}, good={CORRECTION: correction()}),
+    "correction-value": Example(
+        bad={CORRECTION: correction(kind="odd")}, good={CORRECTION: correction()}
+    ),
+    "correction-text": Example(
+        bad={CORRECTION: correction(texts="Nothing quoted.")}, good={CORRECTION: correction()}
+    ),
+    "correction-file-name": Example(
+        bad={"corrections/other.md": correction()}, good={CORRECTION: correction()}
+    ),
+    "correction-same-id": Example(
+        bad={CORRECTION: correction(), f"corrections/2026-01-03-{CASE}.md": correction()},
+        good={CORRECTION: correction()},
+    ),
+    "tag-unknown": Example(
+        bad=one("tags: [Kitchen, kitschen]", "created: 2026-01-01T00:00:00Z"),
+        good=one("tags: [kitchen, project/shed]"),
+        wants=TIDY,
+        fixed=one("tags: [kitchen, kitschen]", "created: 2026-01-01T00:00:00Z"),
+    ),
+    # What refers to what.
+    "reference-lost": Example(
+        bad=one(f"links: [{{target: {C}, type: related}}]"),
+        around={OTHER: memory(id_=B)},
+        good=one(f"links: [{{target: {B}, type: related}}]"),
+    ),
+    "supersession-half": Example(
+        bad=two((f"supersedes: [{B}]",), ()),
+        good=two((f"supersedes: [{B}]",), ("status: superseded", f"superseded_by: [{A}]")),
+    ),
+    "supersession-status": Example(bad=one("status: superseded")),
+    "supersession-cycle": Example(
+        bad=two(
+            ("status: superseded", f"supersedes: [{B}]", f"superseded_by: [{B}]"),
+            ("status: superseded", f"supersedes: [{A}]", f"superseded_by: [{A}]"),
+        ),
+    ),
+    "reference-deleted": Example(
+        bad={},
+        good={},
+        before=one(),
+        gone=(NAME,),
+        around={OTHER: memory(f"links: [{{target: {A}, type: related}}]", id_=B)},
+    ),
+    # What must not be there.
+    "secret-found": Example(
+        bad=one(body="Bot: 123456789:" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345678"),
+        good=one(body="password: hunter22x <!-- memrepo:allow-secret -->"),
+    ),
+    "number-identifies": Example(
+        bad=one(body="At 10.1.2.3, id 123e4567-e89b-12d3-a456-426614174000.")
+    ),
+    "rejected-value": Example(
+        bad=one(), good=one(path=OTHER, id_=B), around={"tombstones/ts-0123456789abcdef.md": TOMB}
+    ),
+    "tombstone-unreadable": Example(
+        bad={"tombstones/ts-0123456789abcdef.md": "x"},
+        good={"tombstones/ts-0123456789abcdef.md": TOMB},
+    ),
+    # How it is written.
+    "character-bidirectional": Example(
+        bad=one("created: 2026-01-01T00:00:00Z", body="The \u202eshed is red."),
+        good=one(body="The flag \U0001f3f4\U000e0067\U000e0062\U000e007f flies."),
+        fixed=one("created: 2026-01-01T00:00:00Z"),
+    ),
+    "character-invisible": Example(
+        bad=one("created: 2026-01-01T00:00:00Z", body="The\u200b shed is red."),
+        good=one(body="\U0001f468\u200d\U0001f33e"),
+        fixed=one("created: 2026-01-01T00:00:00Z"),
+    ),
+    "key-order": Example(
+        bad=header(
+            "type: fact", "created: 2026-01-01T00:00:00Z", "mine: 1", "# my own", f"id: {A}"
+        ),
+        fixed=header(
+            "# my own", f"id: {A}", "type: fact", "mine: 1", "created: 2026-01-01T00:00:00Z"
+        ),
+    ),
+    # What memrepo writes.
+    "id-changed": Example(
+        bad=one("created: 2026-01-01T00:00:00Z", id_=C, path=NAME),
+        before=one("created: 2026-01-01T00:00:00Z"),
+        fixed=one("created: 2026-01-01T00:00:00Z"),
+        good=one("created: 2026-01-01T00:00:00Z"),
+    ),
+    "field-by-hand": Example(
+        bad=one("created: 2026-01-01T00:00:00Z", "confidence: 0.9", body="It is blue."),
+        before=one("created: 2026-01-01T00:00:00Z", "confidence: 0.4"),
+        good=one("tags: [mine]", "created: 2026-01-01T00:00:00Z", "confidence: 0.4"),
+        fixed=one("created: 2026-01-01T00:00:00Z", "confidence: 0.4", body="It is blue."),
+    ),
+    "tier-by-hand": Example(
+        bad=one("created: 2026-01-01T00:00:00Z", type_="note"),
+        before=one("created: 2026-01-01T00:00:00Z", "tier: warm", type_="note"),
+        good=one("created: 2026-01-01T00:00:00Z", "tier: warm", "pinned: true", type_="note"),
+        fixed=one("created: 2026-01-01T00:00:00Z", "tier: warm", type_="note"),
+    ),
+    "status-transition": Example(
+        bad=one("created: 2026-01-01T00:00:00Z"),
+        before=one("status: forgotten", "created: 2026-01-01T00:00:00Z"),
+        good=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
+        fixed=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
+    ),
+    "manifest-unreadable": Example(bad={MANIFEST: "["}, good={}),
+    "manifest-by-hand": Example(bad={}, good={}, before={MANIFEST: "{}"}, gone=(MANIFEST,)),
+    # How large it is.
+    "body-nesting": Example(bad=one(body=_DEEP)),
+    "body-line": Example(bad=one(body="word " * 5000)),
+}
+ELSEWHERE = {
+    "file-unreadable": "tests/commands/test_check.py",
+    "tree-not-a-file": "tests/commands/test_check.py",
+    "tree-name-not-utf8": "tests/commands/test_check.py",
+    "hot-edited": "tests/checks/test_derived.py",
+}
+"""Rules that need a file system, or a page that a run wrote, and where they are tested."""
+NO_GOOD = {"reference-deleted", "manifest-by-hand"}
+"""Rules about what is deleted: nothing deleted is the good case."""
+
+
+def good_scene(name: str) -> Scene:
+    """Return the scene of the files that keep a rule."""
+    example = EXAMPLES[name]
+    made = scene(example, example.good)
+    return replace(made, gone=()) if name in NO_GOOD else made

@@ -1,0 +1,72 @@
+"""Every rule of `check`: a file that breaks it is named, one that keeps it is not, --fix mends."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from docs_parts import ROOT
+from rule_examples import ELSEWHERE, EXAMPLES, Example, good_scene, raw, scene
+
+from memrepo.checks.registry import RULES, problems
+from memrepo.checks.rules import GROUPS
+from memrepo.commands.mending import mended
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+FIXED = {name: example for name, example in EXAMPLES.items() if example.fixed is not None}
+
+
+def rules_of(name: str) -> set[str]:
+    return {p.rule for p in problems(scene(EXAMPLES[name], EXAMPLES[name].bad))}
+
+
+def test_every_rule_has_examples() -> None:
+    assert {*EXAMPLES, *ELSEWHERE} == {*RULES}
+    assert all((ROOT / page).read_text().count(name) for name, page in ELSEWHERE.items())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_file_that_breaks_a_rule_is_named_with_its_place(name: str) -> None:
+    found = [p for p in problems(scene(EXAMPLES[name], EXAMPLES[name].bad)) if p.rule == name]
+    assert found
+    assert {p.severity for p in found} == {RULES[name].severity}
+    assert all(p.path and p.message for p in found)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_file_that_keeps_a_rule_is_not(name: str) -> None:
+    assert name not in {p.rule for p in problems(good_scene(name))}
+
+
+def test_what_can_be_mended_says_so_and_nothing_else_does() -> None:
+    assert {name for name, rule in RULES.items() if rule.mend} == {*FIXED}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_fix_mends_what_the_rule_found_and_nothing_else(name: str) -> None:
+    example = FIXED[name]
+    made = mended(scene(example, example.bad), NOW)
+    assert dict(made.values()) == raw(example.fixed or {})
+    after = Example(bad=example.fixed or {}, before=example.before, wants=example.wants)
+    assert not mended(scene(after, after.bad), NOW)
+    left = [p for p in problems(scene(after, after.bad)) if p.rule == name]
+    assert not left or name == "tag-unknown"
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_alone_finds_its_own_rules_only(group: str) -> None:
+    mine = {name for name, rule in RULES.items() if rule.group == group}
+    for example in EXAMPLES.values():
+        found = {p.rule for p in problems(scene(example, example.bad), [group])}  # type: ignore[list-item]
+        assert found <= mine
+
+
+def test_no_finding_holds_the_value_of_a_secret() -> None:
+    example = EXAMPLES["secret-found"]
+    assert "AbCdEf" not in "".join(map(str, problems(scene(example, example.bad))))
+
+
+def test_a_rule_is_explained_in_one_sentence() -> None:
+    assert [r.name for r in RULES.values() if not r.doc.endswith(".") or "\n" in r.doc] == []
+    assert Path(ROOT / "docs" / "rules.md").exists()

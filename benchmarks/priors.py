@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
+from benchmarks.recall import index_of
 from memrepo.core import codec
 from memrepo.core.judging import Candidate, Cluster, PriorClaim
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.policies.retrieval import Query, Reach, Retrieval
-from memrepo.store import index
-from memrepo.store.tree import BlobFiles, Snapshot
+from memrepo.store.index import Filter, Index
 
 CLUSTERS = 20
 BOUND = 1 / 20
@@ -52,12 +52,11 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Measure 20 clusters against many priors; the index is there already, as in a store."""
     priors = [_prior(n) for n in range(sizes.files * 10)]
     clusters = [_cluster(n) for n in range(CLUSTERS)]
-    files = _Files({m.path: codec.encode(m) for m in map(_memory, priors)})
-    tree = Snapshot(commit="measured", layout=Layout(), files=files, problems=())
-    index.search(folder, tree, ["word1"], index.Filter())
+    index = index_of(folder, {m.path: codec.encode(m) for m in map(_memory, priors)})
+    index.near(["word1"], Filter())
     taken = medians_s(
         min(sizes.turns, 3),
-        indexed=lambda: timed(lambda: _indexed(folder, tree, priors, clusters)),
+        indexed=lambda: timed(lambda: _indexed(index, priors, clusters)),
         naive=lambda: timed(lambda: _naive(priors, clusters)),
     )
     return [
@@ -69,30 +68,16 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     ]  # fmt: skip
 
 
-class _Files(BlobFiles):
-    """The files of a commit, kept in memory."""
-
-    def __init__(self, data: Mapping[str, bytes]) -> None:
-        self._data = data
-        self.blobs = {path: f"{n:040x}" for n, path in enumerate(data)}
-
-    def __getitem__(self, path: str) -> bytes:
-        return self._data[path]
-
-
 def _memory(prior: PriorClaim) -> Memory:
     fields = {"id": prior.memory_id, "type": "fact", "subject": prior.subject}
     path = Layout().memory(id_=prior.memory_id, type_="fact", text=prior.memory_id, captured="")
     return Memory(path=path, fields=fields, body=prior.text)
 
 
-def _indexed(
-    folder: Path, tree: Snapshot, priors: Sequence[PriorClaim], clusters: Sequence[Cluster]
-) -> None:
+def _indexed(index: Index, priors: Sequence[PriorClaim], clusters: Sequence[Cluster]) -> None:
     def near(query: Query) -> list[str]:
         words = sorted(query.words | query.subject_words)
-        found = index.search(folder, tree, words, index.Filter(limit=100))
-        return [match.id for match in found]
+        return index.near(words, Filter(limit=100))
 
     Retrieval(priors, date(2026, 1, 1), near).select(clusters, Reach())
 

@@ -13,7 +13,9 @@ from memrepo.core.ids import claim_id, strip_marker
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.purify.units import Unit
-from memrepo.store.index import Filter, search
+from memrepo.store.index import Filter, Index
+from memrepo.store.indexing import Indexed
+from memrepo.store.tree import BlobFiles, Snapshot
 
 ADVERSARIAL = 5
 """LoCoMo's questions that name the wrong person: there is nothing to find."""
@@ -31,23 +33,28 @@ class Question:
     gold: frozenset[str]
 
 
-class FilesInMemory(dict[str, bytes]):
-    """Files in memory, as the index wants them."""
+class FilesInMemory(BlobFiles):
+    """The files of a commit, kept in memory; nothing is known of other commits."""
 
-    @property
-    def blobs(self) -> Mapping[str, str]:
-        return {path: path for path in self}
+    def __init__(self, data: Mapping[str, bytes]) -> None:
+        self._data = data
+        self.__dict__["_listed"] = {path: f"{n:040x}" for n, path in enumerate(data)}, ()
+
+    def __getitem__(self, path: str) -> bytes:
+        return self._data[path]
+
+    def of(self, path: str, blob: str) -> bytes:
+        del blob
+        return self._data[path]
+
+    def changed_since(self, commit: str) -> None:
+        del commit
 
 
-@dataclass(frozen=True, slots=True)
-class TreeInMemory:
-    commit: str
-    layout: Layout
-    files: FilesInMemory
-
-    @property
-    def blobs(self) -> Mapping[str, str]:
-        return self.files.blobs
+def index_of(folder: Path, files: Mapping[str, bytes]) -> Index:
+    """Return an index of files in memory."""
+    tree = Snapshot(commit="measured", layout=Layout(), files=FilesInMemory(files))
+    return Index(folder=folder, wanted=Indexed(tree=tree))
 
 
 def evidence_of(text: str) -> frozenset[str]:
@@ -104,13 +111,13 @@ def recall_at(
     bullets: Mapping[Place, str],
 ) -> float:
     """Return the mean share of each question's gold bullets that the best `limit` hits rest on."""
-    files = FilesInMemory({m.path: codec.encode(m) for m in memories})
+    files = {m.path: codec.encode(m) for m in memories}
     covers = {m.path: covered(m, bullets) for m in memories}
-    tree = TreeInMemory("only", Layout(), files)
     total = 0.0
     with tempfile.TemporaryDirectory(prefix="memrepo-recall-") as folder:
+        index = index_of(Path(folder), files)
         for question in asked:
-            hits = search(Path(folder), tree, [question.text], Filter(limit=limit))  # type: ignore[arg-type]
+            hits = index.search([question.text], Filter(limit=limit))
             found = frozenset().union(*(covers[hit.path] for hit in hits))
             total += len(question.gold & found) / len(question.gold)
     return total / len(asked) if asked else 0.0

@@ -8,13 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
-from benchmarks.recall import FilesInMemory, TreeInMemory
+from benchmarks.recall import index_of
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import expression
-from memrepo.store.index import NAME, Filter, search
+from memrepo.store.index import NAME, Filter
 
 _COUNT = 10
 _PLACES = ("depot", "harbour", "market", "library", "station", "garden", "bakery", "school")
@@ -29,16 +29,14 @@ _QUESTIONS = (
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Ask the same questions of recall and of FTS5 alone, all in each turn, on a warm index."""
     count = sizes.memories
-    files = FilesInMemory(_file(number) for number in range(count))
-    tree = TreeInMemory("one", Layout(), files)
-    search(folder, tree, ["pump"], Filter())  # type: ignore[arg-type]
+    index = index_of(folder, dict(_file(number) for number in range(count)))
+    index.search(["pump"], Filter())
     with closing(sqlite3.connect(folder / NAME)) as base:
         found = medians_s(
             sizes.questions,
-            recall=lambda: timed(lambda: [
-                search(folder, tree, [q], Filter(limit=_COUNT))  # type: ignore[arg-type]
-                for q in _QUESTIONS
-            ]),
+            recall=lambda: timed(
+                lambda: [index.search([q], Filter(limit=_COUNT)) for q in _QUESTIONS]
+            ),
             fts5=lambda: sum(_bare(base, q) for q in _QUESTIONS),
         )  # fmt: skip
     return [

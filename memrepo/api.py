@@ -17,7 +17,7 @@ from typing import Any
 from memrepo.commands.adding import Drafts, Entry, NotOneOf
 from memrepo.commands.past import find_present
 from memrepo.commands.quoting import evidence
-from memrepo.commands.recalling import RECALL_STATUSES, facts, recall
+from memrepo.commands.recalling import RECALL_STATUSES, facts, index_of, recall
 from memrepo.commands.search import bounded, hit_of
 from memrepo.commands.session import Answer, Desk, Session, desk
 from memrepo.commands.single import said, write
@@ -56,7 +56,8 @@ class Hit:
     """One memory that answers a question, as `memrepo search --json` tells of it.
 
     `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
-    recall hands over: of a note at gist tier its gist. `commit` is the commit that was searched.
+    recall hands over: of a note at gist tier its gist. `commit` is the commit that was searched,
+    empty where the text is not committed yet.
     """
 
     id: str
@@ -96,8 +97,9 @@ class Shown:
 class OpenRepository:
     """A repository that is open; made by `open_repository`, for one thread.
 
-    Every call sees HEAD as it is then, whoever committed. All errors are `MemrepoError`s, with a
-    `message`, a `fix` and the exit code that the command line would end with.
+    Every call sees HEAD as it is then, whoever committed, and `search` edits of files as well. All
+    errors are `MemrepoError`s, with a `message`, a `fix` and the exit code that the command line
+    would end with.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -113,6 +115,8 @@ class OpenRepository:
         k: int = 10,
         *,
         types: Iterable[str] = (),
+        tags: Iterable[str] = (),
+        scopes: Iterable[str] = (),
         statuses: Iterable[str] = ("active",),
         at: str | None = None,
         max_tokens: int | None = None,
@@ -121,6 +125,7 @@ class OpenRepository:
     ) -> list[Hit]:
         """Return the at most `k` memories that answer a question best, best first.
 
+        A hit bears all of the `tags`, and is of one of the `scopes` or of the whole repository.
         `at` is a commit, a run or a date: what was known then. `max_tokens` bounds the texts
         together, four characters a token. The first three hits count as retrieved, but not with
         `touch=False` nor in the past. Raises NoBound, NotOneOf, NoSuchMoment, BeforeHistory or
@@ -132,16 +137,15 @@ class OpenRepository:
         only = Filter(
             types=_words(types, "types", TYPES), limit=k,
             statuses=_words(statuses, "statuses", RECALL_STATUSES) or ("active",),
+            tags=_several(tags), scopes=_several(scopes),
         )  # fmt: skip
         session = self._session(now)
         here = self._at_head()
         there = desk_at(here, at or "")
-        found = recall(there, [query], only, session.now, past=bool(at))
-        told, _ = bounded([hit_of(one) for one in found], max_tokens)
+        found = recall(there, index_of(there, past=bool(at)), [query], only, session.now)
+        told, _ = bounded([hit_of(one, there.tree.commit) for one in found], max_tokens)
         sources = {one.memory.id: one.memory.sources for one in found}
-        hits = [
-            Hit(**{**hit, "sources": sources[hit["id"]]}, commit=there.tree.commit) for hit in told
-        ]
+        hits = [Hit(**{**hit, "sources": sources[hit["id"]]}) for hit in told]
         self._touch(here, session, [hit.id for hit in hits[:HITS]], touched=touch and not at)
         return hits
 
@@ -245,8 +249,12 @@ def _require(number: int, what: str) -> None:
 
 def _words(given: Iterable[str], what: str, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that are given, one alone too; raises NotOneOf."""
-    found = (given,) if isinstance(given, str) else tuple(given)
+    found = _several(given)
     for word in found:
         if word not in known:
             raise NotOneOf(what, word, known)
     return found
+
+
+def _several(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

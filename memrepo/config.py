@@ -15,10 +15,11 @@ from zoneinfo import ZoneInfo
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
-from memrepo.keys import CHECKS, ENRICHMENT, LIFECYCLE, Key, rules_of, special_value
+from memrepo.keys import MORE, Key, chunks_of, rules_of, special_value, weights_of
 from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
 from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.lexicon import Lexicon, lexicon
+from memrepo.policies.ranking import Weights
 from memrepo.policies.upkeep import Rules
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 
@@ -99,7 +100,7 @@ KEYS: tuple[Key, ...] = (
         doc="Where an agent's scheduler delivers reports; with `reporting.enabled`."),
     Key(name="announce.to", kind="text", default=None,
         doc="To whom it delivers them there."),
-    *CHECKS, *ENRICHMENT, *LIFECYCLE,
+    *MORE,
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
@@ -184,10 +185,12 @@ class Config:
     @property
     def chunking(self) -> ChunkRules:
         """Return how long texts are cut for search."""
-        return ChunkRules(
-            target=self.get("chunking.target"), least=self.get("chunking.min"),
-            overlap=self.get("chunking.overlap"),
-        )  # fmt: skip
+        return chunks_of(self.get)
+
+    @property
+    def weights(self) -> Weights:
+        """Return what each signal weighs in recall."""
+        return weights_of(self.get)
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read."""
@@ -326,9 +329,8 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "zone":
             if not is_zone(found):
                 expected = "a zone of the tz database such as Europe/Berlin"
-        case "flag":
-            if not isinstance(found, bool):
-                expected = "true or false"
+        case "flag" if not isinstance(found, bool):
+            expected = "true or false"
         case "name":
             if not isinstance(found, str) or not _NAME.fullmatch(found):
                 expected = "a name of letters, digits, dots, hyphens and underscores"
@@ -338,7 +340,7 @@ def _value(text: str, key: Key, found: Any) -> Any:
         case "crons":
             expected = _not_crons(found)
             found = found if expected else tuple(found)
-        case "pattern" | "duration" | "ttls" | "aliases" | "words":
+        case "pattern" | "duration" | "ttls" | "aliases" | "words" | "weight":
             found, expected = special_value(key, found)
     if expected:
         raise ConfigError(

@@ -10,17 +10,21 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from memrepo.core.layout import HOT_NAMES
-from memrepo.core.times import parse_duration
+from memrepo.core.times import format_duration, parse_duration
 from memrepo.policies.archive import ArchiveRules
+from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.decay import REFRESHED, TTLS, DecayRules, told_ttl
 from memrepo.policies.hotcache import HotRules
 from memrepo.policies.lexicon import LISTS, tokens
+from memrepo.policies.merits import Merits
+from memrepo.policies.ranking import Weights
 from memrepo.policies.tiers import TierRules
 from memrepo.policies.upkeep import Rules
 
 KeyKind = Literal[
     "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
     "flag", "name", "crons", "ref", "aliases", "duration", "ttls", "words", "pattern",
+    "weight",
 ]  # fmt: skip
 NEVER = "never"
 PATTERN_LENGTH = 200
@@ -88,6 +92,52 @@ CHECKS: tuple[Key, ...] = (
         doc="A regular expression that a tag may fit instead."),
 )  # fmt: skip
 
+RECALL: tuple[Key, ...] = (
+    Key(name="recall.neighbours", kind="weight", default=Weights().neighbour,
+        doc="What a hit lends to the hits beside it in its source."),
+    Key(name="recall.thread", kind="weight", default=Weights().thread,
+        doc="What the best hits of a source add to all its hits."),
+    Key(name="recall.subject", kind="weight", default=Weights().subject,
+        doc="What the subject that a question names adds."),
+    Key(name="recall.date", kind="weight", default=Weights().date,
+        doc="What the days that a question names add, and as much again for the very day."),
+    Key(name="recall.recency", kind="weight", default=Merits().recency,
+        doc="The share of a score that its age decides."),
+    Key(name="recall.half_life", kind="duration", default=format_duration(Merits().half_life),
+        doc="Age at which that share is halved."),
+    Key(name="recall.access", kind="weight", default=Merits().access,
+        doc="What retrievals add at most."),
+    Key(name="recall.importance", kind="weight", default=Merits().importance,
+        doc="How much importance adds, or takes away from what is hardly important."),
+)  # fmt: skip
+
+
+MORE = (*CHECKS, *ENRICHMENT, *LIFECYCLE, *RECALL)
+"""The keys of this module, in the order in which they are shown."""
+
+
+def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
+    """Return how long texts are cut, by the configuration."""
+    return ChunkRules(
+        target=get("chunking.target"), least=get("chunking.min"), overlap=get("chunking.overlap")
+    )
+
+
+def weights_of(get: Callable[[str], Any]) -> Weights:
+    """Return the weights of recall that the configuration gives."""
+    usual, neighbour, date = Weights(), float(get("recall.neighbours")), float(get("recall.date"))
+    return Weights(
+        thread=float(get("recall.thread")), subject=float(get("recall.subject")),
+        neighbour=neighbour,
+        second_neighbour=neighbour * usual.second_neighbour / usual.neighbour,
+        date=date, day=date * usual.day / usual.date,
+        merits=Merits(
+            recency=float(get("recall.recency")), access=float(get("recall.access")),
+            half_life=parse_duration(get("recall.half_life")),
+            importance=float(get("recall.importance")),
+        ),
+    )  # fmt: skip
+
 
 def special_value(key: Key, found: Any) -> tuple[Any, str]:
     """Read a duration, a regular expression, or a table of durations, words or names.
@@ -103,6 +153,10 @@ def special_value(key: Key, found: Any) -> tuple[Any, str]:
             return found, ""
         case "pattern", _:
             return found, f"a regular expression of at most {PATTERN_LENGTH} characters"
+        case "weight", int() | float() if type(found) is not bool and 0 <= found <= 1:
+            return found, ""
+        case "weight", _:
+            return found, "a number from 0 to 1"
         case "words", dict() if set(found) <= set(LISTS) and all(map(_are_texts, found.values())):
             return found, ""
         case "words", _:

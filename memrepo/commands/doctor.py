@@ -10,6 +10,7 @@ from memrepo.assets import asset
 from memrepo.commands import integrity
 from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.judging import Choice, judge_of
+from memrepo.commands.recalling import index_of
 from memrepo.commands.schedule import install, out_of_step
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.timetable import said, timetable
@@ -21,7 +22,7 @@ from memrepo.store.birth import hook_state, install_hook
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.health import git_version, interrupted, object_problems
 from memrepo.store.identity import person
-from memrepo.store.index import Filter, search
+from memrepo.store.index import Filter
 
 MIN_GIT = (2, 34)
 
@@ -132,7 +133,7 @@ def _manifests(desk: Desk, fix: bool) -> Finding:
 
 def _index(desk: Desk, fix: bool) -> Finding:
     del fix  # a damaged index is built again whenever it is opened
-    search(desk.store.folder, desk.tree, ["memory"], Filter(limit=1))
+    index_of(desk).count(["memory"], Filter())
     return Finding(name="index", ok=True, message="in step with HEAD")
 
 

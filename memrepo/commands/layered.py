@@ -16,7 +16,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import normalise
 from memrepo.policies.gists import gist_of
 from memrepo.policies.tiers import TIERS
-from memrepo.store.index import Filter
+from memrepo.store.index import Filter, Index
 
 WORDS = (2, 5)
 MANY = 3
@@ -63,7 +63,7 @@ class Layered:
         )
 
 
-def layered(desk: Desk, words: Sequence[str], now: datetime) -> Layered:
+def layered(desk: Desk, index: Index, words: Sequence[str], now: datetime) -> Layered:
     """Ask hot, warm, gist (tags first, then words) and forgotten notes in turn; raises WordCount.
 
     A note matches that holds every word.
@@ -71,7 +71,7 @@ def layered(desk: Desk, words: Sequence[str], now: datetime) -> Layered:
     asked = [word for text in words for word in normalise(text).split()]
     if not WORDS[0] <= len(asked) <= WORDS[1]:
         raise WordCount(len(asked))
-    found = recall(desk, words, Filter(types=("note",), limit=_READ), now)
+    found = recall(desk, index, words, Filter(types=("note",), limit=_READ), now)
     for tier in TIERS:
         mine = [one for one in found if one.tier == tier]
         hits = _tagged(mine, asked) if tier == "gist" else []

@@ -31,8 +31,8 @@ from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
-from memrepo.store.index import Filter
-from memrepo.store.index import near as near_words
+from memrepo.store.index import Filter, Index
+from memrepo.store.indexing import Indexed
 from memrepo.store.tree import read_blob
 
 PROPOSED = 100
@@ -211,11 +211,11 @@ def _purify(
 
 def _near(desk: Desk) -> Near:
     """Let the search index propose priors: no memory is cut into words for it again."""
+    index = Index(folder=desk.store.folder, wanted=Indexed(tree=desk.tree))
 
     def near(query: Query) -> list[str]:
         words = sorted(query.words | query.subject_words | query.entities)
-        only = Filter(types=CLAIM_TYPES, limit=PROPOSED)
-        return near_words(desk.store.folder, desk.tree, words, only)
+        return index.near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))
 
     return near
 

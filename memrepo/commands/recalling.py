@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -14,9 +14,12 @@ from memrepo.core.memory import STATUSES, Gist, Memory
 from memrepo.core.times import format_time
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.gists import gist_of
+from memrepo.policies.merits import Moment
+from memrepo.policies.ranking import Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.policies.upkeep import Rules
-from memrepo.store.index import NAME, PAST, Filter, Match, search
+from memrepo.store.index import NAME, PAST, Filter, Index, Match
+from memrepo.store.indexing import Indexed
 from memrepo.store.ledger import ledger_of
 
 EXPIRED = "expired"
@@ -35,6 +38,8 @@ class Recalled:
     score: float = 0.0
     parts: Mapping[str, float] = field(default_factory=dict)
     """What each signal added to the score."""
+    edited: bool = False
+    """Whether its file differs from the commit's: the text is not committed yet."""
 
     @property
     def text(self) -> str:
@@ -84,35 +89,50 @@ def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> di
     }  # fmt: skip
 
 
+def index_of(
+    desk: Desk, *, past: bool = False, tick: Callable[[str], None] = lambda _: None
+) -> Index:
+    """Return the index that answers at a desk: with uncommitted edits, unless it is in the past."""
+    store, tree = desk.store, desk.tree
+    if past:
+        return Index(folder=store.folder, wanted=Indexed(tree=tree, tick=tick), name=PAST)
+    edits = store.work.edits(tree.layout.area("memories"))
+    wanted = Indexed(tree=tree, edits=edits, blob_id=store.work.blob_id, tick=tick)
+    return Index(folder=store.folder, wanted=wanted, name=NAME)
+
+
 def recall(
-    desk: Desk, words: Sequence[str], only: Filter, now: datetime, *, past: bool = False
+    desk: Desk,
+    index: Index,
+    words: Sequence[str],
+    only: Filter,
+    now: datetime,
+    weights: Weights | None = None,
 ) -> list[Recalled]:
     """Return the best memories for words that recall may hand over, forgotten notes last.
 
-    The status `expired` asks for active memories past their time, which are else left out. A desk
-    in the `past` is asked as of its commit, when nothing had been retrieved since.
+    The status `expired` asks for active memories past their time, which are else left out. An
+    index of the past answers as of its commit, when nothing had been retrieved since.
     """
     accesses, rules = Accesses(), desk.config.rules
-    if past:
+    if index.name == PAST:
         now = desk.store.commit_time(desk.tree.commit)
     else:
         accesses = ledger_of(desk.store).accesses()
-    name = PAST if past else NAME
+    moment = Moment(now=now, retrievals=lambda id_: accesses.of(id_).total)
     wanted = frozenset(only.statuses)
     stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
     limit = only.limit
     while True:
-        matches = search(
-            desk.store.folder, desk.tree, words,
-            replace(only, statuses=stored, limit=limit), name=name,
-        )  # fmt: skip
+        asked = replace(only, statuses=stored, limit=limit)
+        matches = index.search(words, asked, weights or desk.config.weights, moment)
         found = [
             replace(
-                recalled(_memory(desk, match), accesses, now, rules, match.score),
-                parts=match.parts,
+                recalled(_memory(index, match), accesses, now, rules, match.score),
+                parts=match.parts, edited=match.path in index.wanted.edits,
             )
             for match in matches
-        ]
+        ]  # fmt: skip
         kept = [
             one for one in found
             if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
@@ -123,8 +143,8 @@ def recall(
     return sorted(kept[: only.limit], key=lambda one: one.tier == "forgotten")
 
 
-def _memory(desk: Desk, match: Match) -> Memory:
-    memory, _ = codec.decode(match.path, desk.tree.files[match.path])
+def _memory(index: Index, match: Match) -> Memory:
+    memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))
     if memory is None:
         raise ValueError(f"{match.path}: indexed, but not readable")
     return memory

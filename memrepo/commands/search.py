@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memrepo.commands.layered import layered
-from memrepo.commands.recalling import RECALL_STATUSES, Recalled, recall
+from memrepo.commands.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import HITS, touch, touch_arguments
 from memrepo.commands.when import (
@@ -18,10 +18,12 @@ from memrepo.commands.when import (
     valid_at_argument,
 )
 from memrepo.core.ids import visible
-from memrepo.core.memory import TYPES, Memory
+from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
+from memrepo.policies.ranking import Weights
+from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
-from memrepo.store import index
+from memrepo.store.index import Filter, Index
 
 CHARS_PER_TOKEN = 4
 
@@ -31,6 +33,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD", help="any of these words")
     parser.add_argument("-k", type=_count, default=10, metavar="N", help="at most N hits (10)")
     parser.add_argument("--type", action="append", choices=TYPES, help="only this type")
+    parser.add_argument("--tag", action="append", metavar="TAG", help="only what bears this tag")
+    parser.add_argument(
+        "--scope", action="append", metavar="SCOPE",
+        help="only this scope and what holds in the whole repository",
+    )  # fmt: skip
     parser.add_argument(
         "--status", action="append", choices=RECALL_STATUSES, help="also or instead of active"
     )
@@ -40,6 +47,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layered", action="store_true",
         help="notes only: hot, warm, gist, forgotten; stop at the first tier that answers",
+    )  # fmt: skip
+    parser.add_argument(
+        "--recency-weight", type=_share, metavar="W",
+        help="share of a score that its age decides, from 0 to 1 (recall.recency)",
     )  # fmt: skip
     parser.add_argument("--explain", action="store_true", help="say what made each score")
     touch_arguments(parser)
@@ -54,6 +65,13 @@ def _count(text: str) -> int:
     return value
 
 
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 0 to 1")
+    return value
+
+
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Search the memories at HEAD, or those that were known or true at another time."""
     if options.layered:
@@ -61,19 +79,22 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as now:
         desk = desk_at(now, options.at)
         past = bool(options.at)
-        found = recall(desk, options.words, _filter(desk, options), session.now, past=past)
-        hits = [hit_of(one) for one in found]
-        archived = _archived(desk, options, past=past)
+        index = index_of(desk, past=past, tick=session.tick)
+        only, weights = _filter(desk, options), _weights(desk, options)
+        found = recall(desk, index, options.words, only, session.now, weights)
         commit = desk.tree.commit
+        hits = [hit_of(one, commit) for one in found]
+        archived = _archived(index, options, only)
+        why = "" if hits else _why_nothing(index, options, only)
         head = heading(desk, options.at, options.valid_at)
         every = len(hits)
         hits, tokens = bounded(hits, options.max_tokens)
         touch(now, session, options, [hit["id"] for hit in hits[:HITS]])
     data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
-    data |= {"archived": archived, "left_out": every - len(hits)}
+    data |= {"archived": archived, "left_out": every - len(hits), "why": why}
     parts = [
         *(["\n".join(head)] if head else []),
-        *((_text(hit, explain=options.explain) for hit in hits) if hits else ["nothing found"]),
+        *((_text(hit, explain=options.explain) for hit in hits) if hits else [_nothing(why)]),
     ]
     if every > len(hits):
         left = counted(every - len(hits), "hit does not fit", "hits do not fit")
@@ -84,11 +105,18 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(data=data, text="\n\n".join(parts))
 
 
-def _filter(desk: Desk, options: argparse.Namespace) -> index.Filter:
+def _weights(desk: Desk, options: argparse.Namespace) -> Weights:
+    weights = desk.config.weights
+    if options.recency_weight is None:
+        return weights
+    return replace(weights, merits=replace(weights.merits, recency=options.recency_weight))
+
+
+def _filter(desk: Desk, options: argparse.Namespace) -> Filter:
     """Return what is searched: what was true once is by now active or superseded."""
-    only = index.Filter(
+    only = Filter(
         statuses=tuple(options.status or ("active",)), types=tuple(options.type or ()),
-        limit=options.k,
+        tags=tuple(options.tag or ()), scopes=tuple(options.scope or ()), limit=options.k,
     )  # fmt: skip
     if not options.valid_at:
         return only
@@ -102,10 +130,10 @@ def _filter(desk: Desk, options: argparse.Namespace) -> index.Filter:
 def _layered(session: Session, options: argparse.Namespace) -> Answer:
     words = " ".join(options.words)
     with opened(session) as desk:
-        found = layered(desk, options.words, session.now)
-        hits = [hit_of(one) for one in found.hits]
-        touch(desk, session, options, [hit["id"] for hit in hits])
+        found = layered(desk, index_of(desk, tick=session.tick), options.words, session.now)
         commit = desk.tree.commit
+        hits = [hit_of(one, commit) for one in found.hits]
+        touch(desk, session, options, [hit["id"] for hit in hits])
     hits, tokens = bounded(hits, options.max_tokens)
     recovered = found.tier == "forgotten" and bool(hits) and not options.no_touch
     data = {
@@ -122,8 +150,8 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(data=data, text="\n\n".join(parts))
 
 
-def hit_of(found: Recalled) -> dict[str, Any]:
-    """Return what is told of a hit, as JSON."""
+def hit_of(found: Recalled, commit: str) -> dict[str, Any]:
+    """Return what is told of a hit, as JSON; `commit` is empty where its text is none's yet."""
     memory = found.memory
     return {
         "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
@@ -131,6 +159,7 @@ def hit_of(found: Recalled) -> dict[str, Any]:
         "status": memory.status, "standing": memory.standing, "tier": found.tier,
         "expired": found.over, "trust": trust_of(memory),
         "answer_confidence": found.answer_confidence,
+        "commit": "" if found.edited else commit,
         "sources": [
             {"resource": s.resource, "lines": list(s.lines), "captured": s.captured,
              "blob": s.blob}
@@ -139,13 +168,44 @@ def hit_of(found: Recalled) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _archived(desk: Desk, options: argparse.Namespace, *, past: bool) -> int:
+def _archived(index: Index, options: argparse.Namespace, only: Filter) -> int:
     """Count the archived memories that match too, where only what is active was asked for."""
     if options.status or options.valid_at:
         return 0
-    only = index.Filter(statuses=("archived",), types=tuple(options.type or ()), limit=1000)
-    name = index.PAST if past else index.NAME
-    return len(index.search(desk.store.folder, desk.tree, options.words, only, name=name))
+    return index.count(options.words, replace(only, statuses=("archived",)))[0]
+
+
+def _why_nothing(index: Index, options: argparse.Namespace, only: Filter) -> str:
+    """Say why nothing was found."""
+    asked = " ".join(options.words)
+    if not query_terms(asked):
+        return "the question holds no word"
+    stored = tuple({"active" if s == EXPIRED else s for s in only.statuses})
+    kept, same, every = index.count(
+        options.words, replace(only, statuses=stored, paths=None),
+        Filter(statuses=stored), Filter(statuses=STATUSES),
+    )  # fmt: skip
+    if kept and options.valid_at:
+        return f"{counted(kept, 'memory matches', 'memories match')}, none was true then"
+    if kept and EXPIRED in only.statuses:
+        return f"{counted(kept, 'memory matches', 'memories match')}, none is past its time"
+    if kept:
+        what = counted(kept, "memory matches, past its time", "memories match, past their time")
+        return f"{what} (`--status expired`)"
+    if same:
+        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(options, name)]
+        what = counted(same, "memory matches", "memories match")
+        return f"{what} without {', '.join(limits)}"
+    if every:
+        what = counted(
+            every, "memory of another status matches", "memories of another status match"
+        )
+        return f"{what} (`--status`)"
+    return "no memory holds any of these words"
+
+
+def _nothing(why: str) -> str:
+    return f"nothing found: {why}"
 
 
 def _title(memory: Memory) -> str:
@@ -176,6 +236,7 @@ def _text(hit: dict[str, Any], *, explain: bool = False) -> str:
         if hit[key] != usual
     )  # fmt: skip
     flags += ", expired" if hit["expired"] else ""
+    flags += ", not committed" if not hit["commit"] else ""
     flags += f", {hit['tier']}" if hit["tier"] in ("gist", "forgotten") else ""
     lines = [f"{hit['id']}  {hit['type']}{flags}  (score {hit['score']:.2f})", f"  {body}"]
     if explain:

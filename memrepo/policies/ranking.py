@@ -10,17 +10,16 @@ them anew, leaving out the conversation that is measured.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Protocol
 
-from memrepo.policies.terms import MONTHS, query_terms, stems, stop_stems, words
+from memrepo.policies.merits import Merits, Moment, access, behind, importance, recency
+from memrepo.policies.questions import Question, Span
+from memrepo.policies.terms import stems, stop_stems
 
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_DAY = re.compile(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 _BEST = 3
@@ -42,6 +41,7 @@ class Weights:
     day: float = 0.2
     other_subject: float = 0.95
     """The subject's own best must reach this share of the best, or the question misnames it."""
+    merits: Merits = field(default_factory=Merits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,7 @@ class Reach:
     """How far ranking looks: documents scored, hits with neighbours, hits and terms fed back."""
 
     candidates: int = 1000
+    dated: int = 200
     neighbours: int = 300
     fed_back: int = 8
     feedback_terms: int = 15
@@ -67,6 +68,12 @@ class Document:
     """Its folded subject; a question that names it asks for it."""
     day: str = ""
     """Newest evidence date, YYYY-MM-DD."""
+    id: str = ""
+    seen: int = 0
+    """When it was last borne out, in seconds since 1970; 0 where nothing says when."""
+    importance: float | None = None
+    successors: tuple[str, ...] = ()
+    """The ids of what superseded it."""
 
 
 class Corpus(Protocol):
@@ -82,19 +89,11 @@ class Corpus(Protocol):
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the documents that hold any of the terms, the likeliest first."""
 
+    def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
+        """Return the documents whose day lies in one of some spans of days, the newest first."""
+
     def around(self, documents: Iterable[Document]) -> Mapping[int, Sequence[int]]:
         """Return by number each document with up to two before and two after it in its thread."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a question says: its terms, its words as they stand, and the days it names."""
-
-    terms: tuple[str, ...]
-    words: tuple[str, ...] = ()
-    months: frozenset[int] = frozenset()
-    years: frozenset[str] = frozenset()
-    days: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,31 +105,48 @@ class Ranked:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
-def question_of(text: str) -> Question:
-    """Return what a question says; `may` is a month only beside a day or a year."""
-    found = words(text)
-    years = frozenset(_YEAR.findall(text))
-    days = frozenset(int(n) for n in _DAY.findall(text) if 1 <= int(n) <= 31)
-    names = {name: number for number, name in enumerate(MONTHS, start=1)}
-    names |= {name[:3]: number for name, number in names.items() if name != "may"}
-    months = {names[w] for w in found if w in names and (w != "may" or years or days)}
-    return Question(
-        terms=query_terms(text), words=tuple(found), months=frozenset(months), years=years,
-        days=days if months else frozenset(),
-    )  # fmt: skip
-
-
 def rank(
     question: Question, corpus: Corpus, count: int, weights: Weights | None = None,
-    reach: Reach | None = None,
+    moment: Moment | None = None,
 ) -> list[Ranked]:  # fmt: skip
-    """Return the best documents of a corpus, best first; ties by path."""
+    """Return the best documents of a corpus, best first; ties by path.
+
+    Without a moment documents are ranked by what answers the question alone.
+    """
     if not question.terms:
         return []
-    turn = _Turn(question, corpus, weights or Weights(), reach or Reach())
-    scored = turn.scored()
-    scored.sort(key=lambda one: (-one.score, one.document.path))
-    return scored[:count]
+    weights = weights or Weights()
+    scored = _Turn(question, corpus, weights, Reach()).scored()
+    if moment:
+        scored = [_with_merits(one, weights.merits, moment) for one in scored]
+    return _in_order(scored)[:count]
+
+
+def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
+    """Add what speaks for a document whatever is asked; what has no date loses nothing by it."""
+    document, share = one.document, merits.recency if one.document.seen else 0.0
+    parts = {name: value * (1 - share) for name, value in one.parts.items()}
+    parts["recency"] = share * recency(document.seen, moment.now, merits.half_life)
+    parts["access"] = access(moment.retrievals(document.id), merits.access)
+    if document.importance is not None:
+        parts["importance"] = importance(document.importance, merits.importance)
+    return replace(one, score=sum(parts.values()), parts=parts)
+
+
+def _in_order(scored: Sequence[Ranked]) -> list[Ranked]:
+    """Sort by score, then by path; nothing stands above what superseded it."""
+    successors = {o.document.id: o.document.successors for o in scored if o.document.successors}
+    if not successors:
+        return sorted(scored, key=lambda one: (-one.score, one.document.path))
+    places = behind({o.document.id: o.score for o in scored}, successors)
+    lowered = [_lowered(one, places[one.document.id][0]) for one in scored]
+    return sorted(lowered, key=lambda o: (-o.score, places[o.document.id][1], o.document.path))
+
+
+def _lowered(one: Ranked, score: float) -> Ranked:
+    if score == one.score:
+        return one
+    return replace(one, score=score, parts={**one.parts, "status": score - one.score})
 
 
 class _Turn:
@@ -146,13 +162,12 @@ class _Turn:
         """Return every document that any signal speaks for."""
         asked = dict.fromkeys(self.question.terms, 1.0)
         lexical = self.by_words(asked)
-        if not lexical:
-            return []
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
             lexical = self.by_words(self.fed_back(lexical), lexical)
         near = self.with_neighbours(lexical)
-        top = max(near.values())
+        near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
+        top = max(near.values(), default=0.0) or 1.0
         own = {n: lexical.get(n, 0.0) / top for n in near}
         level = {n: value / top for n, value in near.items()}
         threads = self.by_thread(level)
@@ -270,12 +285,30 @@ class _Turn:
         best = {name: sum(sorted(v)[-_BEST:]) / _BEST for name, v in threads.items() if name}
         return defaultdict(float, best)
 
+    def of_those_days(self) -> set[int]:
+        """Return what is of the days that were asked for: it answers, whatever its words are."""
+        if not self.question.spans:
+            return set()
+        found = self.corpus.dated(self.question.spans, self.reach.dated)
+        self.documents |= {d.number: d for d in found if d.number not in self.documents}
+        return {document.number for document in found}
+
     def by_date(self, day: str) -> float:
-        """Return what a document of the month asked for gains, more the nearer its day."""
-        question = self.question
-        if not question.months or not day:
+        """Return what a document of the days or the month asked for gains, more the nearer."""
+        if not day or not (self.question.spans or self.question.months):
             return 0.0
         at = date.fromisoformat(day)
+        return max(self.by_span(day, at), self.by_month(at))
+
+    def by_span(self, day: str, at: date) -> float:
+        if any(first <= day <= last for first, last in self.question.spans):
+            return self.weights.date + self.weights.day
+        edges = (date.fromisoformat(edge) for span in self.question.spans for edge in span)
+        away = min((abs((at - edge).days) for edge in edges), default=_AWAY)
+        return self.weights.day * max(0.0, 1 - away / _AWAY)
+
+    def by_month(self, at: date) -> float:
+        question = self.question
         if at.month not in question.months:
             return 0.0
         if question.years and str(at.year) not in question.years:
@@ -284,4 +317,6 @@ class _Turn:
         if question.days:
             away = min(abs(at.day - asked) for asked in question.days)
             gained += self.weights.day * max(0.0, 1 - away / _AWAY)
+        elif question.latest == f"{at.year:04}":
+            gained += self.weights.day
         return gained

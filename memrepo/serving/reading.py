@@ -10,7 +10,7 @@ from memrepo.commands.adding import NotOneOf
 from memrepo.commands.finding import find
 from memrepo.commands.past import find_present
 from memrepo.commands.quoting import evidence
-from memrepo.commands.recalling import facts, recall, recalled
+from memrepo.commands.recalling import facts, index_of, recall, recalled
 from memrepo.commands.search import hit_of
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import HITS, touch
@@ -39,9 +39,11 @@ def search(call: Call) -> Reply:
     at = call.get("at")
     with opened(call.session) as here:
         there = desk_at(here, at)
-        found = recall(there, [call.get("query")], only, call.session.now, past=bool(at))
-        hits = [told(hit_of(one), score=round(one.score, 3)) for one in found]
-        reply = listing(hits, there.tree.commit, _bound(call))
+        index = index_of(there, past=bool(at))
+        found = recall(there, index, [call.get("query")], only, call.session.now)
+        commit = there.tree.commit
+        hits = [told(hit_of(one, commit), score=round(one.score, 3)) for one in found]
+        reply = listing(hits, commit, _bound(call))
         _touch(here, call.session, at, [hit["id"] for hit in reply.data["hits"][:HITS]])
     return reply
 
@@ -148,7 +150,7 @@ def _listed(desk: Desk, call: Call, found: Sequence[tuple[Memory, str]]) -> Repl
     for memory, relation in found[: call.get("limit", LIMIT)]:
         one = recalled(memory, accesses, call.session.now, rules)
         more = {"relation": relation} if relation else {}
-        hits.append(told(hit_of(one), **more))
+        hits.append(told(hit_of(one, desk.tree.commit), **more))
     return listing(hits, desk.tree.commit, _bound(call))
 
 

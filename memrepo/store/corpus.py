@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
+from memrepo.policies.questions import Span
 from memrepo.policies.ranking import Document
 
 HELD = "held"
@@ -13,6 +15,10 @@ HELD = "held"
 _WHOLE = 400
 """A thread of fewer documents is read at once; of longer ones only what stands beside a hit."""
 _SPAN = 2
+_COLUMNS = (
+    "m.number, m.path, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen, m.importance,"
+    " m.successors"
+)
 
 
 class Limits:
@@ -21,6 +27,12 @@ class Limits:
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.values: list[str] = []
+
+    def tagged(self, tags: Sequence[str]) -> Limits:
+        """Limit to what bears every one of some tags."""
+        self.parts += ["instr(m.tags, char(10) || ? || char(10))"] * len(tags)
+        self.values += tags
+        return self
 
     def among(self, column: str, values: Sequence[str]) -> Limits:
         """Limit a column to some values."""
@@ -57,19 +69,31 @@ class IndexCorpus:
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the documents that hold any of the terms, the likeliest first."""
         rows = self._base.execute(
-            f"""SELECT m.number, m.path, m.terms, m.thread, m.place, m.subject, m.day
-            FROM words JOIN memory AS m ON m.number = words.rowid
+            f"""SELECT {_COLUMNS} FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}
             ORDER BY bm25(words), m.path LIMIT ?""",  # noqa: S608 - question marks alone
             (expression(found), *self._limits.values, limit),
         )
-        return [
-            Document(
-                number=number, path=path, terms=tuple(terms.split()), thread=thread, place=place,
-                subject=subject, day=day,
-            )
-            for number, path, terms, thread, place, subject, day in rows
-        ]  # fmt: skip
+        return [_document(row) for row in rows]
+
+    def count(self, found: Sequence[str]) -> int:
+        """Return how many documents hold any of the terms."""
+        row = self._base.execute(
+            f"""SELECT count(DISTINCT m.id) FROM words JOIN memory AS m ON m.number = words.rowid
+            WHERE words MATCH ? AND {self._limits.condition}""",  # noqa: S608 - as above
+            (expression(found), *self._limits.values),
+        ).fetchone()
+        return int(row[0])
+
+    def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
+        """Return the documents whose day lies in one of some spans of days, the newest first."""
+        within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(spans))
+        rows = self._base.execute(
+            f"""SELECT {_COLUMNS} FROM memory AS m WHERE ({within}) AND {self._limits.condition}
+            ORDER BY m.day DESC, m.path LIMIT ?""",  # noqa: S608 - as above
+            (*(day for span in spans for day in span), *self._limits.values, limit),
+        )
+        return [_document(row) for row in rows]
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Sequence[int]]:
         """Return by number each document with up to two before and two after it in its thread."""
@@ -103,6 +127,15 @@ class IndexCorpus:
             (*values, *self._limits.values, limit),
         )
         return [int(number) for (number,) in rows]
+
+
+def _document(row: tuple[Any, ...]) -> Document:
+    number, path, found, thread, place, subject, day, id_, seen, importance, after = row
+    return Document(
+        number=number, path=path, terms=tuple(found.split()), thread=thread, place=place,
+        subject=subject, day=day, id=id_, seen=seen, importance=importance,
+        successors=tuple(after.split()),
+    )  # fmt: skip
 
 
 def expression(found: Iterable[str]) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.state import Decoded, State, read_state
-from memrepo.store.gitenv import call_bytes
+from memrepo.store.gitenv import call, call_bytes
 
 if TYPE_CHECKING:
     from git import Repo
@@ -47,11 +48,47 @@ def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
 
 
 class BlobFiles(Mapping[str, bytes]):
-    """The files of one commit: path to bytes, each read when it is first asked for."""
+    """The files of one commit: path to bytes. Listed when first asked for, each read likewise."""
 
-    def __init__(self, repo: Repo, blobs: Mapping[str, str]) -> None:
-        self._repo = repo
-        self.blobs = blobs
+    def __init__(self, repo: Repo, commit: str, layout: Layout) -> None:
+        self._repo, self._commit, self._layout = repo, commit, layout
+
+    @cached_property
+    def _listed(self) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+        return _listing(self._repo, self._commit, self._layout)
+
+    @property
+    def blobs(self) -> Mapping[str, str]:
+        """Return blob id by path."""
+        return self._listed[0]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Return what was refused."""
+        return self._listed[1]
+
+    def of(self, path: str, blob: str) -> bytes:
+        """Return the bytes of a file whose blob is known, without a listing."""
+        del path
+        return read_blob(self._repo, blob)
+
+    def changed_since(self, commit: str) -> Mapping[str, str] | None:
+        """Return the blob by path of all that differs from another commit, empty where it is gone.
+
+        None where that cannot be told: the repository may not have the other commit any more.
+        """
+        raw = call(
+            self._repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", commit, self._commit,
+            "--", forgive=True,
+        )  # fmt: skip
+        if not raw and call(self._repo, "cat-file", "-t", commit, forgive=True) != "commit\n":
+            return None
+        parts = raw.split("\0")
+        found = {}
+        for head, path in zip(parts[0::2], parts[1::2], strict=False):
+            _, mode, _, blob, _ = head.split(" ")
+            found[path] = blob if mode in _FILE_MODES and is_text(path) else ""
+        return found
 
     def __getitem__(self, path: str) -> bytes:
         return read_blob(self._repo, self.blobs[path])
@@ -73,12 +110,16 @@ class Snapshot:
     commit: str
     layout: Layout
     files: BlobFiles
-    problems: tuple[Problem, ...]
 
     @property
     def blobs(self) -> Mapping[str, str]:
         """Return blob id by path."""
         return self.files.blobs
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Return what was refused."""
+        return self.files.problems
 
     def _decoded(self, path: str) -> Decoded:
         key = (path, self.blobs[path])
@@ -102,7 +143,13 @@ _DECODED: dict[tuple[str, str], Decoded] = {}
 
 
 def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
-    """List what memrepo owns in a commit's tree."""
+    """Return what memrepo owns in a commit's tree."""
+    return Snapshot(commit=commit, layout=layout, files=BlobFiles(repo, commit, layout))
+
+
+def _listing(
+    repo: Repo, commit: str, layout: Layout
+) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
     listing = repo.git.ls_tree("-r", "-z", "--full-tree", commit, strip_newline_in_stdout=False)
     blobs: dict[str, str] = {}
     problems: list[Problem] = []
@@ -118,9 +165,7 @@ def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
             blobs[path] = blob
         else:
             problems.append(not_a_file(path, mode))
-    return Snapshot(
-        commit=commit, layout=layout, files=BlobFiles(repo, blobs), problems=tuple(problems)
-    )
+    return blobs, tuple(problems)
 
 
 def is_text(path: str) -> bool:

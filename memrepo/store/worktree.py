@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import call
-from memrepo.store.tree import read_blob
+from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
     from git import Repo
@@ -93,6 +93,18 @@ class WorkTree:
             "--", *tops,
         )  # fmt: skip
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
+
+    def edits(self, folder: str) -> Mapping[str, bytes | None]:
+        """Return the uncommitted contents below a folder by path, None for a file that is gone.
+
+        Staged or not: what counts is what lies in the work tree.
+        """
+        raw = call(
+            self.repo, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
+            "--ignore-submodules=all", "--", folder,
+        )  # fmt: skip
+        paths = (entry[3:] for entry in raw.split("\0") if len(entry) > 3)
+        return {path: self.read(path) for path in paths if is_text(path)}
 
     def staged(self) -> dict[str, Staged]:
         """Return the index by path."""

@@ -268,3 +268,88 @@ def test_a_hit_too_long_for_the_limit_gives_way_and_is_counted(small_repo: Path)
     answer = done(small_repo, "search", "broker", "--max-tokens", "10")
     assert [hit["text"] for hit in answer["hits"]] == ["The broker is called Ada."]
     assert answer["left_out"] == 1
+
+
+def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(
+    small_repo: Path,
+) -> None:
+    path = next((small_repo / "memories").rglob("*hoe*.md"))
+    before, (hit,) = path.read_bytes(), done(small_repo, "search", "hoe", "-k", "1")["hits"]
+    assert hit["commit"]
+    path.write_bytes(before.replace(b"hoe", b"zeppelin"))
+    (edited,) = done(small_repo, "search", "zeppelin")["hits"]
+    assert (edited["id"], edited["commit"]) == (hit["id"], "")
+    assert "zeppelin" in edited["text"]
+    assert "not committed" in memrepo(small_repo, "search", "zeppelin", as_json=False).out
+    assert done(small_repo, "search", "zeppelin", "--at", "HEAD")["hits"] == []
+    git(small_repo, "commit", "-qam", "edit")
+    assert done(small_repo, "search", "zeppelin")["hits"][0]["commit"]
+    path.unlink()
+    assert done(small_repo, "search", "zeppelin")["hits"] == []
+    git(small_repo, "checkout", "-q", "HEAD~1", "--", path.relative_to(small_repo).as_posix())
+    assert done(small_repo, "search", "zeppelin")["hits"] == []
+    assert done(small_repo, "search", "hoe", "-k", "1")["hits"][0]["id"] == hit["id"]
+    git(small_repo, "reset", "-q", "--hard", "HEAD~1")
+    again = done(small_repo, "search", "hoe", "-k", "1")["hits"][0]
+    assert (again["text"], bool(again["commit"])) == (hit["text"], True)
+
+
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        (["..."], "the question holds no word"),
+        (["xylophone"], "no memory holds any of these words"),
+        (["hoe", "--type", "lesson"], "1 memory matches without --type"),
+        (["hoe", "--tag", "none", "--scope", "user:x"], "1 memory matches without --tag, --scope"),
+        (["hoe", "--status", "archived"], "1 memory of another status matches"),
+        (["hoe", "--status", "expired"], "1 memory matches, none is past its time"),
+    ],
+)
+def test_search_says_why_nothing_was_found(small_repo: Path, argv: list[str], why: str) -> None:
+    done(small_repo, "search", "hoe")
+    argv = [*argv, "--no-touch"]
+    answer = done(small_repo, "search", *argv)
+    assert answer["hits"] == []
+    assert answer["why"].startswith(why)
+    said = memrepo(small_repo, "search", *argv, as_json=False).out
+    assert f"nothing found: {answer['why']}" in said
+
+
+def test_an_expired_memory_is_no_hit_and_the_answer_says_so(small_repo: Path) -> None:
+    done(small_repo, "add", "The zeppelin lands at noon.", "--class", "ephemeral")
+    answer = done(small_repo, "search", "zeppelin", now="2026-03-09T09:00:00Z")
+    assert answer["why"] == "1 memory matches, past its time (`--status expired`)"
+
+
+def test_search_by_tag_and_scope_and_how_far_a_hit_is_trusted(small_repo: Path) -> None:
+    done(small_repo, "add", "The zeppelin is red.", "--tag", "air", "--scope", "user:ana")
+    done(small_repo, "add", "The zeppelin is old.", "--tag", "air", "--tag", "age")
+    red, old = (f"The zeppelin is {word}." for word in ("red", "old"))
+
+    def found(*argv: str) -> set[str]:
+        return {hit["text"] for hit in done(small_repo, "search", "zeppelin", *argv)["hits"]}
+
+    assert found("--tag", "air") == {red, old}
+    assert found("--tag", "air", "--tag", "age") == {old}
+    assert found("--scope", "user:ben") == {old}
+    assert found("--scope", "user:ana") == {red, old}
+    hits = done(small_repo, "search", "zeppelin", "raised", "beds")["hits"]
+    assert {hit["trust"] for hit in hits if hit["text"] in (red, old)} == {"human-reviewed"}
+    assert {hit["trust"] for hit in hits if hit["text"] not in (red, old)} == {"unverified"}
+
+
+def test_the_weight_of_age_is_set_for_one_search_or_in_the_configuration(small_repo: Path) -> None:
+    def recency(*argv: str) -> float:
+        (hit,) = done(small_repo, "search", "hoe", "-k", "1", "--no-touch", *argv)["hits"]
+        return float(hit["parts"]["recency"])
+
+    usual = recency()
+    assert usual > 0
+    assert recency("--recency-weight", "0.5") == pytest.approx(2.5 * usual, abs=2e-3)
+    config = small_repo / "memrepo.toml"
+    config.write_text(config.read_text() + "\n[recall]\nrecency = 0.0\n", encoding="utf-8")
+    assert recency() == 0
+    config.write_text(config.read_text().replace("recency = 0.0", "recency = 2"), encoding="utf-8")
+    assert "expected a number from 0 to 1" in memrepo(small_repo, "search", "hoe").error["message"]
+    for wrong in ("2", "x", "nan"):
+        assert memrepo(small_repo, "search", "hoe", "--recency-weight", wrong).exit == 2

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import driving
@@ -23,7 +23,8 @@ from nobody import as_nobody
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.store import index
+from memrepo.policies.ranking import Weights
+from memrepo.store import index, indexing
 from memrepo.store.repo import open_repository
 from memrepo.store.tree import BlobFiles, Snapshot
 
@@ -42,16 +43,23 @@ class Files(BlobFiles):
 
     def __init__(self, data: Mapping[str, bytes]) -> None:
         self._data = data
-        self.blobs = {path: hashlib.sha1(text).hexdigest() for path, text in data.items()}
+        blobs = {path: hashlib.sha1(text).hexdigest() for path, text in data.items()}
+        self.__dict__["_listed"] = blobs, ()
 
     def __getitem__(self, path: str) -> bytes:
         return self._data[path]
+
+    def of(self, path: str, blob: str) -> bytes:
+        return self[path]
+
+    def changed_since(self, commit: str) -> None:
+        """Nothing is known of other commits: whole trees are compared."""
 
 
 def tree_of(data: Mapping[str, bytes], files: type[Files] = Files) -> Snapshot:
     """Make a snapshot whose commit id follows from its contents."""
     commit = hashlib.sha1(repr(sorted(data.items())).encode()).hexdigest()
-    return Snapshot(commit=commit, layout=Layout(), files=files(data), problems=())
+    return Snapshot(commit=commit, layout=Layout(), files=files(data))
 
 
 def texts(*bodies: str, **fields: str) -> dict[str, bytes]:
@@ -65,10 +73,19 @@ def file(number: int, body: str, **fields: str) -> tuple[str, bytes]:
     return path, codec.encode(Memory(path=path, fields=keys, body=body))
 
 
+def search(
+    folder: Path, tree: Snapshot, words: Sequence[str], only: index.Filter,
+    weights: Weights | None = None,
+) -> list[index.Match]:  # fmt: skip
+    """Search an index of a tree, by what answers the question alone."""
+    wanted = indexing.Indexed(tree=tree)
+    return index.Index(folder=folder, wanted=wanted).search(words, only, weights)
+
+
 def found(tree: Snapshot, *words: str, only: index.Filter = ALL) -> list[int]:
     """Return the numbers of the memories that a new index finds, best first."""
     with tempfile.TemporaryDirectory() as folder:
-        return numbers(index.search(Path(folder), tree, words, only))
+        return numbers(search(Path(folder), tree, words, only))
 
 
 def numbers(matches: Iterable[index.Match]) -> list[int]:
@@ -176,14 +193,14 @@ def test_every_script_is_found(standing_repository: Path, words: list[str], coun
 )  # fmt: skip
 def test_no_query_is_a_syntax_error(standing_repository: Path, words: str) -> None:
     with open_repository(standing_repository) as store:
-        index.search(store.folder, store.snapshot(store.head()), [words], ALL)
+        search(store.folder, store.snapshot(store.head()), [words], ALL)
 
 
 @settings(max_examples=60)
 @given(words=st.lists(st.text(max_size=20), max_size=4))
 def test_no_query_of_any_text_raises(standing_repository: Path, words: list[str]) -> None:
     with open_repository(standing_repository) as store:
-        index.search(store.folder, store.snapshot(store.head()), words, ALL)
+        search(store.folder, store.snapshot(store.head()), words, ALL)
 
 
 def test_stop_words_alone_are_searched_for(small: Path) -> None:
@@ -268,9 +285,9 @@ def test_after_any_trees_catching_up_answers_as_a_new_index_does(
         for contents in [*trees, trees[0]]:
             tree = tree_of(drawn(contents))
             for words in QUERIES:
-                answer = index.search(Path(kept), tree, words, ALL)
+                answer = search(Path(kept), tree, words, ALL)
                 with tempfile.TemporaryDirectory() as new:
-                    assert index.search(Path(new), tree, words, ALL) == answer
+                    assert search(Path(new), tree, words, ALL) == answer
                 assert all(tree.blobs[match.path] == match.blob for match in answer)
 
 
@@ -301,8 +318,8 @@ def test_what_is_not_there_is_not_found(words: str) -> None:
 
 @pytest.mark.parametrize("words", ["", " ", "\t\n", "...", '"', "()*^:-+;--", "…—«»", "🚀", "\0"])
 def test_without_a_word_nothing_is_found(tmp_path: Path, words: str) -> None:
-    assert index.search(tmp_path, tree_of(texts("x")), [words], ALL) == []
-    assert index.search(tmp_path, tree_of(texts("x")), [], ALL) == []
+    assert search(tmp_path, tree_of(texts("x")), [words], ALL) == []
+    assert search(tmp_path, tree_of(texts("x")), [], ALL) == []
 
 
 @pytest.mark.parametrize(
@@ -365,14 +382,14 @@ def test_a_title_weighs_more_than_a_text() -> None:
 
 def test_damage_in_any_page_is_mended(tmp_path: Path) -> None:
     tree = tree_of(texts(*(f"zebra w{number} " * 60 for number in range(120))))
-    wanted = index.search(tmp_path, tree, ["zebra"], ALL)
+    wanted = search(tmp_path, tree, ["zebra"], ALL)
     path = tmp_path / index.NAME
     whole = path.read_bytes()
     pages = len(whole) // 4096
     assert pages > 20
     for page in range(pages):
         path.write_bytes(whole[: page * 4096] + b"\xa5" * 4096 + whole[(page + 1) * 4096 :])
-        assert index.search(tmp_path, tree, ["zebra"], ALL) == wanted, page
+        assert search(tmp_path, tree, ["zebra"], ALL) == wanted, page
 
 
 # -- folders that cannot be written, locks, kills ----------------------------------------------
@@ -386,13 +403,13 @@ def test_in_a_folder_that_cannot_be_written_the_answer_is_the_same(state: str) -
         home = folder / "memrepo"
         home.mkdir()
         if state != "fresh":
-            index.search(home, old if state == "behind" else new, ["pump"], ALL)
+            search(home, old if state == "behind" else new, ["pump"], ALL)
             if state == "another version":
                 of_another_version(home / index.NAME)
             (home / index.NAME).chmod(0o400)
         before = {path.name: path.read_bytes() for path in home.iterdir()}
         home.chmod(0o500)
-        answers = [numbers(index.search(home, new, ["pump"], ALL)) for _ in range(2)]
+        answers = [numbers(search(home, new, ["pump"], ALL)) for _ in range(2)]
         home.chmod(0o700)
         assert {path.name: path.read_bytes() for path in home.iterdir()} == before
     assert answers == [[1], [1]]
@@ -405,23 +422,23 @@ def test_something_else_in_the_place_of_the_index_is_left_alone(tmp_path: Path, 
         (place / index.NAME).mkdir(parents=True)
     else:
         place.write_text("a file")
-    assert numbers(index.search(place, tree_of(texts("pump")), ["pump"], ALL)) == [0]
+    assert numbers(search(place, tree_of(texts("pump")), ["pump"], ALL)) == [0]
     assert (place / index.NAME).is_dir() if what == "folder" else place.read_text() == "a file"
 
 
 def test_an_index_that_another_program_locks_is_waited_for_and_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "WAIT_S", 0.1)
+    monkeypatch.setattr(indexing, "WAIT_S", 0.1)
     old, new = tree_of(texts("a pump")), tree_of(texts("a valve", "the pump"))
-    index.search(tmp_path, old, ["pump"], ALL)
+    search(tmp_path, old, ["pump"], ALL)
     inode = (tmp_path / index.NAME).stat().st_ino
     other = sqlite3.connect(tmp_path / index.NAME, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    assert numbers(index.search(tmp_path, new, ["pump"], ALL)) == [1]
+    assert numbers(search(tmp_path, new, ["pump"], ALL)) == [1]
     other.execute("ROLLBACK")
     other.close()
-    assert numbers(index.search(tmp_path, new, ["pump"], ALL)) == [1]
+    assert numbers(search(tmp_path, new, ["pump"], ALL)) == [1]
     assert (tmp_path / index.NAME).stat().st_ino == inode
 
 
@@ -451,7 +468,7 @@ def test_processes_that_read_different_commits_each_get_their_own(tmp_path: Path
     def ask(tree: Snapshot) -> Callable[[], None]:
         def act() -> None:
             for _ in range(60):
-                answer = index.search(tmp_path, tree, ["pump"], ALL)
+                answer = search(tmp_path, tree, ["pump"], ALL)
                 assert {m.path: m.blob for m in answer} == tree.blobs
 
         return act
@@ -478,20 +495,20 @@ def test_a_process_killed_while_it_builds_leaves_nothing_wrong(
     old = tree_of(texts(*(f"old zebra {number}" for number in range(60))))
     data = texts(*(f"zebra {number} {long}" for number in range(60)))
     if start == "behind":
-        assert len(index.search(tmp_path, old, ["zebra"], ALL)) == 60
+        assert len(search(tmp_path, old, ["zebra"], ALL)) == 60
     deadly = tree_of(data, Deadly)
-    (code,) = in_children(lambda: index.search(tmp_path, deadly, ["zebra"], ALL))
+    (code,) = in_children(lambda: search(tmp_path, deadly, ["zebra"], ALL))
     assert code == -signal.SIGKILL
     if reads > 1:
         assert (tmp_path / f"{index.NAME}-journal").stat().st_size
     tree = tree_of(data)
     if start == "behind":
-        assert numbers(index.search(tmp_path, old, ["old"], ALL)) == list(range(60))
-    assert sorted(numbers(index.search(tmp_path, tree, ["zebra"], ALL))) == list(range(60))
+        assert numbers(search(tmp_path, old, ["old"], ALL)) == list(range(60))
+    assert sorted(numbers(search(tmp_path, tree, ["zebra"], ALL))) == list(range(60))
     with tempfile.TemporaryDirectory() as new:
         for words in (["word17"], ["zebra", "5"], ["old"]):
-            wanted = index.search(Path(new), tree, words, ALL)
-            assert index.search(tmp_path, tree, words, ALL) == wanted
+            wanted = search(Path(new), tree, words, ALL)
+            assert search(tmp_path, tree, words, ALL) == wanted
 
 
 def test_two_programs_that_search_while_a_third_runs_all_end_well(place: Path) -> None:

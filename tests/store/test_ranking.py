@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from test_index import tree_of
+from test_index import search, tree_of
 
 from memrepo.core import codec
-from memrepo.core.memory import Memory, Source
-from memrepo.policies.ranking import Weights, question_of
+from memrepo.core.memory import Importance, Memory, Source
+from memrepo.policies.merits import Merits, Moment
+from memrepo.policies.questions import question_of
+from memrepo.policies.ranking import Weights
 from memrepo.store import index
+from memrepo.store.indexing import Indexed
 
 NOTHING_AROUND = Weights(feedback=0, neighbour=0, second_neighbour=0, thread=0, subject=0, date=0)
 
@@ -36,7 +40,7 @@ def asked(
 ) -> list[int]:
     """Return the numbers of what answers a question, best first."""
     only = index.Filter(limit=100)
-    found = index.search(folder, tree_of(files), [question], only, weights)
+    found = search(folder, tree_of(files), [question], only, weights)
     return [int(match.id.removeprefix("mem-"), 16) for match in found]
 
 
@@ -135,7 +139,113 @@ def test_terms_of_the_best_hits_bring_up_what_goes_with_them(tmp_path: Path) -> 
 
 def test_each_hit_says_what_made_its_score(tmp_path: Path) -> None:
     files = dict([said(1, "the pump", line=1), said(2, "the pump", line=2)])
-    for match in index.search(tmp_path, tree_of(files), ["pump"], index.Filter()):
+    for match in search(tmp_path, tree_of(files), ["pump"], index.Filter()):
         assert set(match.parts) == {"words", "neighbours", "thread", "subject", "date"}
         assert match.score == pytest.approx(sum(match.parts.values()), abs=1e-3)
         assert match.parts["neighbours"] > 0
+
+
+# -- what speaks for a memory whatever is asked --------------------------------------------------
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def ranked(
+    folder: Path, files: dict[str, bytes], question: str, only: index.Filter | None = None,
+    merits: Merits | None = None, **retrievals: int,
+) -> list[index.Match]:  # fmt: skip
+    """Ask at a moment; retrievals by the number of a memory, such as `n2=5`."""
+    counts = {f"mem-{int(name[1:]):016x}": count for name, count in retrievals.items()}
+    moment = Moment(now=NOW, retrievals=lambda id_: counts.get(id_, 0))
+    wanted = index.Index(folder=folder, wanted=Indexed(tree=tree_of(files)))
+    weights = Weights(merits=merits or Merits())
+    return wanted.search([question], only or index.Filter(limit=100), weights, moment)
+
+
+def order(matches: list[index.Match]) -> list[int]:
+    return [int(match.id.removeprefix("mem-"), 16) for match in matches]
+
+
+def lone(number: int, body: str, day: str = "", **fields: object) -> tuple[str, bytes]:
+    """Return the file of a memory that stands in a source of its own."""
+    path, data = said(number, body, source=f"sources/{number}.md", day=day)
+    memory, _ = codec.decode(path, data)
+    assert memory is not None
+    return path, codec.encode(memory.with_fields(fields))
+
+
+def test_of_equal_hits_the_newer_the_oftener_retrieved_and_the_more_important_come_first(
+    tmp_path: Path,
+) -> None:
+    files = dict([lone(1, "the pump", "2026-01-01"), lone(2, "the pump", "2026-02-27")])
+    assert order(ranked(tmp_path, files, "pump")) == [2, 1]
+    assert order(ranked(tmp_path, files, "pump", merits=Merits(recency=0))) == [1, 2]
+    files = dict([lone(1, "the pump", "2026-01-01"), lone(2, "the pump", "2026-01-01")])
+    assert order(ranked(tmp_path, files, "pump", n2=1)) == [2, 1]
+    assert order(ranked(tmp_path, files, "pump", n1=1, n2=3)) == [2, 1]
+    assert order(ranked(tmp_path, files, "pump", merits=Merits(access=0), n2=3)) == [1, 2]
+    files |= [lone(3, "the pump", "2026-01-01", importance=Importance(score=0.9, level="critical"))]
+    assert order(ranked(tmp_path, files, "pump")) == [3, 1, 2]
+    assert order(ranked(tmp_path, files, "pump", merits=Merits(importance=0))) == [1, 2, 3]
+
+
+def test_each_merit_says_what_it_made_of_the_score(tmp_path: Path) -> None:
+    files = dict([lone(1, "the pump", "2026-03-01"), lone(2, "the pump")])
+    found = sorted(ranked(tmp_path, files, "pump", n1=1), key=lambda match: match.id)
+    dated, undated = found
+    assert dated.parts["recency"] == pytest.approx(0.2)
+    assert dated.parts["access"] == pytest.approx(0.02)
+    ageless = ranked(tmp_path, files, "pump", merits=Merits(recency=0))
+    (whole,) = (match.parts["words"] for match in ageless if match.id == dated.id)
+    assert dated.parts["words"] == pytest.approx(0.8 * whole, abs=1e-3)
+    assert undated.parts["recency"] == 0
+    for match in (dated, undated):
+        assert match.score == pytest.approx(sum(match.parts.values()), abs=1e-3)
+
+
+def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) -> None:
+    old = {"status": "superseded", "superseded_by": (f"mem-{2:016x}",)}
+    files = dict([
+        lone(1, "the pump of the pump house", "2026-02-28", **old), lone(2, "a pump"),
+        lone(3, "pump"),
+    ])  # fmt: skip
+    only = index.Filter(statuses=("active", "superseded"))
+    found = ranked(tmp_path, files, "pump house", only)
+    assert order(found).index(2) < order(found).index(1)
+    (first,) = (match for match in found if match.id.endswith("1"))
+    assert first.parts["status"] < 0
+    assert first.score == pytest.approx(sum(first.parts.values()), abs=1e-3)
+    one = index.Filter(statuses=("active", "superseded"), limit=1)
+    assert order(ranked(tmp_path, files, "pump house", one)) != [1]
+    alone = index.Filter(statuses=("superseded",))
+    assert order(ranked(tmp_path, files, "pump house", alone)) == [1]
+
+
+def test_a_question_of_days_finds_what_is_of_them_whatever_its_words(tmp_path: Path) -> None:
+    files = dict([
+        lone(1, "the pump", "2026-01-01"), lone(2, "bought a lamp", "2026-02-28"),
+        lone(3, "sold the fence", "2026-02-20"),
+    ])  # fmt: skip
+    assert order(ranked(tmp_path, files, "what happened yesterday?")) == [2]
+    assert order(ranked(tmp_path, files, "what was sold last week?")) == [3]
+    assert order(ranked(tmp_path, files, "pump or lamp, 2026-02-28"))[0] == 2
+    only = index.Filter(types=("preference",))
+    assert ranked(tmp_path, files, "what happened yesterday?", only) == []
+
+
+def test_tags_and_scopes_limit_what_is_found_and_what_lends_a_score(tmp_path: Path) -> None:
+    files = dict([
+        lone(1, "the pump", tags=("ops", "home base")), lone(2, "the pump", tags=("ops",)),
+        lone(3, "the pump", scope="user:ana"), lone(4, "the pump", scope="user:ben"),
+        lone(5, "the pump", tags=("oops",)),
+    ])  # fmt: skip
+
+    def kept(**only: tuple[str, ...]) -> list[int]:
+        return sorted(order(ranked(tmp_path, files, "pump", index.Filter(**only))))  # type: ignore[arg-type]
+
+    assert kept(tags=("ops",)) == [1, 2]
+    assert kept(tags=("ops", "home base")) == [1]
+    assert kept(tags=("%",)) == []
+    assert kept(scopes=("user:ana",)) == [1, 2, 3, 5]
+    assert kept(scopes=("user:ana", "user:ben")) == [1, 2, 3, 4, 5]
+    assert kept(scopes=("user:nobody",), tags=("oops",)) == [5]

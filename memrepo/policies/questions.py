@@ -1,0 +1,147 @@
+"""What a question says: its terms, its words, and the days it means, relative ones by the clock."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from memrepo.policies.terms import MONTHS, query_terms, words
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_DAY = re.compile(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
+_ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3,
+}  # fmt: skip
+_COUNT = rf"(?:a )?(\d{{1,4}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_DAYS_AGO = {
+    "today": 0, "this morning": 0, "this afternoon": 0, "this evening": 0, "tonight": 0,
+    "yesterday": 1, "last night": 1, "day before yesterday": 2,
+}  # fmt: skip
+_NAMED = re.compile(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
+_AGO = re.compile(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
+_PAST = re.compile(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b")
+_UNIT = re.compile(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
+_WEEKDAY = re.compile(rf"\b(this|last|on) ({'|'.join(_WEEKDAYS)})\b")
+_LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
+
+Span = tuple[str, str]
+"""First and last day, as YYYY-MM-DD."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a question says: its terms, its words as they stand, and the days it names.
+
+    `spans` are days that stand fast: dates written out, and such as `last week` once it is known
+    when the question was asked.
+    """
+
+    terms: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    months: frozenset[int] = frozenset()
+    years: frozenset[str] = frozenset()
+    days: frozenset[int] = frozenset()
+    spans: tuple[Span, ...] = ()
+    latest: str = ""
+    """The year of the month that a question without a year means, where today is known."""
+
+
+def question_of(text: str, today: date | None = None) -> Question:
+    """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
+    found = words(text)
+    bare = _ISO.sub(" ", text)
+    years = frozenset(_YEAR.findall(bare))
+    days = frozenset(int(n) for n in _DAY.findall(bare) if 1 <= int(n) <= 31)
+    names = {name: number for number, name in enumerate(MONTHS, start=1)}
+    names |= {name[:3]: number for name, number in names.items() if name != "may"}
+    may = years or days or "in may" in " ".join(found)
+    months = frozenset(names[w] for w in found if w in names and (w != "may" or may))
+    return Question(
+        terms=query_terms(text), words=tuple(found), months=months, years=years,
+        days=days if months else frozenset(), spans=tuple(spans(text, today)),
+        latest=_latest(months, today) if today and not years else "",
+    )  # fmt: skip
+
+
+def spans(text: str, today: date | None) -> list[Span]:
+    """Return the days that a text names: in full, or counted from today where that is known."""
+    found = []
+    for match in _ISO.finditer(text):
+        try:
+            day = date(*map(int, match.groups()))
+        except ValueError:
+            continue
+        found.append((day, day))
+    if today:
+        found += _relative(" ".join(text.lower().split()), today)
+    return sorted({(first.isoformat(), last.isoformat()) for first, last in found})
+
+
+def _relative(text: str, today: date) -> Iterator[tuple[date, date]]:
+    try:
+        for match in _NAMED.finditer(text):
+            day = today - timedelta(days=_DAYS_AGO[match[1]])
+            yield day, day
+        for match in _AGO.finditer(text):
+            yield _ago(_number(match[1]), match[2], today)
+        for match in _PAST.finditer(text):
+            yield today - timedelta(days=_number(match[1]) * _LENGTHS[match[2]]), today
+        for match in _UNIT.finditer(text):
+            yield _calendar(match[2], today, back=match[1] != "this")
+        for match in _WEEKDAY.finditer(text):
+            back = (today.weekday() - _WEEKDAYS.index(match[2])) % 7
+            day = today - timedelta(days=back or (7 if match[1] == "last" else 0))
+            yield day, day
+    except (OverflowError, ValueError):
+        return  # before the first year
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdecimal() else _NUMBERS[word]
+
+
+def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
+    """Return the day, or the days about it that a person who counts in the unit may mean."""
+    match unit:
+        case "day":
+            day = today - timedelta(days=count)
+            return day, day
+        case "week":
+            middle = today - timedelta(weeks=count)
+            return middle - timedelta(days=3), middle + timedelta(days=3)
+        case "month":
+            return _month(today.year * 12 + today.month - 1 - count)
+        case _:
+            return date(today.year - count, 1, 1), date(today.year - count, 12, 31)
+
+
+def _calendar(unit: str, today: date, *, back: bool) -> tuple[date, date]:
+    monday = today - timedelta(days=today.weekday() + 7 * back)
+    match unit:
+        case "week":
+            return monday, monday + timedelta(days=6)
+        case "weekend":
+            return monday + timedelta(days=5), monday + timedelta(days=6)
+        case _:
+            return _ago(int(back), unit, today)
+
+
+def _month(number: int) -> tuple[date, date]:
+    """Return the days of a month, counted from January of the year 0."""
+    year, month = divmod(number, 12)
+    last = calendar.monthrange(year, month + 1)[1]
+    return date(year, month + 1, 1), date(year, month + 1, last)
+
+
+def _latest(months: frozenset[int], today: date) -> str:
+    """Return the year in which the month that is named was last, where it is but one."""
+    if len(months) != 1:
+        return ""
+    (month,) = months
+    return f"{today.year - (month > today.month):04}"

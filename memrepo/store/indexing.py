@@ -1,0 +1,188 @@
+"""The tables of the search index, and how they follow a commit and the work beside it.
+
+The index remembers the commit it reflects and the uncommitted edits it holds. It catches up with
+what differs between two commits; where that cannot be told, it compares the whole tree.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memrepo.core import codec
+from memrepo.core.memory import Memory
+from memrepo.policies.merits import seen
+from memrepo.policies.terms import date_words, index_terms, words
+from memrepo.store.tree import Snapshot
+
+VERSION = "5"
+WAIT_S = 10.0
+_OURS = ("vocabulary", "words", "memory", "meta")
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE memory (
+  number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, blob TEXT NOT NULL, id TEXT NOT NULL,
+  type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL, scope TEXT NOT NULL,
+  tags TEXT NOT NULL, successors TEXT NOT NULL, seen INTEGER NOT NULL, importance REAL,
+  thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL,
+  length INTEGER NOT NULL, terms TEXT NOT NULL
+);
+CREATE INDEX memory_place ON memory (thread, place, path, status, type);
+CREATE INDEX memory_day ON memory (day);
+CREATE VIRTUAL TABLE words USING fts5 (
+  terms, content = 'memory', content_rowid = 'number',
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexed:
+    """What an index is to reflect: a commit, and the work beside it that is not committed.
+
+    `edits` are contents by path, None for a file that is gone, and `blob_id` names their blobs.
+    `tick` is told of each memory that is read.
+    """
+
+    tree: Snapshot
+    edits: Mapping[str, bytes | None] = field(default_factory=dict)
+    blob_id: Callable[[bytes], str] = lambda _: ""
+    tick: Callable[[str], None] = lambda _: None
+
+    @property
+    def edited(self) -> dict[str, str]:
+        """Return the blob by path of what is edited, empty where the file is gone."""
+        return {p: "" if data is None else self.blob_id(data) for p, data in self.edits.items()}
+
+    def read(self, path: str, blob: str) -> bytes:
+        """Return the bytes of a file that is indexed."""
+        data = self.edits.get(path)
+        return self.tree.files.of(path, blob) if data is None else data
+
+
+def opened(where: Path | str) -> sqlite3.Connection:
+    """Open an index, with new tables where its own are missing or of another version."""
+    base = sqlite3.connect(where, timeout=WAIT_S, isolation_level=None)
+    try:
+        base.execute("PRAGMA synchronous = OFF")
+        if not _is_ours(base):
+            base.execute("BEGIN IMMEDIATE")
+            # Another process may have built it while this one waited for the lock.
+            if not _is_ours(base):
+                _start_over(base)
+            base.execute("COMMIT")
+    except sqlite3.Error:
+        base.close()
+        raise
+    return base
+
+
+def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
+    """Begin a transaction in which the index shows what is wanted, whatever others want of it."""
+    edited = wanted.edited
+    told = json.dumps(edited, sort_keys=True)
+    base.execute("BEGIN")
+    if meta(base, "commit") == wanted.tree.commit and meta(base, "edits") == told:
+        return
+    base.execute("ROLLBACK")
+    base.execute("BEGIN IMMEDIATE")
+    _apply(base, wanted, _changes(base, wanted.tree, edited))
+    news = (("commit", wanted.tree.commit), ("edits", told))
+    base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
+
+
+def meta(base: sqlite3.Connection, key: str) -> str:
+    """Return what an index remembers under a key, or an empty string."""
+    row = base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _tables(base: sqlite3.Connection) -> set[str]:
+    return {row[0] for row in base.execute("SELECT name FROM sqlite_master")}
+
+
+def _is_ours(base: sqlite3.Connection) -> bool:
+    return set(_OURS) <= _tables(base) and meta(base, "version") == VERSION
+
+
+def _start_over(base: sqlite3.Connection) -> None:
+    tables = _tables(base)
+    for name in _OURS:
+        if name in tables:
+            base.execute(f"DROP TABLE {name}")
+    for statement in filter(str.strip, _TABLES.split(";\n")):
+        base.execute(statement)
+    base.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
+
+
+def _changes(base: sqlite3.Connection, tree: Snapshot, edited: Mapping[str, str]) -> dict[str, str]:
+    """Return the blob by path of each memory file that is to be indexed anew, or empty: no more."""
+    known = meta(base, "commit")
+    changed = tree.files.changed_since(known) if known else None
+    if changed is None:
+        had = dict(base.execute("SELECT path, blob FROM memory"))
+        found = {**dict.fromkeys(had, ""), **tree.blobs, **edited}
+    else:
+        undone = json.loads(meta(base, "edits") or "{}").keys() - edited.keys()
+        found = {**{path: tree.blobs.get(path, "") for path in sorted(undone)}, **changed, **edited}
+        had = {path: _blob(base, path) for path in found}
+    is_memory = tree.layout.is_memory
+    return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
+
+
+def _blob(base: sqlite3.Connection, path: str) -> str:
+    row = base.execute("SELECT blob FROM memory WHERE path = ?", (path,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _apply(base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str]) -> None:
+    size, length = int(meta(base, "size") or 0), int(meta(base, "length") or 0)
+    for path in changes:
+        row = base.execute("SELECT number, length FROM memory WHERE path = ?", (path,)).fetchone()
+        if row:
+            base.execute(
+                "INSERT INTO words (words, rowid, terms)"
+                " SELECT 'delete', number, terms FROM memory WHERE number = ?", row[:1],
+            )  # fmt: skip
+            base.execute("DELETE FROM memory WHERE number = ?", row[:1])
+            size, length = size - 1, length - row[1]
+    for path, blob in changes.items():
+        if not blob:
+            continue
+        wanted.tick("memories indexed")
+        memory, _ = codec.decode(path, wanted.read(path, blob))
+        if memory is not None and memory.id:
+            size, length = size + 1, length + _insert(base, memory, blob)
+    sizes = (("size", str(size)), ("length", str(length)))
+    base.executemany("REPLACE INTO meta VALUES (?, ?)", sizes)
+
+
+def _insert(base: sqlite3.Connection, memory: Memory, blob: str) -> int:
+    """Add a memory's row and return how many terms it has."""
+    found = index_terms(_text(memory))
+    terms, day = " ".join(found), memory.captured[:10]
+    source = memory.sources[0] if memory.sources else None
+    weight = memory.fields.get("importance")
+    row = base.execute(
+        f"INSERT INTO memory VALUES (NULL{', ?' * 17})",  # noqa: S608 - question marks alone
+        (
+            memory.path, blob, memory.id, memory.type, memory.status, memory.standing,
+            memory.text("scope"), "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
+            " ".join(memory.texts("superseded_by")), seen(memory), weight.score if weight else None,
+            f"{source.resource} {day}" if source else "", source.lines[0] if source else 0,
+            " ".join(words(memory.text("subject"))), day, len(found), terms,
+        ),
+    )  # fmt: skip
+    base.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (row.lastrowid, terms))
+    return len(found)
+
+
+def _text(memory: Memory) -> str:
+    """Return what is searched of a memory, its day spelled out: people ask for days."""
+    title = memory.text("title")
+    head = (title, title, memory.text("subject"), *memory.texts("tags"))  # a title counts twice
+    return " ".join((*head, memory.body, date_words(memory.captured)))

@@ -1,0 +1,75 @@
+"""The days that a question means: written out, or counted from the day on which it is asked."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.policies.questions import question_of, spans
+
+SUNDAY = date(2026, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("what did we do today?", "2026-03-01", "2026-03-01"),
+        ("Yesterday, what broke?", "2026-02-28", "2026-02-28"),
+        ("the day before yesterday", "2026-02-27", "2026-02-27"),
+        ("what happened last night", "2026-02-28", "2026-02-28"),
+        ("what was sold this week", "2026-02-23", "2026-03-01"),
+        ("what was sold last week", "2026-02-16", "2026-02-22"),
+        ("last weekend", "2026-02-21", "2026-02-22"),
+        ("this month", "2026-03-01", "2026-03-31"),
+        ("in the previous month", "2026-02-01", "2026-02-28"),
+        ("last year", "2025-01-01", "2025-12-31"),
+        ("three days ago", "2026-02-26", "2026-02-26"),
+        ("a week ago", "2026-02-19", "2026-02-25"),
+        ("a couple of weeks ago", "2026-02-12", "2026-02-18"),
+        ("14 months ago", "2025-01-01", "2025-01-31"),
+        ("two years ago", "2024-01-01", "2024-12-31"),
+        ("in the last 10 days", "2026-02-19", "2026-03-01"),
+        ("the past few weeks", "2026-02-08", "2026-03-01"),
+        ("last Friday", "2026-02-27", "2026-02-27"),
+        ("last Sunday", "2026-02-22", "2026-02-22"),
+        ("on Monday", "2026-02-23", "2026-02-23"),
+        ("on 2026-01-15", "2026-01-15", "2026-01-15"),
+    ],
+)
+def test_days_are_counted_from_the_day_of_the_question(text: str, first: str, last: str) -> None:
+    assert spans(text, SUNDAY) == [(first, last)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the last door", "weekly", "agosto", "9999 years ago", "2026-02-30", ""],
+)
+def test_no_day_is_read_into_other_words(text: str) -> None:
+    assert spans(text, SUNDAY) == []
+
+
+def test_without_a_day_only_dates_that_are_written_out_are_known() -> None:
+    assert spans("yesterday or 2026-01-15", None) == [("2026-01-15", "2026-01-15")]
+
+
+@pytest.mark.parametrize(
+    ("text", "latest"),
+    [
+        ("in May", "2025"),
+        ("in March", "2026"),
+        ("in May 2023", ""),
+        ("5 May or June", ""),
+        ("x", ""),
+    ],
+)
+def test_a_month_without_a_year_is_the_latest(text: str, latest: str) -> None:
+    assert question_of(text, SUNDAY).latest == latest
+
+
+@given(st.text(max_size=40), st.dates())
+def test_no_question_breaks_the_calendar(text: str, today: date) -> None:
+    for first, last in question_of(f"{text} 3 years ago last week {text}", today).spans:
+        assert date.fromisoformat(first) <= date.fromisoformat(last)

@@ -87,6 +87,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "import": "take in what another program keeps as memory",
     },
     "for agents": {
+        "agent": "put memory into an agent's program by its own hooks",
         "mcp": "serve the memory's tools to an agent over standard input and output",
     },
     "for git, hooks and shells": {
@@ -104,7 +105,7 @@ _MODULES = {
 }  # fmt: skip
 """Modules of commands whose name is a word of the language, or taken, or has a hyphen."""
 
-_ELSEWHERE = ("export", "schedule")
+_ELSEWHERE = ("agent", "export", "schedule")
 """Commands that write, but nothing into the repository."""
 
 

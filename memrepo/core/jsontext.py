@@ -1,0 +1,156 @@
+"""Edits of a JSON file that somebody else keeps: what is not touched stays, byte for byte.
+
+Values are added at the end of an object or a list, in the file's own indentation, and taken out
+again. Comments and trailing commas are no JSON and are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_INDENT = re.compile(r"\n([ \t]+)\S")
+_DECODER = json.JSONDecoder()
+
+
+class NotJson(ValueError):
+    """A text is not JSON, or not of the shape that is edited; names the line."""
+
+    def __init__(self, text: str, offset: int, what: str) -> None:
+        super().__init__(f"line {text.count(chr(10), 0, offset) + 1}: {what}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A member of an object (with its key) or of a list: where it starts, and its value."""
+
+    start: int
+    value: Node
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A value in the text; `kind` is `{`, `[` or empty, `parts` what such a container holds."""
+
+    start: int
+    end: int
+    kind: str = ""
+    parts: tuple[Part, ...] = ()
+
+
+def parse(text: str) -> Node:
+    """Return the tree of a text; raises NotJson."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(text, getattr(error, "pos", 0), getattr(error, "msg", str(error))) from error
+    return _node(text, _past(text, 0))
+
+
+def append(text: str, keys: Sequence[str], value: Any) -> str:
+    """Add a value at the end of the list that keys lead to from the root; both are made if absent.
+
+    Raises NotJson where a key leads to something else.
+    """
+    path = _path(parse(text), keys)
+    rest = keys[len(path) - 1 :]
+    if path[-1].kind != ("{" if rest else "["):
+        raise NotJson(text, path[-1].start, f"expected {'an object' if rest else 'a list'}")
+    if not rest:
+        return _add(text, path[-1], "", value)
+    made: Any = [value]
+    for key in reversed(rest[1:]):
+        made = {key: made}
+    return _add(text, path[-1], rest[0], made)
+
+
+def take_out(text: str, keys: Sequence[str], ours: Callable[[Any], bool]) -> str:
+    """Take the values that are ours out of a list, and what is empty then up to the root."""
+    path = _path(parse(text), keys)
+    if len(path) <= len(keys) or path[-1].kind != "[":
+        return text
+    values = (json.loads(text[p.value.start : p.value.end]) for p in path[-1].parts)
+    number = next((n for n, value in enumerate(values) if ours(value)), None)
+    if number is None:
+        return text
+    text = _cut(text, path[-1], number)
+    for depth in reversed(range(len(keys))):
+        path = _path(parse(text), keys)
+        if path[depth + 1].parts:
+            break
+        text = _cut(text, path[depth], [p.key for p in path[depth].parts].index(keys[depth]))
+    return take_out(text, keys, ours)
+
+
+def _path(root: Node, keys: Sequence[str]) -> list[Node]:
+    """Return the values that keys lead to, from the root on, as far as they are there."""
+    path = [root]
+    for key in keys:
+        found = next((p.value for p in path[-1].parts if p.key == key), None)
+        if found is None:
+            break
+        path.append(found)
+    return path
+
+
+def _past(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def _node(text: str, start: int) -> Node:
+    kind = text[start]
+    if kind not in "{[":
+        return Node(start=start, end=_DECODER.raw_decode(text, start)[1])
+    parts: list[Part] = []
+    at = _past(text, start + 1)
+    while text[at] not in "}]":
+        began, key = at, ""
+        if kind == "{":
+            key, at = _DECODER.raw_decode(text, at)
+            at = _past(text, _past(text, at) + 1)
+        value = _node(text, at)
+        parts.append(Part(start=began, value=value, key=key))
+        at = _past(text, value.end)
+        if text[at] == ",":
+            at = _past(text, at + 1)
+    return Node(start=start, end=at + 1, kind=kind, parts=tuple(parts))
+
+
+def _add(text: str, node: Node, key: str, value: Any) -> str:
+    """Write one more member at the end of a container."""
+    name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
+    if node.parts and "\n" not in text[node.start : node.end]:
+        made = f", {name}{json.dumps(value, ensure_ascii=False)}"
+        return text[: node.parts[-1].value.end] + made + text[node.parts[-1].value.end :]
+    unit = found[1] if (found := _INDENT.search(text)) else "  "
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    outer = _indent(text, node.parts[-1].start if node.parts else node.start)
+    inner = outer if node.parts else outer + unit
+    lines = (name + json.dumps(value, ensure_ascii=False, indent=unit)).split("\n")
+    made = line_end + line_end.join(inner + line for line in lines)
+    if node.parts:
+        last = node.parts[-1].value.end
+        return f"{text[:last]},{made}{text[last:]}"
+    return f"{text[: node.start + 1]}{made}{line_end}{outer}{text[node.end - 1 :]}"
+
+
+def _indent(text: str, at: int) -> str:
+    """Return the blanks that begin the line of an offset."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _cut(text: str, node: Node, number: int) -> str:
+    """Take one member out of a container, with the comma that joins it to the others."""
+    parts = node.parts
+    if len(parts) == 1:
+        return text[: node.start + 1] + text[node.end - 1 :]
+    if number:
+        return text[: parts[number - 1].value.end] + text[parts[number].value.end :]
+    return text[: parts[0].start] + text[parts[1].start :]

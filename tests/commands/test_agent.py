@@ -1,0 +1,321 @@
+"""Memory in an agent's program: its settings merged and given back, its hooks answered in time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import LATER, NOW, done, git, memories, memrepo, subjects
+from envelopes import INJECTION, MARK, assert_inside, outside
+from hostile_files import SECRETS
+
+from memrepo.serving import hooking, hosts, sessions
+from memrepo.store import crontab
+from memrepo.store.repo import open_repository
+
+SETTINGS = """\
+{
+    "model": "opus",
+    "hooks": {
+        "Stop": [
+            {"hooks": [{"type": "command", "command": "say done"}]}
+        ]
+    },
+    "env": {"A": "1"}
+}
+"""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".claude").mkdir(parents=True)
+    (folder / ".claude" / "settings.json").write_text(SETTINGS, encoding="utf-8")
+    (folder / ".claude" / "CLAUDE.md").write_text("# Mine", encoding="utf-8")
+    return folder
+
+
+def install(repo: Path, host: str, into: Path, what: str = "install") -> dict[str, Any]:
+    return done(repo, "agent", what, host, "--into", into)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(p): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def hook(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, event: str, now: str = NOW, **more: Any
+) -> dict[str, Any]:
+    said = {"hook_event_name": event, "session_id": "s1", "cwd": "/", **more}
+    answer = raw(repo, monkeypatch, "claude-code", json.dumps(said), now=now)
+    return json.loads(answer) if answer else {}
+
+
+def raw(repo: Path, monkeypatch: pytest.MonkeyPatch, host: str, given: str, now: str = NOW) -> str:
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdin.read", lambda: given, raising=False)
+        answer = memrepo(repo, "agent", "hook", host, as_json=False, now=now)
+    assert (answer.exit, answer.err) == (0, "")
+    return answer.out.strip()
+
+
+# Installing
+
+
+@pytest.mark.parametrize("host", hosts.HOSTS)
+def test_what_was_installed_goes_without_a_trace(repo: Path, project: Path, host: str) -> None:
+    before = everything(project)
+    first = install(repo, host, project)
+    assert {row["does"] for row in first["files"]} <= {"made", "edited"}
+    there = everything(project)
+    assert there != before
+    again = install(repo, host, project)
+    assert {row["does"] for row in again["files"]} == {"unchanged"}
+    assert everything(project) == there
+    install(repo, host, project, "uninstall")
+    assert everything(project) == before
+    install(repo, host, project, "uninstall")
+    assert everything(project) == before
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_hooks_stand_beside_those_of_others(repo: Path, project: Path) -> None:
+    install(repo, "claude-code", project)
+    path = project / ".claude" / "settings.json"
+    text = path.read_text(encoding="utf-8")
+    data = json.loads(text)
+    assert text.startswith(SETTINGS[: SETTINGS.index("}]}") + 3])
+    assert list(data) == ["model", "hooks", "env"]
+    assert set(data["hooks"]) == set(hosts.CLAUDE_EVENTS)
+    assert [len(groups) for groups in data["hooks"].values()] == [2, 1, 1, 1]
+    (ours,) = data["hooks"]["UserPromptSubmit"][0]["hooks"]
+    assert ours["timeout"] > hosts.DEADLINES["prompt"]
+
+
+def test_what_was_edited_since_keeps_its_edits(repo: Path, project: Path) -> None:
+    install(repo, "claude-code", project)
+    path = project / ".claude" / "settings.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("opus", "haiku"), encoding="utf-8")
+    notes = project / ".claude" / "CLAUDE.md"
+    notes.write_text(notes.read_text(encoding="utf-8") + "\nMore.\n", encoding="utf-8")
+    install(repo, "claude-code", project, "uninstall")
+    assert path.read_text(encoding="utf-8") == SETTINGS.replace("opus", "haiku")
+    assert notes.read_text(encoding="utf-8") == "# Mine\n\nMore.\n"
+
+
+def test_an_installation_of_another_repository_gives_way(
+    repo: Path, project: Path, tmp_path: Path
+) -> None:
+    install(repo, "claude-code", project)
+    done(tmp_path, "init", tmp_path / "other")
+    install(tmp_path / "other", "claude-code", project)
+    data = json.loads((project / ".claude" / "settings.json").read_text(encoding="utf-8"))
+    lines = [h["command"] for g in data["hooks"]["SessionStart"] for h in g["hooks"]]
+    assert len(lines) == 1
+    assert str(tmp_path / "other") in lines[0]
+
+
+def test_a_dry_run_writes_nothing(repo: Path, project: Path) -> None:
+    before = everything(project)
+    told = done(repo, "agent", "install", "claude-code", "--into", project, "--dry-run")
+    assert [row["does"] for row in told["files"]] == ["edited", "edited"]
+    assert everything(project) == before
+
+
+def test_settings_that_are_not_json_are_left_alone(repo: Path, project: Path) -> None:
+    path = project / ".claude" / "settings.json"
+    path.write_text('{\n  // mine\n  "model": "opus"\n}\n', encoding="utf-8")
+    before = everything(project)
+    answer = memrepo(repo, "agent", "install", "claude-code", "--into", project)
+    assert answer.exit == 2
+    assert "line 2" in answer.error["message"]
+    assert everything(project) == before
+
+
+def test_a_settings_file_that_is_a_link_stays_one(repo: Path, project: Path) -> None:
+    path, kept = project / ".claude" / "settings.json", project / "dotfiles.json"
+    path.rename(kept)
+    kept.chmod(0o600)
+    path.symlink_to(kept)
+    install(repo, "claude-code", project)
+    assert path.is_symlink()
+    assert "SessionStart" in kept.read_text(encoding="utf-8")
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_folder_it_goes_where_a_host_keeps_what_holds_for_all(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    told = done(repo, "agent", "install", "claude-code")["files"]
+    assert [row["path"] for row in told] == [
+        str(tmp_path / "home/.claude/settings.json"), str(tmp_path / "home/.claude/CLAUDE.md"),
+    ]  # fmt: skip
+    done(repo, "agent", "install", "openclaw")
+    assert (tmp_path / "home/.openclaw/hooks/memrepo/HOOK.md").is_file()
+    done(repo, "agent", "uninstall", "openclaw")
+    assert not (tmp_path / "home/.openclaw/hooks/memrepo").exists()
+    assert memrepo(repo, "agent", "install", "generic").exit == 2
+
+
+def test_the_handler_for_openclaw_is_a_program(repo: Path, project: Path) -> None:
+    install(repo, "openclaw", project)
+    handler = project / "hooks/memrepo/handler.js"
+    text = handler.read_text(encoding="utf-8")
+    assert json.dumps(["-C", str(repo), "agent", "hook", "openclaw"])[1:-1] in text
+    assert "__COMMAND__" not in text
+    if node := shutil.which("node"):
+        copy = handler.with_suffix(".mjs")
+        copy.write_text(text, encoding="utf-8")
+        subprocess.run([node, "--check", copy], check=True)
+
+
+# Hooks
+
+
+def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = done(repo, "add", "Ana's editor is helix.", "--critical")["id"]
+    done(repo, "promote", id_)
+    begun = hook(repo, monkeypatch, "SessionStart", source="startup")["hookSpecificOutput"]
+    assert begun["hookEventName"] == "SessionStart"
+    assert "helix" in begun["additionalContext"]
+    offered = hook(repo, monkeypatch, "UserPromptSubmit", prompt="Which editor does Ana use?")
+    assert id_ in offered["hookSpecificOutput"]["additionalContext"]
+    secret = f"And the key is {SECRETS[0]}."
+    hook(repo, monkeypatch, "UserPromptSubmit", prompt=secret)
+    assert hook(repo, monkeypatch, "Stop", last_assistant_message="Helix it is.") == {}
+    assert len(memories(repo)) == 1
+    assert hook(repo, monkeypatch, "SessionEnd", reason="exit", now=LATER) == {}
+    (note,) = (m for m in memories(repo).values() if m.is_note)
+    assert note.body.startswith(
+        "Asked:\n\n- Which editor does Ana use?\n- And the key is [redacted"
+    )
+    assert note.body.endswith("It ended with: Helix it is.")
+    assert note.fields["generated"].by == "process:claude-code"
+    assert note.text("title") == "Session of 2026-03-01T09:00Z"
+    assert subjects(repo)[0] == "create: what a session was about"
+    hook(repo, monkeypatch, "SessionEnd", now=LATER)
+    assert len(memories(repo)) == 2
+    assert done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] == 0
+
+
+def test_a_session_that_never_ended_is_taken_in_a_day_later(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook(repo, monkeypatch, "UserPromptSubmit", prompt="What is for lunch?")
+    hook(repo, monkeypatch, "SessionStart", session_id="s2", now=LATER)
+    assert memories(repo) == {}
+    hook(repo, monkeypatch, "SessionStart", session_id="s2", now="2026-03-03T09:00:00Z")
+    (note,) = memories(repo).values()
+    assert "lunch" in note.body
+
+
+def test_an_injection_stays_inside_the_envelope_of_every_hook(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = done(repo, "add", INJECTION, "--critical")["id"]
+    done(repo, "promote", id_)
+    assert_inside(hook(repo, monkeypatch, "SessionStart"))
+    assert_inside(hook(repo, monkeypatch, "UserPromptSubmit", prompt="the deploy key"))
+    for host in ("openclaw", "generic"):
+        for event in ("start", "prompt", "stop", "end"):
+            said = {"event": event, "session": MARK, "prompt": "deploy key", "reply": MARK}
+            told = raw(repo, monkeypatch, host, json.dumps(said))
+            assert MARK not in outside(told)
+            assert (MARK in told) is (event in ("start", "prompt"))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "", "nonsense", "[]", "null", "7", '{"hook_event_name": 7}', '{"hook_event_name": "X"}',
+        '{"hook_event_name": "Stop", "session_id": "\\ud800", "prompt": []}',
+    ],
+)  # fmt: skip
+def test_whatever_a_hook_is_handed_it_does_not_fail(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    answer = raw(repo, monkeypatch, "claude-code", given)
+    assert answer == "" or set(json.loads(answer)) == {"systemMessage"}
+
+
+def test_a_prompt_that_nothing_answers_adds_nothing(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for prompt in ("", "  ", "xyzzy", "\u200b"):
+        assert hook(repo, monkeypatch, "UserPromptSubmit", prompt=prompt) == {}
+
+
+def test_what_is_offered_fits_its_budget(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(6):
+        done(repo, "add", f"Tea {n}: " + "very good " * 100)
+    told = hook(repo, monkeypatch, "UserPromptSubmit", prompt="tea " * 9000)
+    text = told["hookSpecificOutput"]["additionalContext"]
+    assert len(text) / 4 <= sessions.OFFER_TOKENS
+    assert text.count("mem-") <= sessions.OFFERS
+
+
+def test_a_hook_gives_up_at_its_deadline_and_says_so(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(hosts.DEADLINES, "start", 0.1)
+    monkeypatch.setattr(hooking, "happened", lambda *_: time.sleep(2))
+    began = time.monotonic()
+    told = hook(repo, monkeypatch, "SessionStart")
+    assert time.monotonic() - began < 1.5
+    assert "gave up after 0.1 s" in told["systemMessage"]
+
+
+def test_a_repository_in_trouble_is_said_and_the_session_goes_on(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / "memrepo.toml").write_text("nothing = 1\n", encoding="utf-8")
+    told = hook(repo, monkeypatch, "SessionStart")
+    assert "nothing" in told["systemMessage"]
+    monkeypatch.setattr(hooking, "happened", lambda *_: 1 / 0)
+    assert "a bug: ZeroDivisionError" in hook(repo, monkeypatch, "Stop")["systemMessage"]
+
+
+def test_a_note_that_cannot_be_written_is_kept_for_the_next_time(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook(repo, monkeypatch, "UserPromptSubmit", prompt="What is for lunch?")
+    merging = repo / ".git" / "MERGE_HEAD"
+    merging.write_text(git(repo, "rev-parse", "HEAD"), encoding="utf-8")
+    assert "systemMessage" in hook(repo, monkeypatch, "SessionEnd")
+    merging.unlink()
+    hook(repo, monkeypatch, "SessionEnd")
+    assert len(memories(repo)) == 1
+
+
+def test_a_run_that_holds_its_lock_stops_no_hook(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_repository(repo) as other, other.running():
+        hook(repo, monkeypatch, "UserPromptSubmit", prompt="What is for lunch?")
+        assert hook(repo, monkeypatch, "SessionEnd") == {}
+    assert len(memories(repo)) == 1
+
+
+def test_the_line_in_the_settings_never_fails(repo: Path, tmp_path: Path) -> None:
+    for where in (repo, tmp_path / "gone"):
+        line = hosts.hook_line([*crontab.program(), "-C", str(where)], "claude-code")
+        ran = subprocess.run(
+            ["sh", "-c", line], input='{"hook_event_name": "SessionStart"}', text=True, check=True,
+            capture_output=True, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )  # fmt: skip
+        assert ("systemMessage" in json.loads(ran.stdout or "{}")) is (where != repo)

@@ -1,0 +1,95 @@
+"""Edits of somebody else's JSON: what is not touched stays, what was added goes without a trace."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memrepo.core.blocks import with_block, without_block
+from memrepo.core.jsontext import NotJson, append, parse, take_out
+
+KEYS = ("hooks", "Stop")
+OURS = {"hooks": [{"type": "command", "command": "memrepo"}]}
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+VALUES = st.recursive(
+    SCALARS,
+    lambda part: (
+        st.lists(part, max_size=3) | st.dictionaries(st.text(max_size=5), part, max_size=3)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=5).filter(lambda k: k != "hooks"), VALUES, max_size=3)
+HOOKS = st.none() | st.dictionaries(
+    st.sampled_from(["Stop", "PreToolUse"]), st.lists(OBJECTS, min_size=1, max_size=3), min_size=1,
+    max_size=2,
+)  # fmt: skip
+
+
+def is_ours(value: Any) -> bool:
+    return value == OURS
+
+
+@given(data=OBJECTS, hooks=HOOKS, indent=st.sampled_from([None, 1, 2, 4, "\t"]), crlf=st.booleans())
+@settings(max_examples=80)
+def test_what_was_added_is_there_and_goes_without_a_trace(
+    data: dict[str, Any], hooks: dict[str, Any] | None, indent: int | str | None, crlf: bool
+) -> None:
+    whole = {**data, **({} if hooks is None else {"hooks": hooks})}
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    text = text.replace("\n", "\r\n") if crlf else text
+    added = append(text, KEYS, OURS)
+    had = (hooks or {}).get("Stop", [])
+    wanted = {**whole, "hooks": {**(hooks or {}), "Stop": [*had, OURS]}}
+    assert json.loads(added) == wanted
+    assert take_out(added, KEYS, is_ours) == text
+    assert added.count("\n") == added.count("\r\n") or "\r\n" not in text
+
+
+def test_a_file_is_edited_in_its_own_hand() -> None:
+    text = '{\n    "hooks": {\n        "Stop": [\n            {"a": 1}\n        ]\n    }\n}\n'
+    assert append(text, KEYS, {"b": [2]}) == (
+        '{\n    "hooks": {\n        "Stop": [\n            {"a": 1},\n            {\n'
+        '                "b": [\n                    2\n                ]\n            }\n'
+        "        ]\n    }\n}\n"
+    )
+    assert append('{"model": "x"}', KEYS, 1) == '{"model": "x", "hooks": {"Stop": [1]}}'
+
+
+def test_what_became_empty_goes_too_and_nothing_else() -> None:
+    assert take_out('{"hooks": {"Stop": [1]}}', KEYS, lambda v: v == 1) == "{}"
+    text = '{"hooks": {"Stop": [1, 2, 1], "Start": []}}'
+    assert take_out(text, KEYS, lambda v: v == 1) == '{"hooks": {"Stop": [2], "Start": []}}'
+    assert take_out(text, ("hooks", "Start"), is_ours) == text
+    assert take_out(text, ("nothing", "Start"), is_ours) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "line 1"), ("{,}", "line 1"), ('{\n "a": 1,\n}', "line 3"), ("// x\n{}", "line 1"),
+        ("[]", "expected an object"), ('{"hooks": []}', "expected an object"),
+        ('{"hooks": {"Stop": {}}}', "expected a list"), ("[" * 100_000, "line 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_edited_is_refused_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(NotJson, match=said):
+        append(text, KEYS, OURS)
+
+
+def test_a_number_is_a_value_of_its_length() -> None:
+    root = parse(' {"a" : -1.5e3 ,"b":[true , null]} ')
+    assert [(p.key, p.value.end - p.value.start) for p in root.parts] == [("a", 6), ("b", 13)]
+
+
+@given(text=st.text(max_size=80).filter(lambda t: "memrepo:" not in t))
+@settings(max_examples=60)
+def test_a_block_goes_as_it_came(text: str) -> None:
+    once = with_block(text, "body")
+    assert "\nbody\n" in once
+    assert with_block(once, "body") == once
+    joint = "" if not text or text.endswith("\n") else "\n"
+    assert without_block(once) == text + joint

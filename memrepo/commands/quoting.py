@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memrepo.commands.session import Desk
@@ -15,12 +15,16 @@ SHORT = 5
 
 
 class _Sources(Mapping[str, Text]):
-    """The sources of one tree, each read once and only when it is looked into."""
+    """The sources of one tree, each read once and only when it is looked into.
 
-    def __init__(self, desk: Desk) -> None:
+    The notes that a memory rests on are sources to it.
+    """
+
+    def __init__(self, desk: Desk, notes: Iterable[str]) -> None:
         area = desk.tree.layout.area("sources")
         self.desk = desk
         self.blobs = {p: blob for p, blob in desk.tree.blobs.items() if p.startswith(area)}
+        self.blobs |= {p: desk.tree.blobs[p] for p in notes if p in desk.tree.blobs}
         self._read: dict[str, Text] = {}
 
     def __getitem__(self, path: str) -> Text:
@@ -47,7 +51,7 @@ def evidence(desk: Desk, memory: Memory) -> list[dict[str, Any]]:
     `resolved` is exact, moved (`found` says where) or lost; `missing` is true where the
     repository lacks the recorded version, which then cannot be quoted.
     """
-    now = _Sources(desk)
+    now = _Sources(desk, (s.resource for s in memory.sources))
     recorded = contents(desk.store.repo, [s.blob for s in memory.sources])
     texts: dict[tuple[str, str], Text] = {}
     found = []

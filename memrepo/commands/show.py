@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from datetime import tzinfo
 from typing import Any
 
@@ -14,6 +15,7 @@ from memrepo.commands.touching import touch, touch_arguments
 from memrepo.commands.when import at_argument, desk_at, heading, moment_of, valid_at_argument
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
@@ -60,7 +62,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         "evidence": found, "commit": desk.tree.commit, **({"validity": held} if held else {}),
     }  # fmt: skip
     lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
-    told = [*head, _text(memory, found, lines)]
+    told = [*head, _text(memory, found, lines), *_life(memory, known)]
     if options.explain:
         told += importance_lines(scored)
         sizes = ", ".join(str(chunk.tokens) for chunk in cut)
@@ -148,6 +150,22 @@ def _plain(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: _plain(part) for key, part in node.items()}
     return str(node)
+
+
+def _life(memory: Memory, known: Mapping[str, Any]) -> list[str]:
+    """Tell where a memory stands in its life: tier and gist, or class and expiry; retrievals."""
+    lines = []
+    if "tier" in known:
+        lines.append(f"{'tier:':<15}{known['tier']}, confidence {known['answer_confidence']}")
+    elif "class" in known:
+        expires = f", expires {known['expires']}" if known["expires"] else ""
+        lines.append(f"{'class:':<15}{known['class']}{expires}")
+    if memory.is_note and (gist := memory.fields.get("gist")) is not None:
+        lines.append(f"{'gist:':<15}{visible(gist.summary)}")
+    if known.get("retrievals"):
+        times = counted(known["retrievals"], "time", "times")
+        lines.append(f"{'retrieved:':<15}{times}, last {known['last']}")
+    return lines
 
 
 def _text(memory: Memory, found: list[dict[str, Any]], validity: list[str]) -> str:

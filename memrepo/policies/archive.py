@@ -79,9 +79,13 @@ def archive(memory: Memory, now: datetime, why: str) -> Step:
     )  # fmt: skip
 
 
-def told(access: Access, due: datetime, rules: ArchiveRules) -> str:
+def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
     """Say why a memory is archived."""
+    hot: Hot | None = memory.fields.get("hot")
     last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
+    if hot is not None and hot.until is not None and due == hot.until + rules.demoted_after:
+        since = f"no longer hot since {format_time(hot.until)}"
+        return f"{last}, {since}, {format_duration(rules.demoted_after)} ago at {format_time(due)}"
     return f"{last}, idle for {format_duration(rules.after)} or more at {format_time(due)}"
 
 

@@ -105,7 +105,7 @@ def _leaving(
             gone.update(step.memory_ids)
             yield step
     for memory, due in archivable(state.active, accesses, now, rules.archive):
-        step = archive(memory, now, told(accesses.of(memory.id), due, rules.archive))
+        step = archive(memory, now, told(memory, accesses.of(memory.id), due, rules.archive))
         if memory.id not in gone and allowed(step):
             yield step
 

@@ -43,7 +43,11 @@ class Nominee:
         note, text = self.note, self.note.body.strip()[:MAX_TEXT]
         words = digest([note.path, normal_claim(text)])
         created, last = note.time("created"), next(reversed(note.sources), None)
-        captured, basis = (last.captured, _BASES.get(last.captured_from, "")) if last else ("", "")
+        # A note made by hand was written when its file was.
+        captured = format_time(created)[:10] if created else ""
+        basis: DateBasis = "file"
+        if last is not None:
+            captured, basis = last.captured, _BASES.get(last.captured_from, "")
         return Placed(
             unit=Unit(
                 resource=note.path, kind="section", text=text, lines=self.lines,

@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from memrepo.commands.recalling import recall
+from memrepo.commands.recalling import index_of, recall
 from memrepo.commands.search import hit_of
 from memrepo.commands.session import Session, opened
 from memrepo.core.ids import digest
@@ -68,9 +68,9 @@ def _offer(session: Session, prompt: str) -> str:
     if not words:
         return ""
     with opened(session) as desk:
-        found = recall(desk, [words], Filter(limit=OFFERS), session.now)
+        found = recall(desk, index_of(desk), [words], Filter(limit=OFFERS), session.now)
         best = max((one.score for one in found), default=0.0)
-        near = [told(hit_of(one)) for one in found if one.score >= best / 2]
+        near = [told(hit_of(one, desk.tree.commit)) for one in found if one.score >= best / 2]
         reply = listing(near, desk.tree.commit, OFFER_TOKENS)
     return reply.text if reply.data["hits"] else ""
 

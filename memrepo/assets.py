@@ -1,4 +1,4 @@
-"""Where the shipped folders lie: hooks, languages, prompts and templates."""
+"""Where the shipped folders lie: hooks, prompts and templates."""
 
 from __future__ import annotations
 

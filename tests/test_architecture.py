@@ -175,7 +175,6 @@ PLACES = (
     "memrepo",
     "tests",
     "hooks",
-    "languages",
     "prompts",
     "templates",
     "docs",

@@ -18,7 +18,7 @@ import pytest
 from memrepo import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-SHIPPED = ("hooks", "languages", "prompts", "templates")
+SHIPPED = ("hooks", "prompts", "templates")
 LEFT_OUT = shutil.ignore_patterns(
     ".*cache*", ".venv", ".git", ".hypothesis", "__pycache__", "dist", "build"
 )
@@ -103,6 +103,7 @@ def test_the_wheel_holds_every_asset_and_nothing_beside_the_package(built: Built
     with zipfile.ZipFile(built.wheel) as archive:
         names = set(archive.namelist())
     assert {f"memrepo/_assets/{name}" for name in assets()} <= names
+    assert {"memrepo/languages/en.toml", "memrepo/languages/de.toml"} <= names
     assert {name.split("/")[0] for name in names} == {
         "memrepo", f"memrepo-{__version__}.dist-info"
     }  # fmt: skip

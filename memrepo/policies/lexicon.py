@@ -11,8 +11,8 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
-from memrepo.assets import asset
 from memrepo.core.ids import normalise
 from memrepo.policies.terms import SPACELESS
 
@@ -93,5 +93,6 @@ def _folded(words: Iterable[str]) -> frozenset[str]:
 @cache
 def _shipped() -> tuple[_Words, ...]:
     """Return the shipped language files, English first: it decides where no language does."""
-    paths = sorted(asset("languages").glob("*.toml"), key=lambda p: (p.stem != "en", p.stem))
+    folder = Path(__file__).parents[1] / "languages"
+    paths = sorted(folder.glob("*.toml"), key=lambda p: (p.stem != "en", p.stem))
     return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in paths)

@@ -155,7 +155,7 @@ def test_a_score_is_the_sum_of_its_points_and_within_bounds(
 
 
 def test_every_language_has_every_list_and_no_phrase_is_empty() -> None:
-    paths = sorted((FOLDER.parents[1] / "languages").glob("*.toml"))
+    paths = sorted((FOLDER.parents[1] / "memrepo" / "languages").glob("*.toml"))
     assert [p.stem for p in paths] == ["de", "en"]
     for path in paths:
         words = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -16,6 +16,7 @@ from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.decay import REFRESHED, TTLS, DecayRules, told_ttl
 from memrepo.policies.hotcache import HotRules
 from memrepo.policies.lexicon import LISTS, tokens
+from memrepo.policies.linking import LinkRules
 from memrepo.policies.merits import Merits
 from memrepo.policies.ranking import Weights
 from memrepo.policies.tiers import TierRules
@@ -83,6 +84,10 @@ ENRICHMENT: tuple[Key, ...] = (
         doc="Tokens below which a text is not cut for search."),
     Key(name="chunking.overlap", kind="count", default=2,
         doc="Sentences that a chunk shares with the one before it."),
+    Key(name="links.expand", kind="flag", default=True,
+        doc="Whether runs link memories that name the same."),
+    Key(name="links.most", kind="count", default=5,
+        doc="Links that a memory may have before runs add none."),
 )  # fmt: skip
 
 CHECKS: tuple[Key, ...] = (
@@ -121,6 +126,11 @@ def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
     return ChunkRules(
         target=get("chunking.target"), least=get("chunking.min"), overlap=get("chunking.overlap")
     )
+
+
+def links_of(get: Callable[[str], Any]) -> LinkRules:
+    """Return whether and how runs link memories, by the configuration."""
+    return LinkRules(expand=get("links.expand"), most=get("links.most"))
 
 
 def weights_of(get: Callable[[str], Any]) -> Weights:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memrepo.commands.adding import BY_HAND, Drafts, Entry, checked
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.single import text_of, unchanged, write, write_arguments
 from memrepo.core.changes import Create, Step
+from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
+from memrepo.core.messages import fold
 from memrepo.core.state import State
 from memrepo.policies.classes import class_of
+from memrepo.policies.similarity import akin
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,21 +39,46 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """Write the memory."""
     text = text_of(session, options.text, "the text")
     with opened(session) as desk:
-        return write(
-            desk, session, options, lambda state: _draft(desk, session, options, state, text)
-        )
+        near: list[tuple[Memory, float]] = []
+
+        def draft(state: State) -> Step | Answer:
+            near.clear()
+            return _draft(desk, session, options, state, text, near)
+
+        return _with_suggestions(write(desk, session, options, draft), near)
 
 
 def _draft(
-    desk: Desk, session: Session, options: argparse.Namespace, state: State, text: str
-) -> Step | Answer:
+    desk: Desk, session: Session, options: argparse.Namespace, state: State, text: str,
+    near: list[tuple[Memory, float]],
+) -> Step | Answer:  # fmt: skip
+    """Return the commit that writes the memory; what it is like goes to `near`."""
     memory, new = Drafts(desk, session, state).take(_entry(options, text))
     if not new:
         return _repeated(memory, options)
+    near += akin(memory, state.active)
     return Step(
         op="create", what=f"{memory.slug} by hand", reason="added by hand",
         changes=(Create(memory=memory),),
     )  # fmt: skip
+
+
+def _with_suggestions(answer: Answer, near: Sequence[tuple[Memory, float]]) -> Answer:
+    """Add to an answer the links that a person may want to make: none is made by itself."""
+    id_ = answer.data.get("id", "")
+    links = [
+        {"target": other.id, "type": "related", "strength": score, "text": other.body}
+        for other, score in near
+    ]
+    lines = [answer.text]
+    if links:
+        lines.append("of the same matter, by their words:")
+    for other, score in near:
+        lines.append(f"  {score:.2f}  {other.id}  {fold(visible(other.body), 60)}")
+    if links:
+        lines.append(f"to link them: `memrepo link {id_} related {links[0]['target']}`")
+    data = {**answer.data, "suggested": links} if "op" in answer.data else answer.data
+    return replace(answer, data=data, text="\n".join(lines))
 
 
 def _entry(options: argparse.Namespace, text: str) -> Entry:

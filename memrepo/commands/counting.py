@@ -13,7 +13,7 @@ SAID = (
     ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
     ("nominated", "nominated"), ("tier_moves", "moved"), ("pruned", "pruned"),
     ("archived", "archived"), ("hot_new", "made hot"), ("hot_gone", "no longer hot"),
-    ("restored", "restored"),
+    ("restored", "restored"), ("linked", "linked"),
 )  # fmt: skip
 """Counts for the subject of a run's merge, the weightiest first."""
 FULL = (
@@ -29,7 +29,7 @@ FULL = (
     ("notes_grown", "notes that grew"), ("nominated", "nominated notes judged"),
     ("tier_moves", "notes moved between tiers"), ("pruned", "pruned"), ("archived", "archived"),
     ("hot_new", "new on the hot cache"), ("hot_gone", "gone from the hot cache"),
-    ("restored", "restored: retrieved before their prune"),
+    ("restored", "restored: retrieved before their prune"), ("linked", "linked to others"),
 )  # fmt: skip
 """Counts for the full report."""
 _LIFE = (
@@ -51,6 +51,7 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
         "memories_retired": len(_updated(steps, "retire")),
         "memories_reworded": sum(id_ not in notes for id_ in reworded),
         "notes_grown": sum(id_ in notes for id_ in reworded),
+        **({"linked": count} if (count := len(_updated(steps, "link"))) else {}),
         **{name: count for name, op in _LIFE if (count := ops.count(op))},  # type: ignore[arg-type]
     }  # fmt: skip
 

@@ -9,7 +9,8 @@ from memrepo.commands.comparing import NothingToCompare, review_of, span_of
 from memrepo.commands.placing import place_page
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.table import UsageError
-from memrepo.views.review_page import GENERATOR, review_page
+from memrepo.views.html import GENERATOR
+from memrepo.views.review_page import review_page
 from memrepo.views.review_text import review_text
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
-"""The lifecycle stage of a run: what time and use ask for, decided from the ledger at one commit.
+"""What a run does beside its news: what time and use ask for, then links that are lacking.
 
-A reconciliation has none: it is reviewed, and what is owed to age is not a matter of opinion.
+The lifecycle is decided from the ledger at one commit. A reconciliation has neither: it is
+reviewed, and what is owed to age is not a matter of opinion.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
+from memrepo.keys import links_of
 from memrepo.policies.hotcache import HotRules
+from memrepo.policies.linking import link_step
 from memrepo.policies.nomination import Candidate, nominated
 from memrepo.policies.upkeep import AGEING, Upkeep, upkeep
 from memrepo.purify.holding import fingerprints
@@ -106,6 +109,17 @@ def owed_upkeep(
 def _is_allowed(step: Step, never: frozenset[str]) -> bool:
     """Tell whether a step may be proposed: not what a person took back or refused."""
     return step.op == "tier" or not fingerprints(step.op, step.memory_ids) & never
+
+
+def linked(
+    desk: Desk, state: State, kept: Sequence[Step], never: frozenset[str]
+) -> tuple[Step, ...]:
+    """Return the links that are lacking on the state that the steps kept so far lead to."""
+    rules = links_of(desk.config.get)
+    if not rules.expand:
+        return ()
+    step = link_step(played(state, kept).active, desk.config.get("entities.aliases"), rules, never)
+    return (step,) if step else ()
 
 
 def _spent(desk: Desk, state: State, now: datetime, manifests: Iterable[Recorded]) -> int:

@@ -34,6 +34,8 @@ GROUPS: dict[str, dict[str, str]] = {
     "find": {
         "search": "find memories by words",
         "show": "show one memory and the source lines it rests on",
+        "related": "what a memory is linked to, both ways",
+        "graph": "the links between all memories, as a list or a page",
         "entities": "names, projects, hosts and tools that the memories mention",
         "why-not": "why a memory is not recalled, not hot, or gone",
     },

@@ -103,19 +103,21 @@ class Step:
         return tuple(dict.fromkeys(ids))
 
 
-BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire")
+BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire", "link")
 """Operations whose commits gather changes that stand or fall one by one."""
 
 
 def prints_of(op: str, change: Change) -> frozenset[str]:
     """Return the fingerprint of one change of a bulk step: equal proposals have equal ones.
 
-    A creation is known by its id, a hash of what it says; an update by what it would say. Times
-    and runs are left out, for they differ each time.
+    A creation is known by its id, a hash of what it says; links by their two ends; another update
+    by what it would say. Times and runs are left out, for they differ each time.
     """
     match change:
         case Create(memory=memory):
             return frozenset({f"{op}:{memory.id}"})
+        case Update(id=id_, fields=fields) if op == "link":
+            return frozenset(f"{op}:{id_}:{link.target}" for link in fields.get("links") or ())
         case Update(id=id_, fields=fields, body=body):
             sources = [[s.resource, s.text_hash] for s in fields.get("sources") or ()]
             said = digest([body or "", fields.get("standing", ""), sources])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from memrepo.core.memory import Memory
 from memrepo.policies.matching import tokens
 
 ALIKE = 0.7
@@ -26,6 +27,22 @@ def cosine(one: frozenset[str], other: frozenset[str]) -> float:
     if not one or not other:
         return 0.0
     return len(one & other) / math.sqrt(len(one) * len(other))
+
+
+AKIN = 0.4
+"""From this cosine on a memory is suggested as a link of another."""
+FEW = 3
+
+
+def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]:
+    """Return the few memories of its scope whose words are most like a memory's, best first."""
+    mine, scope = tokens(memory.body), memory.text("scope")
+    scored = [
+        (other, cosine(mine, tokens(other.body))) for other in others
+        if other.id != memory.id and other.text("scope") == scope
+    ]  # fmt: skip
+    alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
+    return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
 
 
 class Similar:

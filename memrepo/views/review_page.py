@@ -6,19 +6,16 @@ lets a browser apply the one style sheet whose hash it names and load nothing el
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
 from memrepo import __version__
-from memrepo.assets import asset
 from memrepo.core.differences import Kind
 from memrepo.core.ids import normal_claim
 from memrepo.core.worddiff import Span, word_diff
+from memrepo.views.html import inlined, page_template
 from memrepo.views.markup import shown, side
 from memrepo.views.review import (
     SUMMARIES,
@@ -32,11 +29,6 @@ from memrepo.views.review import (
     spelled,
 )
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-GENERATOR = b'<meta name="generator" content="memrepo '
-"""By this a page is known as one that was written here."""
 _HEAD = 110
 _SHORT = 64
 _MANY = 5
@@ -51,10 +43,9 @@ _WORDS = {
 
 def review_page(review: Review) -> str:
     """Return the page; equal reviews give equal pages."""
-    sheet = asset("templates", "views", "review.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
-    return _template().render(
-        version=__version__, sheet=Markup(sheet), sheet_hash=digest,  # noqa: S704 - our own file
+    sheet, digest = inlined("review.css")
+    return page_template("review.html.j2").render(
+        version=__version__, sheet=sheet, sheet_hash=digest,
         review=review, state=_WORDS[review.state], totals=_totals(review), also=_also(review),
         sections=[_section(review, kind) for kind in review.totals],
     )  # fmt: skip
@@ -203,15 +194,3 @@ def _long(text: str) -> str:
     if len(text) <= _LONG:
         return text
     return f"{text[:_LONG]}\n[{len(text) - _LONG} more characters are in the file]"
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(asset("templates", "views")), undefined=StrictUndefined,
-        keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=True,
-    )  # fmt: skip
-    environment.filters["shown"] = shown
-    return environment.get_template("review.html.j2")

@@ -1,0 +1,130 @@
+"""Memories as a graph: typed links, and references that stand in a body, walked both ways.
+
+A body refers to a memory by a wikilink (`[[slug]]`, `[[layer:slug]]`, `[[mem-...]]`, `[[Title]]`)
+or by a markdown link to its file. That counts as a link of type `references` and is never written
+down. Lineage: openclaw-engram, memory linking; the walk was promised there and never built.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from memrepo.core.ids import ID_PATTERN, slugify
+from memrepo.core.memory import LAYERS, Link, Memory
+
+_WIKILINK = re.compile(r"\[\[ *([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
+_MARKDOWN = re.compile(
+    r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]"
+)
+_STEP = 0.7
+"""What each step after the first leaves of a path's strength."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A link between two memories; `in_body` where it stands in the text and in no field."""
+
+    source: str
+    target: str
+    type: str
+    strength: float
+    in_body: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """A memory found from another: over how many steps, how strongly, and by which last edge."""
+
+    id: str
+    depth: int
+    strength: float
+    edge: Edge
+    before: str
+    """The memory one step nearer to where the walk began."""
+
+
+class Names:
+    """The memories of a state by all that a text may call them."""
+
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self._ids: dict[str, set[str]] = defaultdict(set)
+        for memory in memories:
+            slug = memory.slug
+            names = {memory.id, memory.path, slug, slug[:-7]}
+            names |= {f"{memory.layer}:{name}" for name in (slug, slug[:-7])}
+            for name in names:
+                self._ids[name].add(memory.id)
+
+    def find(self, name: str) -> str:
+        """Return the id of the one memory of a name, or an empty string."""
+        layer, _, rest = name.rpartition(":")
+        named = self._ids.get(name)
+        if named is None and layer in ("", *LAYERS) and not ID_PATTERN.fullmatch(name):
+            named = self._ids.get(f"{layer}:{slugify(rest)}" if layer else slugify(rest))
+        return next(iter(named)) if named and len(named) == 1 else ""
+
+
+def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
+    """Return the ids of other memories that a body refers to, each once, in order."""
+    found = [names.find(word) for word in _WIKILINK.findall(memory.body)]
+    folder = posixpath.dirname(memory.path)
+    for target in map(unquote, _MARKDOWN.findall(memory.body)):
+        path = target[1:] if target.startswith("/") else posixpath.join(folder, target)
+        found.append(names.find(posixpath.normpath(path)))
+    return tuple(id_ for id_ in dict.fromkeys(found) if id_ and id_ != memory.id)
+
+
+def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
+    """Yield the edges that start at a memory: its links, then what only its body refers to."""
+    links: tuple[Link, ...] = memory.fields.get("links", ())
+    for link in links:
+        yield Edge(source=memory.id, target=link.target, type=link.type, strength=link.strength)
+    linked = {link.target for link in links if link.type == "references"}
+    for id_ in body_references(memory, names):
+        if id_ not in linked:
+            yield Edge(source=memory.id, target=id_, type="references", strength=1.0, in_body=True)
+
+
+class Graph:
+    """The edges between some memories, by either end; edges to other memories are left out."""
+
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self.memories: Mapping[str, Memory] = {m.id: m for m in memories}
+        names = Names(self.memories.values())
+        self.edges = tuple(
+            edge for memory in self.memories.values() for edge in edges_of(memory, names)
+            if edge.target in self.memories
+        )  # fmt: skip
+        self.at: dict[str, list[Edge]] = defaultdict(list)
+        for edge in self.edges:
+            self.at[edge.source].append(edge)
+            self.at[edge.target].append(edge)
+
+    def related(self, start: str, depth: int) -> list[Reached]:
+        """Return what is reached from a memory in at most `depth` steps, nearest first.
+
+        A path is as strong as the product of its links, times 0.7 for each step after the first.
+        What contradicts is reached and not passed through.
+        """
+        seen, found = {start}, list[Reached]()
+        rim = [(start, 1.0)]
+        for step in range(1, depth + 1):
+            best: dict[str, Reached] = {}
+            for id_, strength in rim:
+                for edge in self.at.get(id_, ()):
+                    other = edge.target if edge.source == id_ else edge.source
+                    force = round(strength * edge.strength * (_STEP if step > 1 else 1.0), 6)
+                    if other not in seen and (other not in best or best[other].strength < force):
+                        best[other] = Reached(
+                            id=other, depth=step, strength=force, edge=edge, before=id_
+                        )
+            ring = sorted(best.values(), key=lambda r: (-r.strength, r.id))
+            found += ring
+            seen |= best.keys()
+            rim = [(r.id, r.strength) for r in ring if r.edge.type != "contradicts"]
+        return found

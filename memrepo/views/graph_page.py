@@ -1,0 +1,78 @@
+"""Linked memories as one HTML page that needs nothing beside it: a drawing, a list, no network.
+
+Memory text is data. It reaches the drawing as JSON in a block that no browser runs, and the page's
+own policy lets a browser apply the one style sheet and run the one script whose hashes it names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from markupsafe import Markup
+
+from memrepo import __version__
+from memrepo.core.ids import visible
+from memrepo.core.memory import LAYERS, Memory
+from memrepo.core.messages import counted
+from memrepo.policies.graph import Graph
+from memrepo.views.html import inlined, page_template
+
+_LABEL = 60
+_TEXT = 600
+TYPES = ("follows", "references", "supports", "contradicts", "related")
+
+
+def graph_page(graph: Graph, title: str) -> str:
+    """Return the page; equal graphs give equal pages. Memories without a link are left out."""
+    sheet, sheet_hash = inlined("graph.css")
+    script, script_hash = inlined("graph.js")
+    linked = [m for id_, m in sorted(graph.memories.items()) if id_ in graph.at]
+    place = {memory.id: number for number, memory in enumerate(linked)}
+    kinds = Counter(edge.type for edge in graph.edges)
+    layers = {memory.layer for memory in linked}
+    data = {
+        "nodes": [_node(memory) for memory in linked],
+        "edges": [
+            [place[e.source], place[e.target], e.type, e.strength, e.in_body] for e in graph.edges
+        ],
+        "layers": [*(x for x in LAYERS if x in layers), *sorted(layers.difference(LAYERS))],
+        "types": [kind for kind in TYPES if kind in kinds],
+    }  # fmt: skip
+    return page_template("graph.html.j2").render(
+        version=__version__, title=title, sheet=sheet, sheet_hash=sheet_hash, script=script,
+        script_hash=script_hash, data=_as_script(data), counts=_counts(graph, len(linked)),
+        rows=[
+            (label(graph.memories[e.source]), e.type, label(graph.memories[e.target]), e.strength)
+            for e in graph.edges
+        ],
+    )  # fmt: skip
+
+
+def label(memory: Memory) -> str:
+    """Return what a memory is called in a drawing: its title, or the beginning of its text."""
+    text = " ".join(visible(memory.text("title") or memory.body).split())
+    return text if len(text) <= _LABEL else text[: _LABEL - 1].rstrip() + "…"
+
+
+def _node(memory: Memory) -> dict[str, Any]:
+    text = visible(memory.body)
+    return {
+        "id": memory.id, "label": label(memory), "type": memory.type, "layer": memory.layer,
+        "text": text if len(text) <= _TEXT else f"{text[:_TEXT].rstrip()}…",
+    }  # fmt: skip
+
+
+def _counts(graph: Graph, linked: int) -> str:
+    whole = counted(len(graph.memories), "memory", "memories")
+    links = counted(len(graph.edges), "link", "links")
+    return f"{links} between {linked} of {whole}"
+
+
+def _as_script(data: dict[str, Any]) -> Markup:
+    """Return data as JSON in which nothing ends the block that holds it."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 - no markup is left in it

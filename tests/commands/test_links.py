@@ -1,0 +1,100 @@
+"""Links end to end: suggested at add, made by runs, walked, drawn, taken back for good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from driving import begin, done, git, memories, memrepo
+
+ONE = "- The Kestrel host keeps the backups of Mara.\n"
+TWO = "- Kestrel overheats in summer, so its fan runs all day.\n"
+LATER = "2026-03-01T12:00:00Z"
+
+
+def linked(repo: Path) -> list[tuple[str, str, str]]:
+    return [
+        (m.id, x.target, x.type) for m in memories(repo).values() for x in m.fields.get("links", ())
+    ]
+
+
+def workspace(base: Path) -> Path:
+    folder = base / "agent"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text(f"# Hosts\n\n{ONE}{TWO}", encoding="utf-8")
+    return folder
+
+
+def two_linked(base: Path) -> Path:
+    return begin(base, workspace(base))
+
+
+def test_a_run_links_what_names_the_same_in_one_commit_and_the_next_run_nothing(
+    tmp_path: Path,
+) -> None:
+    repo = two_linked(tmp_path)
+    (link,) = linked(repo)
+    (subject,) = [s for s in git(repo, "log", "--format=%s").splitlines() if s.startswith("link:")]
+    assert subject == "link: 1 memory to others that name the same"
+    assert done(repo, "run", now=LATER)["status"] == "skipped"
+
+    found = done(repo, "related", link[1], "--explain")
+    (row,) = found["related"]
+    assert (row["id"], row["type"], row["way"], row["depth"]) == (link[0], "related", "from", 1)
+    assert "both mention Kestrel" in row["why"]
+    graph = done(repo, "graph")
+    assert [(x["source"], x["target"], x["type"]) for x in graph["links"]] == [link]
+
+
+def test_links_that_were_taken_back_are_not_made_again(tmp_path: Path) -> None:
+    repo = two_linked(tmp_path)
+    commit = git(repo, "log", "--format=%H", "--grep=^link:").strip()
+    done(repo, "revert", commit)
+    assert linked(repo) == []
+    (tmp_path / "agent" / "MEMORY.md").write_text(
+        f"# Hosts\n\n{ONE}{TWO}- Osprey is a printer.\n", encoding="utf-8"
+    )
+    done(repo, "run", now=LATER)
+    assert len(memories(repo)) == 3
+    assert linked(repo) == []
+
+
+def test_runs_make_no_links_where_the_configuration_says_so(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo, "--from", workspace(tmp_path))
+    config = repo / "memrepo.toml"
+    config.write_text(f"{config.read_text('utf-8')}\n[links]\nexpand = false\n", encoding="utf-8")
+    done(repo, "run")
+    assert len(memories(repo)) == 2
+    assert linked(repo) == []
+
+
+def test_add_names_what_is_alike_and_links_nothing(tmp_path: Path) -> None:
+    repo = two_linked(tmp_path)
+    before = linked(repo)
+    answer = done(repo, "add", "The Kestrel host keeps the backups of Jonas too.")
+    (near,) = answer["suggested"]
+    assert near["text"] == ONE.removeprefix("- ").strip()
+    assert linked(repo) == before
+    said = memrepo(repo, "add", "Unheard of elsewhere.", as_json=False)
+    assert "of the same matter" not in said.out
+
+
+def test_the_page_is_written_and_an_odd_file_is_not_overwritten(tmp_path: Path) -> None:
+    repo = two_linked(tmp_path)
+    page = tmp_path / "graph.html"
+    assert done(repo, "graph", "--html", page)["html"] == str(page)
+    assert "1 link between 2 of 2 memories" in page.read_text("utf-8")
+    done(repo, "graph", "--html", page)  # ours: written anew
+    page.write_text("mine", encoding="utf-8")
+    assert memrepo(repo, "graph", "--html", page).exit == 2
+    assert memrepo(repo, "graph", "--html", "-").exit == 2
+    assert memrepo(repo, "graph", "--html", "-", as_json=False).out.startswith("<!doctype html>")
+
+
+def test_a_wikilink_by_hand_is_a_reference(tmp_path: Path) -> None:
+    repo = two_linked(tmp_path)
+    target = linked(repo)[0][0]
+    new = done(repo, "add", f"Look at [[{target}]] first.")["id"]
+    rows = done(repo, "related", new)["related"]
+    assert [(r["id"], r["type"], r["in_body"]) for r in rows] == [(target, "references", True)]
+    assert "links" not in memories(repo)[new].fields

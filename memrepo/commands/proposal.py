@@ -12,6 +12,7 @@ from memrepo.commands.drafting import Drafter, Proposal, waiting_units
 from memrepo.commands.lifecycle import Owed, linked, nominees_of, opinions, owed, played
 from memrepo.commands.offering import Offered
 from memrepo.commands.progress import Tick, watched
+from memrepo.commands.recalling import index_of
 from memrepo.commands.session import Desk
 from memrepo.core.changes import BULK_OPS, Delete, Write
 from memrepo.core.judging import Judge
@@ -31,8 +32,7 @@ from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
-from memrepo.store.index import Filter, Index
-from memrepo.store.indexing import Indexed
+from memrepo.store.index import Filter
 from memrepo.store.tree import read_blob
 
 PROPOSED = 100
@@ -213,7 +213,7 @@ def _purify(
 
 def _near(desk: Desk) -> Near:
     """Let the search index propose priors: no memory is cut into words for it again."""
-    index = Index(folder=desk.store.folder, wanted=Indexed(tree=desk.tree))
+    index = index_of(desk, edits=False)
 
     def near(query: Query) -> list[str]:
         words = sorted(query.words | query.subject_words | query.entities)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from memrepo.commands.session import Desk
@@ -14,6 +15,7 @@ from memrepo.core.memory import STATUSES, Gist, Memory
 from memrepo.core.times import format_time
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.gists import gist_of
+from memrepo.policies.importance import importance_of
 from memrepo.policies.merits import Moment
 from memrepo.policies.ranking import Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
@@ -90,15 +92,22 @@ def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> di
 
 
 def index_of(
-    desk: Desk, *, past: bool = False, tick: Callable[[str], None] = lambda _: None
+    desk: Desk,
+    *,
+    past: bool = False,
+    edits: bool = True,
+    tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
     """Return the index that answers at a desk: with uncommitted edits, unless it is in the past."""
-    store, tree = desk.store, desk.tree
-    if past:
-        return Index(folder=store.folder, wanted=Indexed(tree=tree, tick=tick), name=PAST)
-    edits = store.work.edits(tree.layout.area("memories"))
-    wanted = Indexed(tree=tree, edits=edits, blob_id=store.work.blob_id, tick=tick)
-    return Index(folder=store.folder, wanted=wanted, name=NAME)
+    store, config, tree = desk.store, desk.config, desk.tree
+    lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
+    wanted = Indexed(
+        tree=tree, chunking=config.chunking, words=repr(config.get("importance.words")),
+        importance=lambda memory: importance_of(memory, lexicon()).importance.score,
+        blob_id=store.work.blob_id, tick=tick,
+        edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
+    )  # fmt: skip
+    return Index(folder=store.folder, wanted=wanted, name=PAST if past else NAME)
 
 
 def recall(

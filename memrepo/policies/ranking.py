@@ -57,10 +57,12 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What ranking knows of one memory; `place`, then `path`, orders the documents of a thread."""
+    """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
 
     number: int
     path: str
+    part: int = 0
+    """Which chunk of a long text; a memory is as good as its best chunk."""
     terms: tuple[str, ...] = ()
     thread: str = ""
     place: int = 0
@@ -119,7 +121,15 @@ def rank(
     scored = _Turn(question, corpus, weights, Reach()).scored()
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
-    return _in_order(scored)[:count]
+    return _in_order(_best_parts(scored))[:count]
+
+
+def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
+    """Keep the best chunk of each memory, the first of equals."""
+    best: dict[str, Ranked] = {}
+    for one in sorted(scored, key=lambda one: (-one.score, one.document.part)):
+        best.setdefault(one.document.path, one)
+    return list(best.values())
 
 
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
@@ -264,6 +274,7 @@ class _Turn:
         """Return the scores with what hits that stand side by side in a source lend each other.
 
         What holds none of the asked words is no hit, wherever it stands: a hit explains itself.
+        Chunks of one memory lend each other nothing.
         """
         lent = dict(scores)
         hits = self.best(scores, self.reach.neighbours)
@@ -273,16 +284,21 @@ class _Turn:
             row = around.get(number, (number,))
             at = row.index(number)
             for i, other in enumerate(row):
-                if other in lent and i != at:
+                if other in lent and self.documents[other].path != self.documents[number].path:
                     lent[other] += shares[abs(i - at)] * scores[number]
         return lent
 
     def by_thread(self, level: Mapping[int, float]) -> Mapping[str, float]:
         """Return the mean of each thread's best, so that a source that fits lifts all it holds."""
-        threads: dict[str, list[float]] = defaultdict(list)
+        threads: dict[str, dict[str, float]] = defaultdict(dict)
         for number, value in level.items():
-            threads[self.documents[number].thread].append(value)
-        best = {name: sum(sorted(v)[-_BEST:]) / _BEST for name, v in threads.items() if name}
+            document = self.documents[number]
+            of_memory = threads[document.thread]
+            of_memory[document.path] = max(value, of_memory.get(document.path, 0.0))
+        best = {
+            name: sum(sorted(values.values())[-_BEST:]) / _BEST
+            for name, values in threads.items() if name
+        }  # fmt: skip
         return defaultdict(float, best)
 
     def of_those_days(self) -> set[int]:

@@ -16,8 +16,8 @@ _WHOLE = 400
 """A thread of fewer documents is read at once; of longer ones only what stands beside a hit."""
 _SPAN = 2
 _COLUMNS = (
-    "m.number, m.path, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen, m.importance,"
-    " m.successors"
+    "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
+    " m.importance, m.successors"
 )
 
 
@@ -71,7 +71,7 @@ class IndexCorpus:
         rows = self._base.execute(
             f"""SELECT {_COLUMNS} FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}
-            ORDER BY bm25(words), m.path LIMIT ?""",  # noqa: S608 - question marks alone
+            ORDER BY bm25(words), m.path, m.part LIMIT ?""",  # noqa: S608 - question marks alone
             (expression(found), *self._limits.values, limit),
         )
         return [_document(row) for row in rows]
@@ -90,7 +90,7 @@ class IndexCorpus:
         within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(spans))
         rows = self._base.execute(
             f"""SELECT {_COLUMNS} FROM memory AS m WHERE ({within}) AND {self._limits.condition}
-            ORDER BY m.day DESC, m.path LIMIT ?""",  # noqa: S608 - as above
+            ORDER BY m.day DESC, m.path, m.part LIMIT ?""",  # noqa: S608 - as above
             (*(day for span in spans for day in span), *self._limits.values, limit),
         )
         return [_document(row) for row in rows]
@@ -113,9 +113,13 @@ class IndexCorpus:
         return found
 
     def _beside(self, hit: Document) -> list[int]:
-        here = (hit.thread, hit.place, hit.path)
-        before = self._numbers("m.thread = ? AND (m.place, m.path) < (?, ?)", here, "DESC", _SPAN)
-        after = self._numbers("m.thread = ? AND (m.place, m.path) > (?, ?)", here, "ASC", _SPAN)
+        here = (hit.thread, hit.place, hit.path, hit.part)
+        before = self._numbers(
+            "m.thread = ? AND (m.place, m.path, m.part) < (?, ?, ?)", here, "DESC", _SPAN
+        )
+        after = self._numbers(
+            "m.thread = ? AND (m.place, m.path, m.part) > (?, ?, ?)", here, "ASC", _SPAN
+        )
         return [*reversed(before), hit.number, *after]
 
     def _numbers(
@@ -123,16 +127,16 @@ class IndexCorpus:
     ) -> list[int]:
         rows = self._base.execute(
             f"""SELECT m.number FROM memory AS m WHERE {where} AND {self._limits.condition}
-            ORDER BY m.place {order}, m.path {order} LIMIT ?""",  # noqa: S608 - as above
+            ORDER BY m.place {order}, m.path {order}, m.part {order} LIMIT ?""",  # noqa: S608 - as above
             (*values, *self._limits.values, limit),
         )
         return [int(number) for (number,) in rows]
 
 
 def _document(row: tuple[Any, ...]) -> Document:
-    number, path, found, thread, place, subject, day, id_, seen, importance, after = row
+    number, path, part, found, thread, place, subject, day, id_, seen, importance, after = row
     return Document(
-        number=number, path=path, terms=tuple(found.split()), thread=thread, place=place,
+        number=number, path=path, part=part, terms=tuple(found.split()), thread=thread, place=place,
         subject=subject, day=day, id=id_, seen=seen, importance=importance,
         successors=tuple(after.split()),
     )  # fmt: skip

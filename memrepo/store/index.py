@@ -107,7 +107,8 @@ class Index:
 
         def proposed(base: sqlite3.Connection) -> list[str]:
             _hold(base, only.paths)
-            return [d.id for d in IndexCorpus(base, only.limits).propose(found, only.limit)]
+            likeliest = IndexCorpus(base, only.limits).propose(found, only.limit)
+            return list(dict.fromkeys(document.id for document in likeliest))
 
         return self._asked(proposed)
 

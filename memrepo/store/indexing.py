@@ -8,29 +8,32 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory
+from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.merits import seen
 from memrepo.policies.terms import date_words, index_terms, words
 from memrepo.store.tree import Snapshot
 
-VERSION = "5"
+VERSION = "6"
 WAIT_S = 10.0
 _OURS = ("vocabulary", "words", "memory", "meta")
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE memory (
-  number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, blob TEXT NOT NULL, id TEXT NOT NULL,
+  number INTEGER PRIMARY KEY, path TEXT NOT NULL, part INTEGER NOT NULL, blob TEXT NOT NULL,
+  id TEXT NOT NULL,
   type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL, scope TEXT NOT NULL,
   tags TEXT NOT NULL, successors TEXT NOT NULL, seen INTEGER NOT NULL, importance REAL,
   thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL,
-  length INTEGER NOT NULL, terms TEXT NOT NULL
+  length INTEGER NOT NULL, terms TEXT NOT NULL, UNIQUE (path, part)
 );
-CREATE INDEX memory_place ON memory (thread, place, path, status, type);
+CREATE INDEX memory_place ON memory (thread, place, path, part, status, type);
 CREATE INDEX memory_day ON memory (day);
 CREATE VIRTUAL TABLE words USING fts5 (
   terms, content = 'memory', content_rowid = 'number',
@@ -45,10 +48,14 @@ class Indexed:
     """What an index is to reflect: a commit, and the work beside it that is not committed.
 
     `edits` are contents by path, None for a file that is gone, and `blob_id` names their blobs.
-    `tick` is told of each memory that is read.
+    A long text has a row a chunk, by `chunking`. `importance` scores a memory, `words` names what
+    it goes by. `tick` is told of each memory that is read.
     """
 
     tree: Snapshot
+    chunking: ChunkRules = field(default_factory=ChunkRules)
+    importance: Callable[[Memory], float | None] = lambda _: None
+    words: str = ""
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
     blob_id: Callable[[bytes], str] = lambda _: ""
     tick: Callable[[str], None] = lambda _: None
@@ -57,6 +64,11 @@ class Indexed:
     def edited(self) -> dict[str, str]:
         """Return the blob by path of what is edited, empty where the file is gone."""
         return {p: "" if data is None else self.blob_id(data) for p, data in self.edits.items()}
+
+    @property
+    def rules(self) -> str:
+        """Return what rows depend on beside their files."""
+        return f"{self.chunking!r} {self.words}"
 
     def read(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file that is indexed."""
@@ -86,12 +98,14 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
     edited = wanted.edited
     told = json.dumps(edited, sort_keys=True)
     base.execute("BEGIN")
-    if meta(base, "commit") == wanted.tree.commit and meta(base, "edits") == told:
+    news = (("commit", wanted.tree.commit), ("edits", told), ("rules", wanted.rules))
+    if all(meta(base, key) == value for key, value in news):
         return
     base.execute("ROLLBACK")
     base.execute("BEGIN IMMEDIATE")
+    if meta(base, "rules") != wanted.rules:
+        _start_over(base)
     _apply(base, wanted, _changes(base, wanted.tree, edited))
-    news = (("commit", wanted.tree.commit), ("edits", told))
     base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
 
 
@@ -142,47 +156,58 @@ def _blob(base: sqlite3.Connection, path: str) -> str:
 def _apply(base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str]) -> None:
     size, length = int(meta(base, "size") or 0), int(meta(base, "length") or 0)
     for path in changes:
-        row = base.execute("SELECT number, length FROM memory WHERE path = ?", (path,)).fetchone()
-        if row:
+        rows = base.execute("SELECT number, length FROM memory WHERE path = ?", (path,)).fetchall()
+        for row in rows:
             base.execute(
                 "INSERT INTO words (words, rowid, terms)"
                 " SELECT 'delete', number, terms FROM memory WHERE number = ?", row[:1],
             )  # fmt: skip
-            base.execute("DELETE FROM memory WHERE number = ?", row[:1])
             size, length = size - 1, length - row[1]
+        if rows:
+            base.execute("DELETE FROM memory WHERE path = ?", (path,))
     for path, blob in changes.items():
         if not blob:
             continue
         wanted.tick("memories indexed")
         memory, _ = codec.decode(path, wanted.read(path, blob))
         if memory is not None and memory.id:
-            size, length = size + 1, length + _insert(base, memory, blob)
+            for part in _rows(memory, blob, wanted):
+                size, length = size + 1, length + _insert(base, part)
     sizes = (("size", str(size)), ("length", str(length)))
     base.executemany("REPLACE INTO meta VALUES (?, ?)", sizes)
 
 
-def _insert(base: sqlite3.Connection, memory: Memory, blob: str) -> int:
-    """Add a memory's row and return how many terms it has."""
-    found = index_terms(_text(memory))
-    terms, day = " ".join(found), memory.captured[:10]
-    source = memory.sources[0] if memory.sources else None
-    weight = memory.fields.get("importance")
-    row = base.execute(
-        f"INSERT INTO memory VALUES (NULL{', ?' * 17})",  # noqa: S608 - question marks alone
-        (
-            memory.path, blob, memory.id, memory.type, memory.status, memory.standing,
-            memory.text("scope"), "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
-            " ".join(memory.texts("superseded_by")), seen(memory), weight.score if weight else None,
-            f"{source.resource} {day}" if source else "", source.lines[0] if source else 0,
-            " ".join(words(memory.text("subject"))), day, len(found), terms,
-        ),
-    )  # fmt: skip
-    base.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (row.lastrowid, terms))
-    return len(found)
+def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a memory: one, or one a chunk of a long text."""
+    day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
+    stored = memory.fields.get("importance")
+    row = {
+        "path": memory.path, "blob": blob, "id": memory.id, "type": memory.type,
+        "status": memory.status, "standing": memory.standing, "scope": memory.text("scope"),
+        "tags": "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
+        "successors": " ".join(memory.texts("superseded_by")), "seen": seen(memory),
+        "importance": stored.score if stored else wanted.importance(memory),
+        "thread": f"{source.resource} {day}" if source else "",
+        "place": source.lines[0] if source else 0,
+        "subject": " ".join(words(memory.text("subject"))), "day": day,
+    }  # fmt: skip
+    texts = [chunk.text for chunk in chunks(memory.body, wanted.chunking)]
+    for part, text in enumerate(texts or [memory.body]):
+        terms = index_terms(_text(memory, text))
+        yield {**row, "part": part, "length": len(terms), "terms": " ".join(terms)}
 
 
-def _text(memory: Memory) -> str:
+def _insert(base: sqlite3.Connection, row: Mapping[str, Any]) -> int:
+    """Add a row and return how many terms it has."""
+    names = ", ".join(row)
+    marks = ", ".join(f":{name}" for name in row)
+    number = base.execute(f"INSERT INTO memory ({names}) VALUES ({marks})", row).lastrowid  # noqa: S608
+    base.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (number, row["terms"]))
+    return int(row["length"])
+
+
+def _text(memory: Memory, part: str) -> str:
     """Return what is searched of a memory, its day spelled out: people ask for days."""
     title = memory.text("title")
     head = (title, title, memory.text("subject"), *memory.texts("tags"))  # a title counts twice
-    return " ".join((*head, memory.body, date_words(memory.captured)))
+    return " ".join((*head, part, date_words(memory.captured)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from test_index import search, tree_of
 
 from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
+from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.merits import Merits, Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Weights
@@ -249,3 +252,39 @@ def test_tags_and_scopes_limit_what_is_found_and_what_lends_a_score(tmp_path: Pa
     assert kept(scopes=("user:ana",)) == [1, 2, 3, 5]
     assert kept(scopes=("user:ana", "user:ben")) == [1, 2, 3, 4, 5]
     assert kept(scopes=("user:nobody",), tags=("oops",)) == [5]
+
+
+# -- long texts ----------------------------------------------------------------------------------
+
+
+def long_text(*parts: str) -> str:
+    """Return a text of several chunks, each part in one of its own."""
+    filler = " ".join(f"Filler number {n} says nothing at all of interest." for n in range(40))
+    return f" {filler} ".join(f"{part}." for part in parts)
+
+
+def test_a_long_text_is_found_by_its_best_chunk_and_is_one_hit(tmp_path: Path) -> None:
+    long = long_text("The pump is red", "The valve is green", "The pump and the valve leak")
+    files = dict([lone(1, long), lone(2, long_text("The pump", "nothing", "The valve"))])
+    found = ranked(tmp_path, files, "pump valve leak")
+    assert order(found) == [1, 2]
+    assert order(ranked(tmp_path, files, "green valve", index.Filter(limit=1))) == [1]
+    assert [one.blob for one in found] == [tree_of(files).blobs[one.path] for one in found]
+    wanted = index.Index(folder=tmp_path, wanted=Indexed(tree=tree_of(files)))
+    assert wanted.count(["pump"], index.Filter()) == [2]
+    assert sorted(wanted.near(["pump"], index.Filter())) == [f"mem-{n:016x}" for n in (1, 2)]
+
+
+def test_other_rules_of_cutting_or_weighing_index_anew(tmp_path: Path) -> None:
+    tree = tree_of(dict([lone(1, long_text("The pump", "The valve")), lone(2, "The pump")]))
+
+    def rows(**rules: object) -> list[tuple[int, float | None]]:
+        wanted = Indexed(tree=tree, **rules)  # type: ignore[arg-type]
+        index.Index(folder=tmp_path, wanted=wanted).count(["pump"], index.Filter())
+        with closing(sqlite3.connect(tmp_path / index.NAME)) as base:
+            return base.execute("SELECT count(*), max(importance) FROM memory").fetchall()
+
+    ((cut, none),) = rows()
+    assert (cut > 2, none) == (True, None)
+    assert rows(chunking=ChunkRules(least=100_000)) == [(2, None)]
+    assert rows(importance=lambda _: 0.5, words="x") == [(cut, 0.5)]

@@ -1,0 +1,188 @@
+"""Does what ranking was tuned to hold on talk that it was not tuned on?
+
+    python -m benchmarks.retrieval FILE
+
+FILE is LoCoMo's. Each turn of a conversation becomes a memory, and each question is asked of its
+own conversation. For each conversation the constants of ranking are chosen anew on all others: of
+each constant, the value that does best there while the rest stay as they are. Then the conversation
+is asked with what was chosen. The figures are means over all questions that have an answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from benchmarks.recall import ADVERSARIAL, evidence_of, index_of
+from memrepo.core import codec
+from memrepo.core.memory import Memory, Source
+from memrepo.policies.ranking import Weights
+from memrepo.store.index import Filter, Index
+
+GRID: Mapping[str, Sequence[float]] = {
+    "k1": (0.7, 1.5), "b": (0.0, 0.4), "feedback": (0.0, 0.1, 0.25), "neighbour": (0.2, 0.45),
+    "second_neighbour": (0.1, 0.3), "thread": (0.15, 0.45), "subject": (0.15, 0.45),
+    "date": (0.1, 0.3), "day": (0.1, 0.3), "other_subject": (0.9, 1.0),
+}  # fmt: skip
+"""Values that are tried beside those in force."""
+MULTI_HOP = 1
+DEPTHS = (10, 20)
+_DAY = re.compile(r"(\d{1,2}) ([A-Z][a-z]+),? (\d{4})")
+_SESSION = re.compile(r"session_(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question: its text, its category, and the ids of the turns that answer it."""
+
+    text: str
+    category: int
+    gold: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """One conversation: its turns by path as files, their dialogue ids, and its questions."""
+
+    files: Mapping[str, bytes]
+    turns: Mapping[str, str]
+    questions: Sequence[Asked]
+
+
+Figures = list[dict[str, float]]
+"""One row a question: recall at each depth, the reciprocal rank, the category."""
+
+
+def read(path: Path) -> dict[str, Talk]:
+    """Read the conversations of a LoCoMo file by name."""
+    return {one["sample_id"]: _talk(one) for one in json.loads(path.read_bytes())}
+
+
+def _talk(sample: Mapping[str, Any]) -> Talk:
+    files, turns, talk = {}, {}, sample["conversation"]
+    for number in sorted(int(m[1]) for key in talk if (m := _SESSION.fullmatch(key))):
+        day = _day(talk.get(f"session_{number}_date_time", ""))
+        for line, turn in enumerate(talk[f"session_{number}"] or (), start=1):
+            text = "\n".join(filter(None, (turn["text"], turn.get("blip_caption"))))
+            source = Source(resource=f"sources/{number}.md", lines=(line, line), captured=day)
+            id_ = f"mem-{len(files):016x}"
+            memory = Memory(path=f"memories/context/m-{len(files):05}.md", body=text, fields={
+                "id": id_, "type": "fact", "subject": turn["speaker"], "sources": (source,),
+            })  # fmt: skip
+            files[memory.path], turns[id_] = codec.encode(memory), turn["dia_id"]
+    known = frozenset(turns.values())
+    questions = [
+        Asked(text=q["question"], category=q["category"], gold=gold)
+        for q in sample["qa"]
+        if (gold := evidence_of(" ".join(map(str, q["evidence"]))) & known)
+    ]
+    return Talk(files=files, turns=turns, questions=questions)
+
+
+def _day(text: str) -> str:
+    found = _DAY.search(text)
+    if not found:
+        return ""
+    return datetime.strptime(" ".join(found.groups()), "%d %B %Y").date().isoformat()  # noqa: DTZ007
+
+
+def figures(index: Index, talk: Talk, weights: Weights) -> Figures:
+    """Ask every question of a conversation."""
+    rows = []
+    for asked in talk.questions:
+        found = index.search([asked.text], Filter(limit=max(DEPTHS)), weights)
+        at = [i for i, hit in enumerate(found, start=1) if talk.turns[hit.id] in asked.gold]
+        row = {f"R@{d}": sum(i <= d for i in at) / len(asked.gold) for d in DEPTHS}
+        rows.append({**row, "MRR": 1 / at[0] if at else 0.0, "category": asked.category})
+    return rows
+
+
+def means(rows: Figures, *categories: int) -> dict[str, float]:
+    """Return the mean of each measure over the questions of some categories, else of all."""
+    kept = [row for row in rows if not categories or row["category"] in categories]
+    names = [*(f"R@{d}" for d in DEPTHS), "MRR"]
+    return {name: mean(row[name] for row in kept) if kept else 0.0 for name in names}
+
+
+def goodness(rows: Figures) -> float:
+    """Return the one number by which constants are chosen."""
+    return sum(means([row for row in rows if row["category"] != ADVERSARIAL]).values())
+
+
+class Trials:
+    """The conversations with their indexes; no setting is measured twice on one of them."""
+
+    def __init__(self, talks: Mapping[str, Talk], folder: Path) -> None:
+        self.talks = talks
+        self._indexes = {n: index_of(folder / n, talk.files) for n, talk in talks.items()}
+        self._known: dict[tuple[str, Weights], Figures] = {}
+
+    def on(self, name: str, weights: Weights) -> Figures:
+        """Return the figures of one conversation with some weights."""
+        if (name, weights) not in self._known:
+            rows = figures(self._indexes[name], self.talks[name], weights)
+            self._known[name, weights] = rows
+        return self._known[name, weights]
+
+    def chosen(self, names: Sequence[str]) -> Weights:
+        """Return the weights that do best on some conversations, constant by constant."""
+        usual = Weights()
+        best: dict[str, Any] = {}
+        for field, values in GRID.items():
+            tried = [usual, *(replace(usual, **{field: value}) for value in values)]
+            won = max(tried, key=lambda w: goodness([r for n in names for r in self.on(n, w)]))
+            best[field] = getattr(won, field)
+        return replace(usual, **best)
+
+
+def left_out(trials: Trials) -> tuple[Figures, list[str]]:
+    """Return figures by constants chosen on the other conversations, and what was chosen."""
+    rows: Figures = []
+    told = []
+    for name in trials.talks:
+        weights = trials.chosen([other for other in trials.talks if other != name])
+        rows += trials.on(name, weights)
+        changed = [
+            f"{f.name} {getattr(weights, f.name)}" for f in fields(Weights)
+            if getattr(weights, f.name) != getattr(Weights(), f.name)
+        ]  # fmt: skip
+        told.append(f"{name}: {', '.join(changed) or 'as in force'}")
+    return rows, told
+
+
+def report(rows: Figures, label: str) -> str:
+    """Render the figures of answerable, multi-hop and adversarial questions."""
+    kinds = {"answerable": (1, 2, 3, 4), "multi-hop": (MULTI_HOP,), "adversarial": (ADVERSARIAL,)}
+    lines = [label]
+    for name, categories in kinds.items():
+        told = "  ".join(f"{k} {v:.3f}" for k, v in means(rows, *categories).items())
+        lines.append(f"  {name:12} {told}")
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the figures of the constants in force, and of those chosen without what is measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.retrieval", description=__doc__)
+    parser.add_argument("data", type=Path, help="a LoCoMo file")
+    options = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory(prefix="memrepo-retrieval-") as folder:
+        trials = Trials(read(options.data), Path(folder))
+        force = [row for name in trials.talks for row in trials.on(name, Weights())]
+        print(report(force, "constants in force"))
+        rows, told = left_out(trials)
+        print(report(rows, "constants chosen on the other conversations"))
+        print("\n".join(f"  {line}" for line in told))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

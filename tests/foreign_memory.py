@@ -131,7 +131,184 @@ Joined with [customers](customers.md) on `customer_id`.
     "tables/nothing.md": b"---\ntitle: No type\n---\n\nThis is no concept.\n",
 }
 
+OPENCLAW: dict[str, bytes] = {
+    "MEMORY.md": b"""\
+# Long-term memory
+
+- Vera waters the beds every third day.
+
+## Promoted From Short-Term Memory (2026-02-10)
+
+<!-- openclaw-memory-promotion:memory:memory/2026-02-04.md:5:6 -->
+- The seed order goes to Holt each January. [score=0.856 recalls=4 avg=0.620 \
+source=memory/2026-02-04.md:5-6]
+""",
+    "memory/2026-02-04.md": b"""\
+# 2026-02-04
+
+## 09:10 Orders
+
+- The seed order goes to Holt each January.
+- Holt confirmed it by phone.
+
+## Light Sleep
+
+<!-- openclaw:dreaming:light:start -->
+- Candidate: The seed order goes to Holt.
+<!-- openclaw:dreaming:light:end -->
+""",
+    "memory/tools.md": b"# Tools\n\n- The rotary hoe is stored with an empty tank.\n",
+    "memory/dreaming/light/2026-02-04.md": b"# Light sleep\n\n- staged 3 candidates\n",
+    "DREAMS.md": b"""\
+# Dream Diary
+
+<!-- openclaw:dreaming:diary:start -->
+---
+
+*February 5, 2026, 3:00 AM*
+
+Seeds rained on the shed until Holt picked up the telephone.
+
+---
+
+*February 6, 2026, 3:00 AM*
+
+A hoe, asleep.
+
+<!-- openclaw:dreaming:diary:end -->
+""",
+    "memory/.dreams/short-term-recall.json": json.dumps({
+        "version": 1, "updatedAt": "2026-02-10T03:00:00.000Z", "entries": {
+            "memory:memory/tools.md:3:3": {
+                "path": "memory/tools.md", "startLine": 3, "endLine": 3, "source": "memory",
+                "snippet": "The rotary hoe is stored with an empty tank.", "recallCount": 3,
+                "conceptTags": ["hoe", "storage"],
+            },
+            "memory:memory/tools.md:9:9": {
+                "path": "memory/tools.md", "startLine": 9, "endLine": 9, "recallCount": 2,
+                "snippet": "Something that moved away.", "conceptTags": ["gone"],
+            },
+        },
+    }).encode(),
+    "AGENTS.md": b"Rules, no memory.\n",
+}  # fmt: skip
+
+MEMORY_FS: dict[str, bytes] = {
+    "memory_fs/hot/2026-02-28-pump.md": b"The pump was fitted and ran for an hour.\n",
+    "memory_fs/warm/my-checkpoint.md": b"We agreed to repaint the gate in May, in green.\n",
+    "memory_fs/gist/my-checkpoint.md":
+        "# The gate\n标签: gate, paint\nRepaint in May.\n".encode(),
+    "memory_fs/forgotten/old-talk.md": b"Somebody asked about the neighbour's fence.\n",
+    "memory_fs/promote_report.md": b"# Report\n",
+    "refcount.json": json.dumps({
+        "warm/my-checkpoint.md": {
+            "total": 5, "7d": 3, "timestamps": [1769900000, 1769990000], "user_marked": True,
+            "summarized": True, "created": 1769800000, "promoted": True,
+        },
+        "forgotten/old-talk.md": {"total": 0, "created": 1767200000},
+    }).encode(),
+}  # fmt: skip
+
+LAYERED: dict[str, bytes] = {
+    "MEMORY.md": """\
+# Memory
+
+## 📋 Decisions (Hot Cache)
+- Two-tier memory since April ↑2026-02-22(3 sessions)←memory/decisions.md[pin]
+→ Full version: `memory/decisions.md`
+
+## User
+- Lives in the house by the mill ↑2026-02-20(user request)←memory/user.md
+""".encode(),
+    "memory/decisions.md": b"""\
+# Decisions
+
+- 2026-02-21: The two-tier memory is used since April, hot cache first
+- 2026-02-25: Raised beds get built from larch only
+""",
+    "memory/user.md": b"# User\n\n- Prefers to be called by the first name.\n",
+    "memory/2026-02-25.md": b"# 2026-02-25\n\nLarch was ordered at the sawmill.\n",
+    "memory/archive/2025.md": b"# 2025\n\n- The old shed was torn down in autumn.\n",
+    "memory/hygiene.json": b'{"L1accessLog": {}, "accessLog": {}}',
+}
+
+REMNIC: dict[str, bytes] = {
+    "facts/2026-02-01/fact-1769900000000-ab12.md": b"""\
+---
+id: fact-1769900000000-ab12
+category: fact
+created: 2026-02-01T10:00:00.000Z
+updated: 2026-02-02T10:00:00.000Z
+source: extraction
+confidence: 0.9
+confidenceTier: implied
+tags: ["garden", "water"]
+entityRef: tool-pump
+status: superseded
+supersededBy: fact-1769990000000-cd34
+importanceScore: 0.72
+importanceLevel: high
+---
+
+The pump runs in the morning only.
+""",
+    "facts/2026-02-02/fact-1769990000000-cd34.md": b"""\
+---
+id: fact-1769990000000-cd34
+category: decision
+created: 2026-02-02T10:00:00.000Z
+updated: 2026-02-02T10:00:00.000Z
+source: extraction
+confidence: 7
+tags: []
+links:
+  - targetId: correction-1769990000001-ef56
+    linkType: supports
+    strength: 0.8
+---
+
+The pump runs in the evening from now on.
+""",
+    "corrections/correction-1769990000001-ef56.md": b"""\
+---
+id: correction-1769990000001-ef56
+category: correction
+created: 2026-02-02T11:00:00.000Z
+updated: 2026-02-02T11:00:00.000Z
+tags: []
+status: superseded
+supersededBy: pending-new
+---
+
+Not the morning: the evening is when the well is full.
+""",
+    "facts/2026-02-03/fact-1-chunk-0.md": b"---\nid: fact-1-chunk-0\nparentId: f\n---\n\nPart.\n",
+    "facts/2026-02-03/fact-2.md": b"---\nid: fact-2\nstatus: pending_review\n---\n\nUnsure.\n",
+    "entities/tool-pump.md": b"# Pump\n\n## Facts\n\n- Bought in 2019 from the sawmill.\n",
+    "profile.md": b"# Profile\n\n- Vera keeps a garden of two hectares.\n",
+}
+
+HYBRID: dict[str, bytes] = {
+    "MEMORY.md": b"# Long-Term Memory Index\n\n- [[memory/preference/x.md]] - index only\n",
+    "manifest.json": b'{"version": "2026.4.273", "factsExported": 2}',
+    "memory/preference/tea/Vera-drinks-mint-tea-1a2b3c4d.md": (
+        b"Vera's favourite drink is mint tea.\n\nVera drinks mint tea after lunch"
+    ),
+    "memory/technical/The-well-is-twelve-9f8e7d6c.md": b"The well is twelve metres deep.",
+    "memory/procedures/start-the-pump-0a1b2c3d.md": b"""\
+# Procedure: start the pump
+
+Type: positive
+Confidence: 0.8
+
+## Steps
+
+[{"tool": "valve"}]
+""",
+}
+
 FOLDERS: dict[str, dict[str, bytes]] = {
     "mem0": MEM0, "claude-code": CLAUDE_CODE, "basic-memory": BASIC_MEMORY, "obsidian": OBSIDIAN,
-    "okf": OKF,
+    "okf": OKF, "openclaw": OPENCLAW, "memory-fs": MEMORY_FS, "layered": LAYERED,
+    "remnic": REMNIC, "hybrid": HYBRID,
 }  # fmt: skip

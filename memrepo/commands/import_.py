@@ -12,6 +12,7 @@ from typing import Any
 from memrepo import __version__
 from memrepo.commands.drafting import run_stamp
 from memrepo.commands.landing import prepare
+from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.single import refuse_secret
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
@@ -19,6 +20,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
+from memrepo.core.state import apply
 from memrepo.core.times import format_time
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS
@@ -146,7 +148,11 @@ def _bring(desk: Desk, session: Session, where: Path, options: argparse.Namespac
         judge=format_.name, what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
         reason=options.reason or f"kept as {format_.name} before", dry_run=options.dry_run,
     )  # fmt: skip
-    return _land(desk, session, replace(found, problems=(*unread, *found.problems)), trip)
+    pages = derived_files(desk, apply(state, found.changes)) if found.changes else []
+    made = replace(
+        found, changes=(*found.changes, *pages), problems=(*unread, *found.problems)
+    )  # fmt: skip
+    return _land(desk, session, made, trip)
 
 
 def artifacts_folder(where: Path) -> Path | None:

@@ -6,7 +6,7 @@ Spec: GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, 0.2. `index.md` and `l
 from __future__ import annotations
 
 from memrepo.core.layout import RESERVED_NAMES
-from memrepo.core.memory import CLAIM_TYPES
+from memrepo.core.memory import CLAIM_TYPES, Source
 from memrepo.core.problems import Problem
 from memrepo.formats.own import memory_file
 from memrepo.formats.pages import Page, is_markdown, linked, names_of, read_page
@@ -58,6 +58,7 @@ def _concept(page: Page) -> tuple[Record, Given]:
         path=page.path, text=page.body or page.text("description"), key=page.path,
         type=kind if kind in CLAIM_TYPES else "fact", names=names_of(page), lines=page.lines,
         captured=day_of(when), captured_from="unit", written=when, fields=given.fields,
-        links=tuple(("references", name) for name in linked(page.body)), evidence=resource,
+        links=tuple(("references", name) for name in linked(page.body)),
+        evidence=Source(resource=resource) if resource else None,
     )  # fmt: skip
     return record, given

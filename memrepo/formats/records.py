@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from memrepo.core.fields import Node, Raw, ValueMismatch
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.core.times import parse_time
@@ -42,7 +42,7 @@ class Record:
     fields: Mapping[str, Any] = field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
     replaces: tuple[str, ...] = ()
-    evidence: str = ""
+    evidence: Source | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from memrepo.formats import basic_memory, claude_code, mem0, obsidian, okf, own
+from memrepo.formats import (
+    basic_memory,
+    claude_code,
+    hybrid,
+    layered,
+    mem0,
+    memory_fs,
+    obsidian,
+    okf,
+    openclaw,
+    own,
+    remnic,
+)
 from memrepo.formats.records import Format
 
 FORMATS: Mapping[str, Format] = MappingProxyType({
@@ -16,6 +28,25 @@ FORMATS: Mapping[str, Format] = MappingProxyType({
             wants=own.wants_lines, read=own.read_jsonl,
         ),
         Format(name="okf", what="an Open Knowledge Format bundle", wants=okf.wants, read=okf.read),
+        Format(
+            name="openclaw", what="an OpenClaw workspace", wants=openclaw.wants, read=openclaw.read
+        ),
+        Format(
+            name="memory-fs", what="memory_fs of context-clear, with refcount.json",
+            wants=memory_fs.wants, read=memory_fs.read,
+        ),
+        Format(
+            name="layered", what="MEMORY.md as the hot cache of memory/LAYER.md",
+            wants=layered.wants, read=layered.read,
+        ),
+        Format(
+            name="remnic", what="a memory folder of Remnic (engram)",
+            wants=remnic.wants, read=remnic.read,
+        ),
+        Format(
+            name="hybrid", what="what `openclaw hybrid-mem export` wrote",
+            wants=hybrid.wants, read=hybrid.read,
+        ),
         Format(
             name="claude-code", what="a memory folder of Claude Code",
             wants=claude_code.wants, read=claude_code.read,

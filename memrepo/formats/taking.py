@@ -232,7 +232,7 @@ class _Work:
             resource=resource, lines=record.lines, captured=record.captured,
             captured_from=record.captured_from if record.captured else "",
         )  # fmt: skip
-        more = (Source(resource=record.evidence),) if record.evidence else ()
+        more = (record.evidence,) if record.evidence else ()
         fields |= {
             "id": id_, "type": type_, "created": self.terms.now, "sources": (evidence, *more),
             "origin": "import", "generated": Stamp(

@@ -74,7 +74,8 @@ def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format
         assert memory.text("origin") == "import"
         first, last = source.lines
         quoted = "\n".join(files[name].decode().split("\n")[first - 1 : last])
-        assert key in quoted if format_ == "mem0" else memory.body[:20] in quoted
+        shown = key if format_ == "mem0" else memory.body.split("\n")[0][:20]
+        assert shown in quoted
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -238,6 +239,88 @@ def test_a_bundle_of_another_producer(repo: Path, tmp_path: Path) -> None:
         "okf://tables/orders.md#tables/orders.md", "https://console.example.org/orders",
     ]  # fmt: skip
     assert [k.target for k in orders.fields["links"]] == [found["Customers"].id]
+
+
+def test_an_openclaw_workspace(repo: Path, tmp_path: Path) -> None:
+    answer = done(repo, "import", "openclaw", folder(tmp_path, "openclaw"))
+    assert answer["problems"] == []
+    assert answer["counts"]["reports_passed_over"] == 1
+    assert answer["counts"]["recalls_passed_over"] == 5
+    found = {m.body: m for m in memories(repo).values()}
+    promoted = found["The seed order goes to Holt each January."]
+    assert promoted.sources[1].resource == "openclaw://memory/2026-02-04.md"
+    assert (promoted.sources[1].lines, promoted.captured) == ((5, 6), "2026-02-04")
+    hoe = found["The rotary hoe is stored with an empty tank."]
+    assert hoe.texts("tags") == ("hoe", "storage")
+    (log,) = [m for m in found.values() if m.text("title") == "09:10 Orders"]
+    assert log.body.startswith("- The seed order goes to Holt each January.\n- Holt confirmed it")
+    assert (log.type, log.captured) == ("note", "2026-02-04")
+    dream = found["A hoe, asleep."]
+    assert (dream.type, dream.texts("tags"), dream.captured) == ("note", ("dreams",), "2026-02-06")
+    assert not [body for body in found if "Candidate" in body or "Rules" in body]
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_memory_fs(repo: Path, tmp_path: Path, inside: bool) -> None:
+    where = folder(tmp_path, "memory-fs")
+    answer = done(repo, "import", "memory-fs", where / "memory_fs" if inside else where)
+    found = {m.text("title"): m for m in memories(repo).values()}
+    assert {m.type for m in found.values()} == {"note"}
+    gate = found["my-checkpoint"]
+    assert gate.body == "We agreed to repaint the gate in May, in green."
+    gist = gate.fields["gist"]
+    assert (gate.text("tier"), gist.title, gist.tags, gist.summary) == (
+        "gist", "The gate", ("gate", "paint"), "Repaint in May.",
+    )  # fmt: skip
+    assert found["2026-02-28-pump"].captured == "2026-02-28"
+    assert found["old-talk"].text("tier") == "forgotten"
+    assert gate.flag("user_marked") is gate.flag("promoted") is not inside
+    assert answer["counts"].get("retrievals_passed_over", 0) == (0 if inside else 5)
+
+
+def test_a_hot_cache_and_its_layers(repo: Path, tmp_path: Path) -> None:
+    found = taken(repo, tmp_path, "layered")
+    tiers = found["2026-02-21: The two-tier memory is used since April, hot cache first"]
+    assert (tiers.type, tiers.captured) == ("decision", "2026-02-21")
+    assert tiers.fields["hot"].reason == "3 sessions"
+    assert tiers.fields["pinned"] is True
+    home = found["Lives in the house by the mill"]
+    assert (home.layer, home.fields["hot"].reason) == ("user", "user request")
+    assert "hot" not in found["2026-02-25: Raised beds get built from larch only"].fields
+    assert found["The old shed was torn down in autumn."].status == "archived"
+    assert found["2026-02-25"].type == "note"
+    assert tiers.path in (repo / "MEMORY.md").read_text()
+
+
+def test_a_folder_of_remnic(repo: Path, tmp_path: Path) -> None:
+    answer = done(repo, "import", "remnic", folder(tmp_path, "remnic"))
+    assert [r[0::3] for r in rules(answer)] == [("import-field", "confidence")]
+    assert answer["counts"]["chunks_passed_over"] == 1
+    assert answer["counts"]["unbelieved_passed_over"] == 1
+    found = {m.body: m for m in memories(repo).values()}
+    old = found["The pump runs in the morning only."]
+    new = found["The pump runs in the evening from now on."]
+    assert (old.status, old.texts("superseded_by")) == ("superseded", (new.id,))
+    assert old.fields["confidence"] == 0.9
+    assert old.fields["importance"].level == "high"
+    assert old.texts("entities") == ("tool-pump",)
+    why = found["Not the morning: the evening is when the well is full."]
+    assert (why.type, why.status) == ("lesson", "archived")
+    assert [(k.type, k.target) for k in new.fields["links"]] == [("supports", why.id)]
+    assert found["Bought in 2019 from the sawmill."].texts("entities") == ("pump",)
+    assert found["Vera keeps a garden of two hectares."].layer == "user"
+
+
+def test_an_export_of_hybrid_memory(repo: Path, tmp_path: Path) -> None:
+    found = taken(repo, tmp_path, "hybrid")
+    tea = found["Vera drinks mint tea after lunch"]
+    assert (tea.type, tea.texts("tags")) == ("preference", ("tea",))
+    assert [tea.text(k) for k in ("subject", "predicate", "object")] == [
+        "Vera", "favourite drink", "mint tea",
+    ]  # fmt: skip
+    assert found["The well is twelve metres deep."].type == "fact"
+    assert found["start the pump"].type == "procedure"
+    assert len(found) == 3
 
 
 Change = Callable[[dict[str, Any]], None]

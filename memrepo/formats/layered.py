@@ -1,0 +1,102 @@
+"""Two layers with an access tracker: `MEMORY.md` as hot cache of `memory/LAYER.md`.
+
+As the layered memory manager keeps them: a bullet of the hot cache carries
+`↑DATE(REASON)←memory/LAYER.md[pin]`; its full text stands in that file, which is what comes in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from memrepo.core.problems import Problem
+from memrepo.formats.items import items, log_notes
+from memrepo.formats.pages import Page, is_markdown, prose, read_pages
+from memrepo.formats.records import Files, Given, Read, Record
+from memrepo.policies.matching import tokens
+
+_HOT = "MEMORY.md"
+_ARCHIVE = "memory/archive/"
+_BULLET = re.compile(
+    r"\s*[-*+]\s+(?P<text>\S.*?)\s*↑(?P<day>\d{4}-\d{2}-\d{2})\((?P<reason>[^()]{1,100})\)"
+    r"←(?P<file>[^\s\[\]]{1,300})(?P<pin>\[pin\])?\s*"
+)
+_LAYERS: Mapping[str, tuple[str, str]] = {
+    "identity": ("identity", ""), "user": ("fact", "user"), "preferences": ("preference", ""),
+    "knowledge": ("fact", ""), "decisions": ("decision", ""), "skills": ("method", ""),
+    "context": ("fact", "context"),
+}  # fmt: skip
+"""Their layers as (type, layer) of ours; an empty layer is the type's own."""
+_SHARED = 0.6
+"""Of a hot bullet's words, this share must stand in the text that it condenses."""
+
+
+def wants(path: str) -> bool:
+    """Tell whether a file is the hot cache, a layer's, a log, or archived."""
+    return is_markdown(path) and (path == _HOT or path.startswith("memory/"))
+
+
+def read(files: Files) -> Read:
+    """Read the layers, the logs and what is archived, then what of it is hot."""
+    pages, problems = read_pages(files)
+    records: list[Record] = []
+    for page in pages:
+        if page.path != _HOT:
+            records += _records(page)
+    for page in pages:
+        if page.path == _HOT:
+            problems += _heat(page, records)
+            records += items(page)
+    return Read(records=tuple(records), problems=tuple(problems))
+
+
+def _records(page: Page) -> list[Record]:
+    if page.path.startswith(_ARCHIVE):
+        return [
+            replace(record, fields={**record.fields, "status": "archived"})
+            for record in items(page)
+        ]
+    if page.day:
+        return list(log_notes(page))
+    type_, layer = _LAYERS.get(page.stem, ("fact", ""))
+    return list(items(page, type_, layer=layer))
+
+
+def _heat(page: Page, records: list[Record]) -> list[Problem]:
+    """Put what hot bullets condense on the hot cache; one without a full text comes in itself."""
+    problems: list[Problem] = []
+    for number, line in prose(page):
+        match = _BULLET.fullmatch(line)
+        if match is None:
+            continue
+        given = Given(page.path, number)
+        given.put("hot", {"since": match["day"], "reason": match["reason"]}, "↑")
+        given.put("pinned", bool(match["pin"]) or None)
+        problems += given.problems
+        file = match["file"].partition(":")[0]
+        at = _meant(match["text"], file, records)
+        if at is None:
+            type_, layer = _LAYERS.get(PurePosixPath(file).stem, ("fact", ""))
+            records.append(
+                Record(
+                    path=page.path, text=match["text"], type=type_, layer=layer,
+                    lines=(number, number), fields=given.fields,
+                )
+            )  # fmt: skip
+        else:
+            records[at] = replace(records[at], fields={**records[at].fields, **given.fields})
+    return problems
+
+
+def _meant(text: str, file: str, records: list[Record]) -> int | None:
+    """Return which record of a file a bullet condenses: the one with most of its words."""
+    words = tokens(text)
+    shares = [
+        (len(words & tokens(record.text)) / len(words), -at)
+        for at, record in enumerate(records)
+        if record.path == file and words
+    ]
+    share, at = max(shares, default=(0.0, 0))
+    return -at if share >= _SHARED else None

@@ -1,0 +1,144 @@
+"""An OpenClaw workspace: `MEMORY.md`, `memory/`, the dream diary, and what dreaming recalled.
+
+Docs: docs.openclaw.ai, "Memory" and "Dreaming". A bullet that dreaming promoted names the lines of
+the daily log it came from; `.dreams/short-term-recall.json` has concept tags for lines of logs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from memrepo.core.ids import normalise
+from memrepo.core.memory import Source
+from memrepo.core.problems import Problem
+from memrepo.formats.items import items, log_notes
+from memrepo.formats.pages import Page, is_markdown, prose, read_pages
+from memrepo.formats.records import Files, Given, Read, Record, refused
+from memrepo.purify.dates import date_of_path, find_date
+from memrepo.purify.records import mappings, read_object, texts
+
+_DIARY = ("DREAMS.md", "dreams.md")
+_RECALL = "memory/.dreams/short-term-recall.json"
+_REPORTS = "memory/dreaming/"
+_PROMOTED = re.compile(
+    r"\s*[-*+]\s+(?P<text>\S.*?)\s+\[score=[\d.]{1,20} [^\[\]\n]{0,200}"
+    r"source=(?P<path>[^\[\]\s:]{1,300}):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\]\s*"
+)
+_RULE = re.compile(r"\s{0,3}(?:-\s?){3,}\s*")
+_WHEN = re.compile(r"\s*[*_]([^*_]{4,80})[*_]\s*")
+_COMMENT = re.compile(r"\s*<!--[^>]{0,300}-->\s*")
+_KNOWN = 40
+"""So many characters of what was recalled have to stand in a memory that takes its tags."""
+
+
+def wants(path: str) -> bool:
+    """Tell whether a file is one of the workspace's memory."""
+    if path == _RECALL:
+        return True
+    return is_markdown(path) and (path.startswith("memory/") or path in ("MEMORY.md", *_DIARY))
+
+
+def read(files: Files) -> Read:
+    """Read long-term memory, topic files, daily logs and the diary."""
+    logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
+    pages, problems = read_pages(logs)
+    records = [record for page in pages for record in _records(page)]
+    recalled = _recalled(files, problems)
+    return Read(
+        records=tuple(_tagged(record, recalled) for record in records), problems=tuple(problems),
+        passed={
+            name: count for name, count in (
+                ("reports_passed_over", sum(p.startswith(_REPORTS) for p in files)),
+                ("recalls_passed_over", sum(_count(entry) for entry in recalled)),
+            ) if count
+        },
+    )  # fmt: skip
+
+
+def _records(page: Page) -> Iterator[Record]:
+    if page.path in _DIARY:
+        yield from _dreams(page)
+    elif page.day and page.path.startswith("memory/"):
+        yield from log_notes(page)
+    else:
+        yield from _promoted(page)
+        yield from items(page)
+
+
+def _promoted(page: Page) -> Iterator[Record]:
+    """Yield the bullets that dreaming promoted, with the lines that they came from."""
+    for number, line in prose(page):
+        match = _PROMOTED.fullmatch(line)
+        if match is None:
+            continue
+        first, last = int(match["first"]), int(match["last"] or match["first"])
+        day = date_of_path(match["path"])
+        yield Record(
+            path=page.path, text=match["text"], lines=(number, number), captured=day,
+            captured_from="file", evidence=Source(
+                resource=f"openclaw://{match['path']}", captured=day,
+                captured_from="file" if day else "", lines=(min(first, last), max(first, last)),
+            ),
+        )  # fmt: skip
+
+
+def _dreams(page: Page) -> Iterator[Record]:
+    """Yield the entries of the diary, which rules part; the first line in italics dates one."""
+    entry: list[tuple[int, str]] = []
+    for number, line in enumerate([*page.body.split("\n"), "---"], start=page.lines[0]):
+        if not _RULE.fullmatch(line):
+            if not _COMMENT.fullmatch(line) and not line.startswith("# "):
+                entry.append((number, line))
+            continue
+        filled = [(n, text) for n, text in entry if text.strip()]
+        entry = []
+        if not filled:
+            continue
+        head = _WHEN.fullmatch(filled[0][1])
+        given = Given(page.path, filled[0][0])
+        given.put("title", head[1] if head else "Dream diary")
+        given.put("tags", ["dreams"])
+        body = "\n\n".join(text.strip() for _, text in filled[1 if head else 0 :])
+        if body:
+            yield Record(
+                path=page.path, text=body, type="note", lines=(filled[0][0], filled[-1][0]),
+                captured=find_date(head[1]) if head else "", captured_from="heading",
+                fields=given.fields,
+            )  # fmt: skip
+
+
+def _recalled(files: Files, problems: list[Problem]) -> list[Any]:
+    """Return what was recalled lately: path, lines, snippet, concept tags and counts."""
+    if _RECALL not in files:
+        return []
+    page = read_object(files[_RECALL])
+    if isinstance(page, str):
+        problems.append(refused(_RECALL, f"found {page}, expected one JSON object"))
+        return []
+    entries = page.get("entries")
+    return mappings(list(entries.values()) if isinstance(entries, dict) else entries)
+
+
+def _count(entry: Any) -> int:
+    count = entry.get("recallCount")
+    return count if isinstance(count, int) and not isinstance(count, bool) else 0
+
+
+def _tagged(record: Record, recalled: Iterable[Any]) -> Record:
+    """Give a record the concept tags of what was recalled of it; lines alone are not trusted."""
+    said = normalise(record.text)
+    found: list[str] = []
+    for entry in recalled:
+        known = normalise(str(entry.get("snippet") or ""))[:_KNOWN]
+        same = PurePosixPath(str(entry.get("path"))) == PurePosixPath(record.path)
+        if same and known and known in said:
+            found += texts(entry.get("conceptTags"))
+    if not found:
+        return record
+    given = Given(record.path, record.lines[0])
+    given.put("tags", list(dict.fromkeys([*record.fields.get("tags", ()), *found])))
+    return replace(record, fields={**record.fields, **given.fields})

@@ -26,12 +26,13 @@ RANK = {
     "keys": 4,
     "commands": 5,
     "serving": 5,
+    "memory_tool": 6,
     "cli": 6,
     "__main__": 7,
 }
 STRANGERS = {("store", "judges"), ("judges", "store")}
-LATE = {"anthropic", "mcp", "memrepo.serving.server"}
-WRAPPERS = {("memrepo.serving.server", "mcp")}
+LATE = {"anthropic", "mcp", "memrepo.memory_tool", "memrepo.serving.server"}
+WRAPPERS = {("memrepo.serving.server", "mcp"), ("memrepo.memory_tool", "anthropic")}
 """Modules that are a heavy package's other side, and themselves loaded late."""
 
 

@@ -97,12 +97,16 @@ class Drafts:
         for memory in self._known.get(text_hash(entry.text), ()):
             if _same(memory, entry):
                 return memory, False
+        return self.make(entry), True
+
+    def make(self, entry: Entry) -> Memory:
+        """Return a new memory for an entry, whatever there is already; raises as `take` does."""
         memory = self._memory(entry)
         memory = replace(memory, path=free_path(self._state, self._paths, memory))
         self._ids.add(memory.id)
         self._remember(memory)
         self.made.append(memory)
-        return memory, True
+        return memory
 
     def _remember(self, memory: Memory) -> None:
         for wording in dict.fromkeys((text_hash(memory.body), *memory.texts("aliases"))):

@@ -102,11 +102,15 @@ def _field(pair: str) -> tuple[str, Any]:
 
 def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dict[str, Any]:
     changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
-    if text is not None and text_hash(text) != text_hash(memory.body):
-        changes = {**triple_after(memory, text), **changes}
-        former = (*memory.texts("aliases"), text_hash(memory.body))
-        changes["aliases"] = tuple(dict.fromkeys(former))
-    return changes
+    return changes if text is None else {**rewording(memory, text), **changes}
+
+
+def rewording(memory: Memory, text: str) -> dict[str, Any]:
+    """Return the fields that a new wording changes: its triple, and the old wording as an alias."""
+    if text_hash(text) == text_hash(memory.body):
+        return {}
+    former = (*memory.texts("aliases"), text_hash(memory.body))
+    return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
 
 
 def _edited(session: Session, memory: Memory) -> str:

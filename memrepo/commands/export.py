@@ -11,6 +11,7 @@ from typing import Any
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.commands.placing import place, refuse_place
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.tracking import export_hygiene, export_refcount
 from memrepo.commands.when import (
     at_argument,
     desk_at,
@@ -48,7 +49,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "format", choices=tuple(_FORMATS), metavar="FORMAT",
-        help="artifacts (the purifier's files), jsonl (every memory) or okf (a knowledge bundle)",
+        help="artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle),"
+        " hygiene (the hot cache's tracker) or refcount (the notes' tracker and report)",
     )  # fmt: skip
     parser.add_argument("dir", metavar="DIR", help="the folder to write, outside the repository")
     parser.add_argument(
@@ -127,8 +129,21 @@ def _okf(desk: Desk, session: Session, options: argparse.Namespace, state: State
     )  # fmt: skip
 
 
+def _hygiene(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    del options
+    return export_hygiene(desk, session, state)
+
+
+def _refcount(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    del options
+    return export_refcount(desk, session, state)
+
+
 _Make = Callable[[Desk, Session, argparse.Namespace, State], Exported]
-_FORMATS: Mapping[str, _Make] = {"artifacts": _artifacts, "jsonl": _jsonl, "okf": _okf}
+_FORMATS: Mapping[str, _Make] = {
+    "artifacts": _artifacts, "jsonl": _jsonl, "okf": _okf, "hygiene": _hygiene,
+    "refcount": _refcount,
+}  # fmt: skip
 
 
 def _text(data: Mapping[str, Any], counts: Mapping[str, int]) -> str:

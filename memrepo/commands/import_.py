@@ -15,6 +15,7 @@ from memrepo.commands.landing import prepare
 from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.single import refuse_secret
+from memrepo.commands.tracking import TRACKERS, bring_counts
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
@@ -88,8 +89,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     named = "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
     parser.add_argument(
-        "format", choices=(ARTIFACTS, *FORMATS), metavar="FORMAT",
-        help=f"{ARTIFACTS}: a purifier's workspace or its runtime folder; {named}",
+        "format", choices=(ARTIFACTS, *FORMATS, *TRACKERS), metavar="FORMAT",
+        help=f"{ARTIFACTS}: a purifier's workspace or its runtime folder; {named};"
+        " hygiene, refcount: what hygiene.json or refcount.json tells of memories that are here",
     )  # fmt: skip
     parser.add_argument("path", metavar="PATH", help="the folder, or the one file")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
@@ -101,6 +103,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     where = (session.where / options.path).absolute()
     refuse_secret(options.reason, "the reason")
     with opened(session) as desk:
+        if options.format in TRACKERS:
+            return bring_counts(desk, session, options, where)
         if options.format == ARTIFACTS:
             done = _bring_artifacts(desk, session, where, options)
         else:

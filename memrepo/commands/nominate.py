@@ -25,7 +25,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as desk:
         accesses = ledger_of(desk.store).accesses()
         found = nominated(desk.tree.state().active, accesses, session.now, desk.config.rules.tiers)
-    lines = _report(found) if options.report else lines_of(found)
+    lines = report(found) if options.report else lines_of(found)
     data = {"candidates": [c.as_json() for c in found]}
     return Answer(data=data, text="\n".join(lines))
 
@@ -42,7 +42,8 @@ def _title(candidate: Candidate) -> str:
     return " ".join(visible(candidate.note.text("title") or candidate.note.slug).split())
 
 
-def _report(found: Sequence[Candidate]) -> list[str]:
+def report(found: Sequence[Candidate]) -> list[str]:
+    """Return the report in markdown, with proposed destinations."""
     lines = ["# Promotion report", "", lines_of(found)[0] + "."]
     for candidate in found:
         last = candidate.access.last

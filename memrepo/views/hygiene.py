@@ -1,0 +1,165 @@
+"""The trackers that the lifecycle's lineages kept: hygiene.json and refcount.json, derived.
+
+Lineage: layered-memory-manager (hygiene.json, its monthly logs) and context-clear (refcount.json).
+Entries are named by layer and slug. Log entries of more than 180 days go to a file of their month,
+and more of them, oldest first, until the tracker is under its size.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from memrepo.core.access import Access, Accesses
+from memrepo.core.memory import Hot, Memory
+from memrepo.policies.hotcache import hot_of, unused
+from memrepo.policies.tiers import TierRules, effective
+
+HYGIENE, REFCOUNT, REPORT = "hygiene.json", "refcount.json", "promote_report.md"
+LOG = "hygiene-log-{month}.json"
+KEPT = timedelta(days=180)
+SIZE = 50 * 1024
+WEEK = 7
+_LOGS = ("promotionLog", "demotionLog")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """A promotion, demotion or archiving that history tells of."""
+
+    op: str
+    memory: str
+    when: datetime
+    reason: str
+
+
+def key_of(memory: Memory) -> str:
+    """Return the name of an entry on the hot cache: `<layer>:<slug>`."""
+    return f"{memory.layer}:{memory.slug}"
+
+
+def file_key(memory: Memory) -> str:
+    """Return the name of an entry behind it: `memory/<layer>.md:<slug>`."""
+    return f"memory/{memory.layer}.md:{memory.slug}"
+
+
+def hygiene_files(
+    memories: Mapping[str, Memory], accesses: Accesses, logged: Iterable[Logged], now: datetime
+) -> dict[str, bytes]:
+    """Return hygiene.json and its monthly logs by name; memories without an access are left out."""
+    found = sorted((m for m in memories.values() if not _is_other(m)), key=lambda m: m.path)
+    events = [e for e in logged if e.memory in memories]
+    tracker: dict[str, Any] = {
+        "L1accessLog": {
+            key_of(m): _hot_entry(m, accesses, now) for m in found if hot_of(m) is not None
+        },
+        "accessLog": {
+            file_key(m): _entry(access)
+            for m in found
+            if m.status == "active" and hot_of(m) is None and (access := _counted(m, accesses))
+        },
+        "promotionLog": _log("promote", events, memories), "demotionLog": [],
+        "archiveQueue": [_archived(m, events) for m in found if m.status == "archived"],
+    }  # fmt: skip
+    tracker["demotionLog"] = _log("demote", events, memories)
+    return _cut(tracker, (now - KEPT).date().isoformat())
+
+
+def refcount_file(
+    notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
+) -> bytes:
+    """Return refcount.json: by tier and file, how often each note was retrieved, and when."""
+    found = {}
+    for note in sorted(notes, key=lambda m: m.path):
+        access = accesses.of(note.id)
+        created = note.time("created")
+        entry: dict[str, Any] = {
+            "total": access.total, "7d": access.within(WEEK, now),
+            "timestamps": sorted(at for at, _ in access.recent),
+            "user_marked": note.flag("user_marked"), "summarized": "gist" in note.fields,
+            "created": int(created.timestamp()) if created else 0,
+        }  # fmt: skip
+        if note.flag("promoted"):
+            entry["promoted"] = True
+        found[f"{effective(note, access, now, rules)}/{note.slug}.md"] = entry
+    return _spelled(found)
+
+
+def _is_other(memory: Memory) -> bool:
+    return memory.type in ("note", "chunk") or memory.status not in ("active", "archived")
+
+
+def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, Any]:
+    last = next(iter(accesses.of(memory.id).recent), None)
+    return {
+        "sessionsSinceAccess": unused(memory, accesses, now),
+        "lastAccess": _day(accesses.of(memory.id).last), "lastSessionId": last[1] if last else None,
+        "pinned": memory.flag("pinned"),
+    }  # fmt: skip
+
+
+def _counted(memory: Memory, accesses: Accesses) -> tuple[tuple[int, str], ...]:
+    hot: Hot | None = memory.fields.get("hot")
+    return accesses.of(memory.id).since(hot.until if hot is not None else None)
+
+
+def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    sessions = sorted({id_ for _, id_ in recent})
+    return {
+        "accessCount": len(sessions), "sessions": sessions,
+        "lastAccess": _day(Access(recent=tuple(recent)).last),
+    }  # fmt: skip
+
+
+def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> list[dict[str, str]]:
+    """Return the log of one kind, oldest first; of the newest the memory itself knows the day."""
+    ends = ("L2", "L1") if op == "promote" else ("L1", "L2")
+    rows, newest = [], set[str]()
+    for event in sorted(events, key=lambda e: (e.when, e.memory), reverse=True):
+        if event.op != op:
+            continue
+        hot: Hot | None = memories[event.memory].fields.get("hot")
+        known = None if hot is None else hot.since if op == "promote" else hot.until
+        at = event.when if event.memory in newest or known is None else known
+        newest.add(event.memory)
+        rows.append({
+            "entry": file_key(memories[event.memory]), "from": ends[0], "to": ends[1],
+            "at": at.date().isoformat(), "reason": event.reason,
+        })  # fmt: skip
+    return rows[::-1]
+
+
+def _archived(memory: Memory, events: Sequence[Logged]) -> dict[str, Any]:
+    mine = [e for e in events if e.op == "archive" and e.memory == memory.id]
+    reason = max(mine, key=lambda e: e.when).reason if mine else ""
+    at = _day(memory.time("archived_at"))
+    return {"entry": file_key(memory), "archivedAt": at, "reason": reason}
+
+
+def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
+    """Move what is old out of the logs, then months, oldest first, while the file is too large."""
+    months: dict[str, dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in _LOGS})
+    rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))
+    while rows and (rows[0][0] < oldest or len(_spelled(tracker)) > SIZE):
+        month = rows[0][0][:7]
+        for name in _LOGS:
+            gone = [r for r in tracker[name] if r["at"][:7] == month and (
+                r["at"] < oldest or rows[0][0] >= oldest
+            )]  # fmt: skip
+            months[month][name] += gone
+            tracker[name] = [r for r in tracker[name] if r not in gone]
+        rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))
+    files = {LOG.format(month=month): _spelled(logs) for month, logs in sorted(months.items())}
+    return {HYGIENE: _spelled(tracker), **files}
+
+
+def _day(when: datetime | None) -> str | None:
+    return when.date().isoformat() if when is not None else None
+
+
+def _spelled(record: Any) -> bytes:
+    return json.dumps(record, ensure_ascii=False, indent=1).encode() + b"\n"

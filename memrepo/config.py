@@ -18,6 +18,7 @@ from memrepo.core.layout import CONFIG_NAME
 from memrepo.keys import MORE, Key, chunks_of, rules_of, special_value, weights_of
 from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
 from memrepo.policies.chunking import ChunkRules
+from memrepo.policies.compression import CompressionRules
 from memrepo.policies.lexicon import Lexicon, lexicon
 from memrepo.policies.ranking import Weights
 from memrepo.policies.upkeep import Rules
@@ -191,6 +192,15 @@ class Config:
     def weights(self) -> Weights:
         """Return what each signal weighs in recall."""
         return weights_of(self.get)
+
+    @property
+    def compression(self) -> CompressionRules:
+        """Return when runs compress memories, and which never."""
+        return CompressionRules(
+            enabled=self.get("compression.enabled"), trigger=self.get("compression.trigger"),
+            keep=self.get("compression.keep"), below=self.get("compression.below"),
+            protected=self.get("compression.protected_tags"),
+        )  # fmt: skip
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read."""

@@ -88,6 +88,17 @@ ENRICHMENT: tuple[Key, ...] = (
         doc="Whether runs link memories that name the same."),
     Key(name="links.most", kind="count", default=5,
         doc="Links that a memory may have before runs add none."),
+    Key(name="compression.enabled", kind="flag", default=True,
+        doc="Whether runs put old memories of low importance together in summaries."),
+    Key(name="compression.trigger", kind="whole", default=1000,
+        doc="How many memories must be active, notes not counted, before any is compressed."),
+    Key(name="compression.keep", kind="count", default=300,
+        doc="The newest memories that are never compressed."),
+    Key(name="compression.below", kind="weight", default=0.45,
+        doc="Only memories of a lower importance are compressed."),
+    Key(name="compression.protected_tags", kind="texts",
+        default=("commitment", "preference", "decision"),
+        doc="Tags and types that are never compressed."),
 )  # fmt: skip
 
 CHECKS: tuple[Key, ...] = (

@@ -74,6 +74,13 @@ def gist(note: dict[str, Any], **changes: Any) -> str:
     return json.dumps({"gist": {"title": said, "tags": [], "summary": said, **changes}})
 
 
+def summary(memories: list[dict[str, Any]], **changes: Any) -> str:
+    """Return a sound summary of memories: the first words of each."""
+    facts = [" ".join(m["text"].split()[:6]) for m in memories[:3]]
+    said = {"title": facts[0], "text": facts[0], "facts": facts, "entities": [], **changes}
+    return json.dumps({"summary": said})
+
+
 def good(question: str) -> str:
     """Answer a question as it should be answered."""
     found = evidence(question)
@@ -83,6 +90,8 @@ def good(question: str) -> str:
         return finding()
     if "notes" in found:
         return gist(found["notes"][0])
+    if "memories" in found:
+        return summary(found["memories"])
     return json.dumps({"claims": [claim(c) for c in found["clusters"]]})
 
 

@@ -11,12 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from memrepo.commands.compressing import Pressing, compression
 from memrepo.commands.lifecycle import played
 from memrepo.commands.offering import Offered
 from memrepo.commands.session import Desk
 from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.keys import links_of
+from memrepo.policies.importance import importance_of
+from memrepo.policies.linking import link_step
 from memrepo.purify.among import among
 
 
@@ -26,7 +30,8 @@ class Setting:
 
     `judge` is None where no model is to be asked: a dry run, or one whose judge gave up on what is
     new. `never` holds the fingerprints of what a person took back or refused, `compared` the prints
-    of pairs of memories that a model let stand before.
+    of pairs of memories that a model let stand before; `room` bounds how many memories may leave
+    recall for a summary.
     """
 
     desk: Desk
@@ -34,6 +39,7 @@ class Setting:
     judge: Judge | None
     never: frozenset[str] = frozenset()
     compared: frozenset[str] = frozenset()
+    room: int = 0
 
 
 Part = Callable[[State, Setting], Offered]
@@ -59,7 +65,28 @@ def contradictions(state: State, setting: Setting) -> Offered:
     )  # fmt: skip
 
 
-PARTS: tuple[Part, ...] = (contradictions,)
+def summaries(state: State, setting: Setting) -> Offered:
+    """Put old memories of low importance together."""
+    config = setting.desk.config
+    how = Pressing(
+        rules=config.compression, now=setting.now, judge=setting.judge, never=setting.never,
+        room=setting.room, score=lambda m: importance_of(m, config.lexicon).importance.score,
+    )  # fmt: skip
+    return compression(state, how)
+
+
+def links(state: State, setting: Setting) -> Offered:
+    """Link claims that mention the same names, in one commit: those that are left."""
+    config = setting.desk.config
+    rules = links_of(config.get)
+    if not rules.expand:
+        return Offered()
+    aliases = config.get("entities.aliases")
+    step = link_step(state.active, aliases, rules, setting.never)
+    return Offered(steps=(step,) if step else ())
+
+
+PARTS: tuple[Part, ...] = (contradictions, summaries, links)
 """What consolidation consists of, in order: each part sees what the one before it left."""
 
 

@@ -12,8 +12,8 @@ SAID = (
     ("memories_reworded", "reworded"), ("contested", "contested"),
     ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
     ("nominated", "nominated"), ("tier_moves", "moved"), ("pruned", "pruned"),
-    ("archived", "archived"), ("hot_new", "made hot"), ("hot_gone", "no longer hot"),
-    ("restored", "restored"), ("linked", "linked"),
+    ("archived", "archived"), ("summaries", "summaries"), ("hot_new", "made hot"),
+    ("hot_gone", "no longer hot"), ("restored", "restored"), ("linked", "linked"),
 )  # fmt: skip
 """Counts for the subject of a run's merge, the weightiest first."""
 FULL = (
@@ -28,13 +28,15 @@ FULL = (
     ("memories_reworded", "reworded"), ("contested", "contested"), ("notes_new", "new notes"),
     ("notes_grown", "notes that grew"), ("nominated", "nominated notes judged"),
     ("tier_moves", "notes moved between tiers"), ("pruned", "pruned"), ("archived", "archived"),
+    ("summaries", "summaries made"), ("summarised", "memories that they speak for"),
     ("hot_new", "new on the hot cache"), ("hot_gone", "gone from the hot cache"),
     ("restored", "restored: retrieved before their prune"), ("linked", "linked to others"),
 )  # fmt: skip
 """Counts for the full report."""
 _LIFE = (
     ("nominated", "nominate"), ("tier_moves", "tier"), ("pruned", "prune"), ("archived", "archive"),
-    ("hot_new", "promote"), ("hot_gone", "demote"), ("restored", "restore"),
+    ("summaries", "compress"), ("hot_new", "promote"), ("hot_gone", "demote"),
+    ("restored", "restore"),
 )  # fmt: skip
 
 
@@ -43,8 +45,9 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
     reworded = _updated(steps, "reword")
     changes = [change for step in steps if step.op != "restore" for change in step.changes]
-    new = [c.memory for c in changes if isinstance(c, Create)]
+    new = [c.memory for c in changes if isinstance(c, Create) and c.memory.type != "summary"]
     ops = [step.op for step in steps]
+    summarised = _updated(steps, "compress")
     return {
         "memories_new": sum(not m.is_note for m in new), "notes_new": sum(m.is_note for m in new),
         "superseded": ops.count("supersede"), "contested": ops.count("flag"),
@@ -52,6 +55,7 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
         "memories_reworded": sum(id_ not in notes for id_ in reworded),
         "notes_grown": sum(id_ in notes for id_ in reworded),
         **({"linked": count} if (count := len(_updated(steps, "link"))) else {}),
+        **({"summarised": len(summarised)} if summarised else {}),
         **{name: count for name, op in _LIFE if (count := ops.count(op))},  # type: ignore[arg-type]
     }  # fmt: skip
 

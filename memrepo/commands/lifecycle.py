@@ -1,7 +1,6 @@
-"""What a run does beside its news: what time and use ask for, then links that are lacking.
+"""The lifecycle stage of a run: what time and use ask for, decided from the ledger at one commit.
 
-The lifecycle is decided from the ledger at one commit. A reconciliation has neither: it is
-reviewed, and what is owed to age is not a matter of opinion.
+A reconciliation has none: it is reviewed, and what is owed to age is not a matter of opinion.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from memrepo.commands.gisting import gisted
 from memrepo.commands.offering import Offered
@@ -21,9 +21,7 @@ from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
-from memrepo.keys import links_of
 from memrepo.policies.hotcache import HotRules
-from memrepo.policies.linking import link_step
 from memrepo.policies.nomination import Candidate, nominated
 from memrepo.policies.upkeep import AGEING, Upkeep, upkeep
 from memrepo.purify.holding import fingerprints
@@ -38,13 +36,15 @@ from memrepo.views.pages import render_views
 class Owed:
     """What the stage proposes, findings, and the ledger's commit that it decided from.
 
-    `gists` tells of the gists that the run's judge was asked for.
+    `gists` tells of the gists that the run's judge was asked for; `room` is how many more memories
+    may leave recall in this run.
     """
 
     steps: tuple[Step, ...] = ()
     problems: tuple[Problem, ...] = ()
     gists: Offered = field(default_factory=Offered)
     ledger: str = ""
+    room: int = 0
 
 
 def owed(
@@ -64,7 +64,7 @@ def owed(
     gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
     return Owed(
         steps=(*back, *gists.steps), problems=(*found.problems, *gists.problems),
-        ledger=ledger.tip(), gists=gists,
+        ledger=ledger.tip(), gists=gists, room=found.room,
     )  # fmt: skip
 
 
@@ -99,11 +99,14 @@ def owed_upkeep(
     manifests: Iterable[Recorded], never: frozenset[str],
 ) -> Upkeep:  # fmt: skip
     """Return the upkeep of a state by the desk's rules."""
-    spent = _spent(desk, state, now, manifests)
-    return upkeep(
+    counts = _counts(desk, state, now, manifests)
+    spent = sum(int(c.get(name, 0)) for c in counts for name in PACED)
+    found = upkeep(
         state, accesses, now, desk.config.rules, spent=spent,
         allowed=lambda step: _is_allowed(step, never),
     )  # fmt: skip
+    # What is compressed together depends on all that is left: once a moment is enough.
+    return replace(found, room=0) if any(c.get("summaries") for c in counts) else found
 
 
 def _is_allowed(step: Step, never: frozenset[str]) -> bool:
@@ -111,22 +114,16 @@ def _is_allowed(step: Step, never: frozenset[str]) -> bool:
     return step.op == "tier" or not fingerprints(step.op, step.memory_ids) & never
 
 
-def linked(
-    desk: Desk, state: State, kept: Sequence[Step], never: frozenset[str]
-) -> tuple[Step, ...]:
-    """Return the links that are lacking on the state that the steps kept so far lead to."""
-    rules = links_of(desk.config.get)
-    if not rules.expand:
-        return ()
-    step = link_step(played(state, kept).active, desk.config.get("entities.aliases"), rules, never)
-    return (step,) if step else ()
+PACED = ("pruned", "archived", "summarised")
+"""Counts of a manifest that use up the pace, which is one a moment."""
 
 
-def _spent(desk: Desk, state: State, now: datetime, manifests: Iterable[Recorded]) -> int:
-    """Count what runs at this very moment pruned and archived: the pace is one a moment."""
+def _counts(
+    desk: Desk, state: State, now: datetime, manifests: Iterable[Recorded]
+) -> list[dict[str, Any]]:
+    """Return the counts of the runs at this very moment."""
     paths = [desk.tree.layout.manifest(m.run) for m in manifests if m.now == format_time(now)]
-    counts = [json.loads(state.files[path]).get("counts", {}) for path in paths]
-    return sum(int(c.get("pruned", 0)) + int(c.get("archived", 0)) for c in counts)
+    return [json.loads(state.files[path]).get("counts", {}) for path in paths]
 
 
 def opinions(steps: Iterable[Step]) -> tuple[Change, ...]:

@@ -15,6 +15,8 @@ from memrepo.core.judging import (
     GistRequest,
     Judge,
     PromotionRequest,
+    Summary,
+    SummaryRequest,
     Suspicion,
     Usage,
     Verdict,
@@ -74,6 +76,12 @@ class WatchedJudge:
         gist = self.judge.gist(request)
         self.tick("notes gisted")
         return gist
+
+    def summarise(self, request: SummaryRequest) -> Summary:
+        """Ask for the summary of some memories, and count it."""
+        summary = self.judge.summarise(request)
+        self.tick("summaries")
+        return summary
 
 
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from memrepo.commands.consolidating import Setting as Consolidating
 from memrepo.commands.consolidating import consolidated
 from memrepo.commands.drafting import Drafter, Proposal, waiting_units
-from memrepo.commands.lifecycle import Owed, linked, nominees_of, opinions, owed, played
+from memrepo.commands.lifecycle import Owed, nominees_of, opinions, owed, played
 from memrepo.commands.offering import Offered
 from memrepo.commands.progress import Tick, watched
 from memrepo.commands.recalling import index_of
@@ -93,7 +93,8 @@ def propose(
         offered = consolidated(
             played(state, (*parted.kept, *life.steps)),
             Consolidating(
-                desk=desk, now=now, judge=asked, never=back | never, compared=compared
+                desk=desk, now=now, judge=asked, never=back | never, compared=compared,
+                room=life.room,
             ),
         )  # fmt: skip
     problems += (*life.problems, *offered.problems)
@@ -103,8 +104,6 @@ def propose(
         # Should the chain not land, the one that is computed anew finds no question to pay for.
         wish.kept.keep({}, beside.usage)
     steps = (*parted.kept, *life.steps, *offered.steps)
-    if wish.mode == "incremental":
-        steps = (*steps, *linked(desk, state, steps, back | never))
     drafter = Drafter(
         desk=desk, state=state, judge=judge, now=now, mode=wish.mode, manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),

@@ -18,7 +18,7 @@ from memrepo.core.references import REFERENCES, targets
 from memrepo.core.state import State
 
 RULES: Mapping[str, str] = {
-    "reference-lost": "Links, supersessions, duplicate_of and parent name a memory that exists.",
+    "reference-lost": "Links, supersessions and other references name a memory that exists.",
     "supersession-half": "Of two memories either both know of a supersession or neither does.",
     "supersession-status": "A memory is superseded exactly when another one replaced it.",
     "supersession-cycle": "No memory replaces, over others, itself.",

@@ -320,6 +320,28 @@ class GistRequest:
     fault: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What stands for several memories: title, a few sentences, single facts, and names."""
+
+    title: str
+    text: str
+    facts: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryRequest:
+    """The question for the summary of memories about one topic (or none), oldest first.
+
+    `fault` as in the question for a gist.
+    """
+
+    topic: str
+    memories: tuple[Memory, ...]
+    fault: str = ""
+
+
 class Judge(Protocol):
     """What scores and words; the offline rules, a model, a command or a recording."""
 
@@ -350,3 +372,6 @@ class Judge(Protocol):
 
     def gist(self, request: GistRequest) -> Gist:
         """Return title, tags and summary of a note; raises as Pass 1 does."""
+
+    def summarise(self, request: SummaryRequest) -> Summary:
+        """Return what may stand for some memories; raises as Pass 1 does."""

@@ -6,7 +6,9 @@ from typing import Any
 
 from memrepo.core.memory import Link, Memory
 
-REFERENCES = ("links", "supersedes", "superseded_by", "parent", "duplicate_of")
+REFERENCES = (
+    "links", "supersedes", "superseded_by", "compressed_into", "parent", "duplicate_of",
+)  # fmt: skip
 """The fields that hold ids of other memories."""
 
 

@@ -166,6 +166,8 @@ FIELDS: tuple[Field, ...] = (
           doc="Memories that replaced this one."),
     Field(name="superseded_at", kind=Time(), merge="lww", doc="When it was replaced."),
     Field(name="archived_at", kind=Time(), merge="lww", doc="When it was archived."),
+    Field(name="compressed_into", kind=memory_ref(), merge="lww",
+          doc="The summary that speaks for it since it was archived."),
     Field(name="parent", kind=memory_ref(), merge="lww", doc="The memory a chunk is part of."),
     Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
     Field(name="sources", kind=ListOf(_SOURCE, limit=10_000), merge="set3", default=(),

@@ -1,6 +1,6 @@
-"""Whether a note supports what a judge calls its gist: nothing may stand there that it lacks.
+"""Whether memories support what a judge makes of them: nothing may stand there that they lack.
 
-Words are compared, not meanings: every word, name and number of the gist must stand in the note,
+Words are compared, not meanings: every word, name and number of a gist must stand in its note,
 and no sentence may lose or gain a negation against the sentence it is made of. A sentence that
 joins words of several true ones into a false one is not found.
 """
@@ -8,13 +8,21 @@ joins words of several true ones into a false one is not found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 
 from memrepo.core.ids import normalise, visible
+from memrepo.core.judging import Summary, SummaryRequest
 from memrepo.core.memory import Gist, Memory
 from memrepo.judges.wordlists import NEGATION
+from memrepo.policies import summaries
+from memrepo.policies.entities import LONGEST
 from memrepo.policies.gists import LENGTH, TAGS, TITLE, gist_of, sentences
 from memrepo.policies.matching import tokens
+from memrepo.policies.summaries import summary_of
+
+Places = Sequence[tuple[str, str]]
+"""Texts of an answer, each with the name of its field."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TAG = re.compile(r"[\w][\w .+/-]{0,39}")
@@ -26,43 +34,80 @@ def fault_in(gist: Gist, note: Memory) -> str:
     """Return what is wrong with a gist of a note, as a judge is told it; empty when it is sound."""
     if gist == gist_of(note):
         return ""
-    return next(_faults(gist, note), "")
+    places = [("title", gist.title), ("summary", gist.summary), *(("tags", t) for t in gist.tags)]
+    bounds = {"title": TITLE, "summary": LENGTH}
+    faults = chain(
+        _misshapen(places, bounds), _bad_tags(gist.tags),
+        _unsupported(places, [note], ("summary",), "the note"),
+    )  # fmt: skip
+    return next(faults, "")
 
 
-def _faults(gist: Gist, note: Memory) -> Iterator[str]:
-    yield from _misshapen(gist)
-    whole = "\n".join((note.text("title"), *note.texts("tags"), note.body))
-    known, numbers = tokens(whole), set(_NUMBER.findall(normalise(whole)))
-    for place, text in _texts(gist):
-        if foreign := sorted(w for w in tokens(text) - known if _tells(w, text)):
-            yield f"{place}: not in the note: {', '.join(foreign[:5])}"
-        if wrong := sorted(set(_NUMBER.findall(normalise(text))) - numbers):
-            yield f"{place}: a number that is not in the note: {', '.join(wrong[:5])}"
-    said = sentences(whole)
-    for sentence in sentences(gist.summary):
-        near = max(said, key=lambda s: _likeness(sentence, s), default="")
-        if _negated(sentence) != _negated(near):
-            yield "summary: a negation was lost or added"
+def fault_in_summary(said: Summary, request: SummaryRequest) -> str:
+    """Return what is wrong with a summary of memories, as a judge is told it."""
+    if said == summary_of(request.topic, request.memories):
+        return ""
+    places = [("title", said.title), ("text", said.text)]
+    places += [("facts", fact) for fact in said.facts]
+    places += [("entities", name) for name in said.entities]
+    bounds = {
+        "title": summaries.TITLE, "text": summaries.LENGTH, "facts": summaries.FACT,
+        "entities": LONGEST,
+    }  # fmt: skip
+    faults = chain(
+        _misshapen(places, bounds), _too_many(said),
+        _unsupported(places, request.memories, ("text", "facts"), "the memories", request.topic),
+    )  # fmt: skip
+    return next(faults, "")
 
 
-def _misshapen(gist: Gist) -> Iterator[str]:
-    for place, text in _texts(gist):
+def _misshapen(places: Places, bounds: Mapping[str, int]) -> Iterator[str]:
+    for place, text in places:
         if text != " ".join(visible(text).split()):
             yield f"{place}: more than one line, or characters that nobody sees"
-    for place, text, most in (("title", gist.title, TITLE), ("summary", gist.summary, LENGTH)):
-        if not text or len(text) > most:
+    for place, text in places:
+        most = bounds.get(place, 0)
+        if most and not 0 < len(text) <= most:
             yield f"{place}: {len(text)} characters, expected 1 to {most}"
-    if len(gist.tags) > TAGS:
-        yield f"tags: {len(gist.tags)}, expected at most {TAGS}"
-    if any(not _TAG.fullmatch(tag) for tag in gist.tags) or len(set(gist.tags)) < len(gist.tags):
+
+
+def _bad_tags(tags: Sequence[str]) -> Iterator[str]:
+    if len(tags) > TAGS:
+        yield f"tags: {len(tags)}, expected at most {TAGS}"
+    if any(not _TAG.fullmatch(tag) for tag in tags) or len(set(tags)) < len(tags):
         yield "tags: each must be one to forty letters, and none may stand twice"
 
 
-def _texts(gist: Gist) -> Iterator[tuple[str, str]]:
-    yield "title", gist.title
-    yield "summary", gist.summary
-    for tag in gist.tags:
-        yield "tags", tag
+def _too_many(said: Summary) -> Iterator[str]:
+    if not 0 < len(said.facts) <= summaries.FACTS:
+        yield f"facts: {len(said.facts)}, expected 1 to {summaries.FACTS}"
+    if len(said.entities) > summaries.ENTITIES:
+        yield f"entities: {len(said.entities)}, expected at most {summaries.ENTITIES}"
+
+
+def _unsupported(
+    places: Places, memories: Sequence[Memory], sentenced: Collection[str], name: str,
+    beside: str = "",
+) -> Iterator[str]:  # fmt: skip
+    """Yield words and numbers that memories lack, and sentences whose negation differs."""
+    whole = "\n".join(part for m in memories for part in _parts(m))
+    known = tokens(f"{whole}\n{beside}")
+    numbers = set(_NUMBER.findall(normalise(f"{whole} {beside}")))
+    for place, text in places:
+        if foreign := sorted(w for w in tokens(text) - known if _tells(w, text)):
+            yield f"{place}: not in {name}: {', '.join(foreign[:5])}"
+        if wrong := sorted(set(_NUMBER.findall(normalise(text))) - numbers):
+            yield f"{place}: a number that is not in {name}: {', '.join(wrong[:5])}"
+    said = sentences(whole)
+    for place, text in places:
+        for sentence in sentences(text) if place in sentenced else ():
+            near = max(said, key=lambda s: _likeness(sentence, s), default="")
+            if _negated(sentence) != _negated(near):
+                yield f"{place}: a negation was lost or added"
+
+
+def _parts(memory: Memory) -> Iterator[str]:
+    yield from (memory.text("title"), *memory.texts("tags"), memory.text("subject"), memory.body)
 
 
 def _tells(word: str, text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -13,6 +13,8 @@ from memrepo.core.judging import (
     Finding,
     GistRequest,
     PromotionRequest,
+    Summary,
+    SummaryRequest,
     Suspicion,
     Usage,
     Verdict,
@@ -25,6 +27,7 @@ from memrepo.judges.prompting import (
     gist_prompt,
     promotion_prompt,
     prompt_hash,
+    summary_prompt,
 )
 from memrepo.purify.replies import (
     Answered,
@@ -32,6 +35,7 @@ from memrepo.purify.replies import (
     read_claims,
     read_finding,
     read_gist,
+    read_summary,
     read_verdicts,
 )
 
@@ -108,16 +112,20 @@ class ModelJudge:
 
     def verify(self, suspicion: Suspicion) -> Finding:
         """Say whether two statements contradict each other."""
-        reply = self._ask(contradiction_prompt(suspicion))
-        found = read_finding(reply.text)
-        if isinstance(found, Unreadable):
-            raise _bad(found, reply)
-        return found
+        return self._one(contradiction_prompt(suspicion), read_finding)
 
     def gist(self, request: GistRequest) -> Gist:
         """Return title, tags and summary of a note, as the reply has them."""
-        reply = self._ask(gist_prompt(request))
-        found = read_gist(reply.text)
+        return self._one(gist_prompt(request), read_gist)
+
+    def summarise(self, request: SummaryRequest) -> Summary:
+        """Return the summary of some memories, as the reply has it."""
+        return self._one(summary_prompt(request), read_summary)
+
+    def _one(self, prompt: Prompt, read: Callable[[str], T | Unreadable]) -> T:
+        """Ask what has one answer, and read it."""
+        reply = self._ask(prompt)
+        found = read(reply.text)
         if isinstance(found, Unreadable):
             raise _bad(found, reply)
         return found

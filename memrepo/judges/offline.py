@@ -20,6 +20,8 @@ from memrepo.core.judging import (
     Profile,
     PromotionRequest,
     PromotionScores,
+    Summary,
+    SummaryRequest,
     Suspicion,
     Usage,
     Verdict,
@@ -45,6 +47,7 @@ from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
 from memrepo.judges.wording import cap, extract, split_title, tidy
 from memrepo.policies.gists import gist_of
 from memrepo.policies.matching import PriorIndex
+from memrepo.policies.summaries import summary_of
 from memrepo.purify.pass2 import with_postures
 from memrepo.purify.routing import affinity, recast, route
 
@@ -126,6 +129,10 @@ class OfflineJudge:
     def gist(self, request: GistRequest) -> Gist:
         """Return the note's heading, its tags and its most telling sentences."""
         return gist_of(request.note)
+
+    def summarise(self, request: SummaryRequest) -> Summary:
+        """Return the most telling sentences of the memories, and the names in them."""
+        return summary_of(request.topic, request.memories)
 
 
 def _unsure(why: str, *, found: bool = False) -> Finding:

@@ -22,19 +22,26 @@ from memrepo.core.judging import (
     GistRequest,
     PriorClaim,
     PromotionRequest,
+    SummaryRequest,
     Suspicion,
 )
 from memrepo.core.secrets import find_secrets, redact
-from memrepo.purify.replies import claims_schema, finding_schema, gist_schema, verdicts_schema
+from memrepo.purify.replies import (
+    claims_schema,
+    finding_schema,
+    gist_schema,
+    summary_schema,
+    verdicts_schema,
+)
 
-PassName = Literal["promotion", "purifier", "contradiction", "gist"]
+PassName = Literal["promotion", "purifier", "contradiction", "gist", "summary"]
 SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
     "promotion": verdicts_schema, "purifier": claims_schema, "contradiction": finding_schema,
-    "gist": gist_schema,
+    "gist": gist_schema, "summary": summary_schema,
 }  # fmt: skip
 FILES: Mapping[PassName, str] = {
     "promotion": "promotion-pass.md", "purifier": "purifier-pass.md",
-    "contradiction": "contradiction.md", "gist": "gist.md",
+    "contradiction": "contradiction.md", "gist": "gist.md", "summary": "summary.md",
 }  # fmt: skip
 # JSON may spell any character by its number: these would look like the end of a fence or a tag.
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
@@ -120,6 +127,21 @@ def gist_prompt(request: GistRequest) -> Prompt:
         name="gist", system=instructions("gist"), context="",
         data=fence("notes", _redacted([row]), {"fault": request.fault} if request.fault else {}),
         items=1, schema=gist_schema(),
+    )  # fmt: skip
+
+
+def summary_prompt(request: SummaryRequest) -> Prompt:
+    """Spell the question for a summary; it depends on nothing but the memories."""
+    rows = [
+        _lean({"title": m.text("title"), "subject": m.text("subject"), "text": m.body,
+               "captured": m.captured})
+        for m in request.memories
+    ]  # fmt: skip
+    head = _lean({"topic": request.topic, "fault": request.fault})
+    return Prompt(
+        name="summary", system=instructions("summary"), context="",
+        data=fence("memories", _redacted(rows), *_redacted([head])), items=1,
+        schema=summary_schema(),
     )  # fmt: skip
 
 

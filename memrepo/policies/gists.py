@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Gist, Memory
@@ -24,11 +25,15 @@ _OFTEN, _SALIENT = 3, 4
 def gist_of(note: Memory) -> Gist:
     """Return the gist of a note; equal notes have equal gists, whoever makes them and when."""
     said = sentences(note.body)
-    counts = Counter(word for one in said for word in tokens(one) if len(word) > 3)
+    counts = word_counts(said)
     title = " ".join(visible(note.text("title") or (said[0] if said else note.slug)).split())
     common = [w for w, n in sorted(counts.items(), key=lambda p: (-p[1], p[0])) if n > 1]
     tags = tuple(dict.fromkeys((*note.texts("tags"), *common)))[:TAGS]
-    return Gist(title=title[:TITLE].rstrip(), tags=tags, summary=_summary(said, counts))
+    return Gist(
+        title=title[:TITLE].rstrip(),
+        tags=tags,
+        summary=" ".join(telling(said, counts, SENTENCES, LENGTH)),
+    )
 
 
 def sentences(text: str) -> list[str]:
@@ -37,15 +42,26 @@ def sentences(text: str) -> list[str]:
     return [part for part in found if part]
 
 
-def _summary(said: list[str], counts: Counter[str]) -> str:
+def word_counts(said: Iterable[str]) -> Counter[str]:
+    """Count in how many of some sentences each longer word stands."""
+    return Counter(word for one in said for word in tokens(one) if len(word) > 3)
+
+
+def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -> list[str]:
+    """Return the sentences that say most, at most so many and so long together, in their order."""
     ranked = sorted(range(len(said)), key=lambda n: (-_weight(said[n], counts), n))
     kept: list[int] = []
-    for number in ranked[:SENTENCES]:
-        if len(" ".join(said[n] for n in (*kept, number))) <= LENGTH:
+    for number in ranked[:most]:
+        if len(" ".join(said[n] for n in (*kept, number))) <= length:
             kept.append(number)
     if not kept and ranked:
-        return said[ranked[0]][: LENGTH - 1].rstrip() + "…"
-    return " ".join(said[n] for n in sorted(kept))
+        return [clipped(said[ranked[0]], length)]
+    return [said[n] for n in sorted(kept)]
+
+
+def clipped(sentence: str, length: int) -> str:
+    """Return a sentence, cut where it is longer than allowed."""
+    return sentence if len(sentence) <= length else sentence[: length - 1].rstrip() + "…"
 
 
 def _weight(sentence: str, counts: Counter[str]) -> float:

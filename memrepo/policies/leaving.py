@@ -12,18 +12,10 @@ from typing import Any
 
 from memrepo.core.changes import Change, Remove, Update
 from memrepo.core.memory import Memory
+from memrepo.core.references import references
 
 _LISTS = ("supersedes", "superseded_by")
-_SINGLE = ("parent", "duplicate_of")
-
-
-def references(memory: Memory) -> set[str]:
-    """Return the ids of memories that a memory's fields name."""
-    found = {link.target for link in memory.fields.get("links", ())}
-    for key in _LISTS:
-        found.update(memory.texts(key))
-    found.update(memory.text(key) for key in _SINGLE if memory.text(key))
-    return found
+_SINGLE = ("compressed_into", "parent", "duplicate_of")
 
 
 class Leaving:

@@ -47,12 +47,16 @@ Play = Callable[[State, Iterable[Step]], State]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """What is owed: steps in order, the state after them, findings, and how much had to wait."""
+    """What is owed: steps in order, the state after them, findings, and how much had to wait.
+
+    `room` is what is left of the pace for others that take memories out of recall.
+    """
 
     steps: tuple[Step, ...]
     state: State
     problems: tuple[Problem, ...] = ()
     waiting: int = 0
+    room: int = 0
 
 
 def upkeep(
@@ -75,7 +79,7 @@ def upkeep(
     hot = [step for step in hot if allowed(step)]
     return Upkeep(
         steps=(*steps, *kept, *hot), state=play(after, hot), problems=tuple(problems),
-        waiting=len(owed) - len(kept),
+        waiting=len(owed) - len(kept), room=max(0, pace - len(kept)),
     )  # fmt: skip
 
 

@@ -18,13 +18,13 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from memrepo.core.judging import NEWER, CanonicalClaim, Finding, Newer, Verdict
+from memrepo.core.judging import NEWER, CanonicalClaim, Finding, Newer, Summary, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.purify.pass1 import in_unit_range
 from memrepo.purify.pass2 import JUDGED_STANDINGS
 
 VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY = "verdicts", "claims", "isContradiction"
-GIST_KEY = "gist"
+GIST_KEY, SUMMARY_KEY = "gist", "summary"
 How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
 
@@ -120,13 +120,28 @@ def gist_schema() -> dict[str, Any]:
 
 def read_gist(text: str) -> Gist | Unreadable:
     """Read the gist of a note; whether the note supports it is for `judges.grounding` to say."""
+    return _read_one(text, GIST_KEY, Gist)
+
+
+@cache
+def summary_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an answer that holds the summary of some memories."""
+    return _object({SUMMARY_KEY: _schema(Summary, "")})
+
+
+def read_summary(text: str) -> Summary | Unreadable:
+    """Read the summary of memories; whether they support it is for `judges.grounding` to say."""
+    return _read_one(text, SUMMARY_KEY, Summary)
+
+
+def _read_one(text: str, key: str, cls: type[T]) -> T | Unreadable:
     objects = [o for _, found in _ladder(text) for o in found if isinstance(o, dict)]
-    answers = [o for o in objects if GIST_KEY in o]
+    answers = [o for o in objects if key in o]
     if not answers:
-        return Unreadable(reason=f"the answer holds no JSON object with {GIST_KEY}")
+        return Unreadable(reason=f"the answer holds no JSON object with {key}")
     faults: list[str] = []
-    values = _values(Gist, answers[-1][GIST_KEY], GIST_KEY, faults)
-    return Unreadable(reason=faults[0]) if faults else Gist(**values)
+    values = _values(cls, answers[-1][key], key, faults)
+    return Unreadable(reason=faults[0]) if faults else cls(**values)
 
 
 def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:

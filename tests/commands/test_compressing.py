@@ -1,0 +1,160 @@
+"""Compression as a stage of runs: paced, shown first, one commit a summary, taken back for good."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo, standing, tree
+from hoards import KEPT, hoard, stored
+
+from memrepo.core.memory import Memory
+
+FIRST, SECOND, THIRD = (f"2026-03-01T{hour}:00:00Z" for hour in ("09", "10", "11"))
+
+
+def configured(repo: Path, *lines: str) -> Path:
+    path = repo / "memrepo.toml"
+    path.write_text("\n".join([path.read_text(), "[compression]", *lines, ""]))
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+    return repo
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository with 60 memories, of which all but the newest five may go."""
+    done(tmp_path, "init", "repo")
+    stored(tmp_path / "repo", hoard(60))
+    return configured(tmp_path / "repo", "trigger = 40", "keep = 5")
+
+
+def summaries(repo: Path) -> list[Memory]:
+    return [m for m in memories(repo).values() if m.type == "summary"]
+
+
+def sources(repo: Path) -> dict[str, Memory]:
+    return {i: m for i, m in memories(repo).items() if m.text("compressed_into")}
+
+
+def assert_linked(repo: Path) -> None:
+    """Assert that every source leads to its summary, and every summary to its sources."""
+    there = {i: m.text("compressed_into") for i, m in sources(repo).items()}
+    back = {link.target: m.id for m in summaries(repo) for link in m.fields["links"]}
+    assert there == back
+    assert there
+
+
+def test_two_thousand_memories_yield_summaries_and_nothing_protected_is_touched(
+    tmp_path: Path,
+) -> None:
+    done(tmp_path, "init", "repo")
+    repo, before = tmp_path / "repo", {m.id: m for m in hoard(2000)}
+    stored(repo, list(before.values()))
+    counts = done(repo, "run", now=FIRST)["counts"]
+    assert 1 < counts["summaries"] == len(summaries(repo))
+    assert 80 < counts["summarised"] == len(sources(repo)) <= 100  # five percent of the memories
+    assert_linked(repo)
+    for id_, memory in sources(repo).items():
+        assert memory.status == "archived"
+        assert memory.body == before[id_].body
+        assert not {*memory.fields} & {key for kept in KEPT for key in kept if key != "type"}
+    newest = sorted(before, key=lambda i: before[i].fields["created"])[-300:]
+    assert not {*newest} & {*sources(repo)}
+    assert done(repo, "run", now=FIRST)["status"] == "skipped"
+    assert memrepo(repo, "check", "--all").exit == 0
+
+
+def test_a_dry_run_shows_what_would_be_compressed_and_writes_nothing(repo: Path) -> None:
+    before = standing(repo)
+    shown = done(repo, "run", "--dry-run", now=FIRST)["counts"]
+    assert standing(repo) == before
+    counts = done(repo, "run", now=FIRST)["counts"]
+    assert (shown["summaries"], shown["summarised"]) == (counts["summaries"], counts["summarised"])
+    assert counts["summaries"] > 0
+
+
+def test_a_summary_is_one_commit_with_its_reason_and_sources_are_found_in_the_archive(
+    repo: Path,
+) -> None:
+    answer = done(repo, "run", now=FIRST)
+    steps = [c for c in answer["commits"] if c["op"] == "compress"]
+    assert len(steps) == len(summaries(repo))
+    shown = git(repo, "show", "--name-only", "--format=%B", steps[0]["id"])
+    assert "Memrepo-Reason: more than 39 memories are active; " in shown
+    paths = re.findall(r"^memories/.*", shown, re.MULTILINE)
+    assert len(paths) == len(steps[0]["memories"])
+    source = next(iter(sources(repo).values()))
+    asked = ["search", source.body, "-k", "3", "--no-touch"]
+    hits = [h["id"] for h in done(repo, *asked)["hits"]]
+    assert source.id not in hits
+    found = done(repo, *asked, "--status", "archived")["hits"]
+    assert source.id in [h["id"] for h in found]
+
+
+def test_runs_go_on_until_too_few_are_left_and_then_change_nothing(repo: Path) -> None:
+    when = iter(f"2026-03-01T{hour:02}:00:00Z" for hour in range(9, 20))
+    while done(repo, "run", now=next(when))["counts"].get("summaries"):
+        assert done(repo, "run", now=FIRST)["counts"].get("summaries") is None
+    assert_linked(repo)
+    assert_sound(repo)
+    was = tree(repo)
+    assert done(repo, "run", now="2026-03-01T20:00:00Z")["status"] == "skipped"
+    assert tree(repo) == was
+
+
+def test_what_is_taken_back_is_recalled_again_and_never_compressed_again(repo: Path) -> None:
+    before = tree(repo)
+    step = next(c for c in done(repo, "run", now=FIRST)["commits"] if c["op"] == "compress")
+    done(repo, "revert", step["id"], now=SECOND)
+    freed = {id_ for id_ in step["memories"] if id_ in memories(repo)}
+    assert len(freed) == len(step["memories"]) - 1
+    assert {memories(repo)[i].status for i in freed} == {"active"}
+    for now in (THIRD, "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z"):
+        done(repo, "run", now=now)
+    assert not freed & {*sources(repo)}
+    assert before != tree(repo)
+    assert memrepo(repo, "check", "--all").exit == 0
+
+
+def test_one_source_that_was_restored_stays(repo: Path) -> None:
+    done(repo, "run", now=FIRST)
+    id_ = min(sources(repo))
+    done(repo, "restore", id_, now=SECOND)
+    for now in (THIRD, "2026-03-01T12:00:00Z"):
+        done(repo, "run", now=now)
+    assert memories(repo)[id_].status == "active"
+    assert_linked(repo)
+
+
+def test_the_interlock_holds_a_run_that_would_compress_too_much(repo: Path) -> None:
+    path = repo / "memrepo.toml"
+    path.write_text(path.read_text().replace("[run]", "[run]\npace_pct = 90", 1))
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+    answer = memrepo(repo, "run", now=FIRST)
+    assert answer.exit == 3
+    assert "out of recall" in answer.data["why"]
+    assert summaries(repo) == []
+    done(repo, "accept", now=SECOND)
+    assert_linked(repo)
+
+
+@pytest.fixture(params=["enabled = false", "trigger = 61", "below = 0.2", "keep = 60"])
+def off(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo")
+    stored(tmp_path / "repo", hoard(60))
+    given = {"trigger": "40", "keep": "5", **dict([request.param.split(" = ")])}
+    return configured(tmp_path / "repo", *(f"{key} = {value}" for key, value in given.items()))
+
+
+def test_the_configuration_says_what_is_compressed(off: Path) -> None:
+    assert done(off, "run", now=FIRST)["counts"].get("summaries") is None
+
+
+def test_wrong_thresholds_are_refused(repo: Path) -> None:
+    path: Any = repo / "memrepo.toml"
+    path.write_text(path.read_text().replace("trigger = 40", "below = 1.5"))
+    answer = memrepo(repo, "status")
+    assert answer.exit == 2
+    assert "expected a number from 0 to 1" in answer.error["message"]

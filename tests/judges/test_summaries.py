@@ -1,0 +1,162 @@
+"""Summaries by a run's judge: checked against the memories, never waited for, and on record."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import done, git, memories, memrepo
+from hoards import hoard, stored
+from serving import Act, Service, evidence, good, summary
+
+from memrepo.commands import compressing
+from memrepo.core.judging import Summary, SummaryRequest
+from memrepo.core.memory import Memory
+from memrepo.judges.grounding import fault_in_summary
+from memrepo.policies.summaries import summary_of
+from memrepo.purify import among
+from memrepo.purify.replies import Unreadable, read_summary
+
+NOW, LATER = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"
+
+
+@pytest.fixture
+def hoarding(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository with 60 memories, of which all but the newest five may go."""
+    monkeypatch.setattr(among, "MOST", 0)  # no questions about pairs
+    path = repo / "memrepo.toml"
+    text = path.read_text().replace("[run]", "[run]\npace_pct = 90", 1)
+    path.write_text("\n".join([text, "[compression]", "trigger = 40", "keep = 5", ""]))
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+    done(repo, "run", now="2026-02-28T09:00:00Z")
+    stored(repo, hoard(60))
+    return repo
+
+
+def ask(repo: Path, *more: Any, now: str = NOW) -> Any:
+    return memrepo(repo, "run", "--judge", "anthropic", "--max-change-pct", "90", *more, now=now)
+
+
+def asked(service: Service) -> list[dict[str, Any]]:
+    return [found for q in service.questions() if "memories" in (found := evidence(q))]
+
+
+def summaries(repo: Path) -> list[Memory]:
+    return [m for m in memories(repo).values() if m.type == "summary"]
+
+
+def manifest(repo: Path) -> dict[str, Any]:
+    return json.loads(max((repo / "runs").rglob("*.json")).read_text())
+
+
+def answering(**changes: Any) -> Act:
+    def answer(question: str) -> str:
+        found = evidence(question)
+        return summary(found["memories"], **changes) if "memories" in found else good(question)
+
+    return Act(answer=answer)
+
+
+def test_the_judge_words_the_summaries_and_what_it_cost_is_on_record(
+    service: Service, hoarding: Path
+) -> None:
+    assert ask(hoarding).exit == 0
+    questions = asked(service)
+    assert len(questions) == len(summaries(hoarding)) > 1
+    titles = {" ".join(q["memories"][0]["text"].split()[:6]) for q in questions}
+    assert {m.text("title") for m in summaries(hoarding)} == titles
+    assert manifest(hoarding)["calls"] >= len(questions)
+    service.asked.clear()
+    ask(hoarding, now=NOW)
+    assert asked(service) == []
+
+
+def test_a_dry_run_does_not_ask(service: Service, hoarding: Path) -> None:
+    assert ask(hoarding, "--dry-run").data["counts"]["summaries"] > 0
+    assert asked(service) == []
+
+
+def test_an_unsupported_answer_is_asked_for_again_with_its_fault_then_made_offline(
+    service: Service, hoarding: Path
+) -> None:
+    service.default = answering(text="Zanzibar was flooded.")
+    answer = ask(hoarding)
+    assert answer.exit == 0
+    faults = [q.get("fault", "") for q in asked(service)]
+    assert faults[0] == ""
+    assert "text: not in the memories: flooded, zanzibar" in faults[1]
+    assert all("Zanzibar" not in m.body for m in summaries(hoarding))
+    told = [w for w in manifest(hoarding)["warnings"] if w["rule"] == "summary-offline"]
+    assert len(told) == len(summaries(hoarding)) == len(faults) // 2
+
+
+@pytest.mark.parametrize("limit", [("--max-tokens", "10"), ("--max-usd", "0.0001")])
+def test_a_limit_ends_the_asking_and_not_the_compression(
+    service: Service, hoarding: Path, limit: tuple[str, str]
+) -> None:
+    answer = ask(hoarding, *limit)
+    assert (answer.exit, asked(service)) == (0, [])
+    assert answer.data["counts"]["summaries"] == len(summaries(hoarding)) > 1
+    rules = [w["rule"] for w in manifest(hoarding)["warnings"]]
+    assert rules.count("summary-offline") == 1
+
+
+def test_what_is_beyond_the_number_a_run_asks_for_is_made_offline(
+    service: Service, hoarding: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compressing, "MOST", 1)
+    assert ask(hoarding).exit == 0
+    assert len(asked(service)) == 1 < len(summaries(hoarding))
+
+
+SOURCES = (
+    Memory(path="a.md", fields={"id": "mem-a"}, body="Maybe the crane of bay 4 was not painted."),
+    Memory(path="b.md", fields={"id": "mem-b"}, body="Vera lifts 12 crates a day. It rained."),
+)
+SOUND = Summary(
+    title="The crane of bay 4", text="Maybe the crane of bay 4 was not painted.",
+    facts=("Vera lifts 12 crates a day.",), entities=("Vera",),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, ""),
+        ({"title": ""}, "title: 0 characters"),
+        ({"title": "x" * 121}, "title: 121 characters"),
+        ({"text": "The crane was painted."}, "text: a negation was lost or added"),
+        ({"facts": ("Vera never lifts 12 crates a day.",)}, "facts: not in the memories: never"),
+        ({"facts": ("Vera lifts 13 crates a day.",)}, "facts: not in the memories: 13"),
+        ({"facts": ()}, "facts: 0, expected 1 to 10"),
+        ({"facts": ("It rained.",) * 11}, "facts: 11, expected 1 to 10"),
+        ({"entities": ("Mallory",)}, "entities: not in the memories: mallory"),
+        ({"entities": ("Vera",) * 11}, "entities: 11, expected at most 10"),
+        ({"text": "It rained.\n## Sources"}, "text: more than one line"),
+        ({"facts": ("y" * 241,)}, "facts: 241 characters, expected 1 to 240"),
+    ],
+)  # fmt: skip
+def test_what_the_checks_refuse_of_a_summary(changes: dict[str, Any], fault: str) -> None:
+    request = SummaryRequest(topic="", memories=SOURCES)
+    found = fault_in_summary(replace(SOUND, **changes), request)
+    assert found.startswith(fault)
+    assert bool(found) == bool(fault)
+    assert fault_in_summary(summary_of("", SOURCES), request) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "holds no JSON object with summary"),
+        ('{"summary": []}', "summary is not an object"),
+        ('{"summary": {"title": "a"}}', "summary.text is missing"),
+        ('{"summary": {"title": "a", "text": "b", "facts": "c"}}', "summary.facts is not a list"),
+    ],
+)
+def test_an_answer_that_is_no_summary_is_refused(text: str, reason: str) -> None:
+    found = read_summary(text)
+    assert isinstance(found, Unreadable)
+    assert reason in found.reason

@@ -1,0 +1,180 @@
+"""What is compressed, what never is, what goes together, and what stands in its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hoards import BORN, HEDGED, KEPT, hoard, memory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memrepo.core import closure, codec
+from memrepo.core.changes import Create, Update
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Hot, Memory
+from memrepo.core.state import Files, State, apply
+from memrepo.policies.compression import (
+    LARGEST,
+    LEAST,
+    SMALLEST,
+    CompressionRules,
+    candidates,
+    compressed,
+    groups,
+)
+from memrepo.policies.importance import importance_of
+from memrepo.policies.lexicon import lexicon
+from memrepo.policies.summaries import summary_of
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+RULES = CompressionRules(trigger=20, keep=5)
+WORDS = lexicon({})
+
+
+def score(found: Memory) -> float:
+    return importance_of(found, WORDS).importance.score
+
+
+def state(memories: list[Memory]) -> State:
+    start = State(layout=Layout(), files=Files({}, {}), memories={})
+    return apply(start, [Create(memory=m) for m in memories])
+
+
+def hedged(count: int) -> list[Memory]:
+    return [memory(n, HEDGED[0].format(about="the crane", n=n)) for n in range(count)]
+
+
+def chosen(memories: list[Memory], rules: CompressionRules = RULES) -> list[Memory]:
+    return candidates(state(memories), rules, score)
+
+
+@pytest.mark.parametrize(
+    ("count", "rules", "expected"),
+    [
+        (20, RULES, 15),
+        (19, RULES, 0),  # below the trigger
+        (20, replace(RULES, keep=10), 10),
+        (20, replace(RULES, keep=11), 0),  # too few candidates
+        (20, replace(RULES, keep=50), 0),
+        (20, replace(RULES, enabled=False), 0),
+        (20, replace(RULES, below=0.35), 0),
+    ],
+)
+def test_from_the_trigger_on_all_but_the_newest(
+    count: int, rules: CompressionRules, expected: int
+) -> None:
+    memories = hedged(count)
+    assert chosen(memories, rules) == memories[:expected]
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    assert CompressionRules() == CompressionRules(
+        enabled=True, trigger=1000, keep=300, below=0.45,
+        protected=("commitment", "preference", "decision"),
+    )  # fmt: skip
+    assert LEAST == 10
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *KEPT, {"type": "decision"}, {"tags": ("PREFERENCE",)}, {"type": "summary"},
+        {"hot": Hot(since=BORN)}, {"status": "archived"}, {"compressed_into": "mem-" + "0" * 16},
+    ],
+)  # fmt: skip
+def test_what_is_protected_is_never_chosen(fields: dict[str, Any]) -> None:
+    memories = hedged(30)
+    memories[3] = memories[3].with_fields(fields)
+    held = State(files=Files({}, {}), memories={m.id: m for m in memories})
+    found = candidates(held, RULES, score)
+    assert memories[3] not in found
+    assert found
+
+
+def test_what_matters_more_and_what_a_person_took_back_is_not_chosen() -> None:
+    memories = hedged(30)
+    memories[0] = replace(memories[0], body="The crane is never lifted by hand.")
+    found = candidates(state(memories), RULES, score, {memories[1].id})
+    assert found == memories[2:25]
+
+
+def test_notes_neither_count_nor_go() -> None:
+    memories = hedged(19)
+    notes = [memory(n, HEDGED[0].format(about="it", n=n), type="note") for n in range(20, 40)]
+    assert chosen([*memories, *notes]) == []
+    memories.append(memory(41, HEDGED[0].format(about="the crane", n=41)))
+    assert chosen([*memories, *notes]) == memories[:15]
+
+
+def test_scopes_and_layers_are_never_mixed_and_topics_come_before_time() -> None:
+    memories = hoard(80)
+    for n, m in enumerate(memories):
+        fields = {"scope": "user:vera"} if n % 3 else {}
+        memories[n] = memory(n, m.body, type="identity" if n % 4 else "fact", **fields)
+    made = groups(memories)
+    ids = [m.id for group in made for m in group.memories]
+    assert len(ids) == len(set(ids))
+    for group in made:
+        assert len({(m.text("scope"), m.layer) for m in group.memories}) == 1
+        assert SMALLEST <= len(group.memories) <= LARGEST
+    assert sum(bool(group.topic) for group in made) > len(made) // 2
+    subjects = [memory(n, f"word{n}", subject="Crane") for n in range(4)]
+    loose = [memory(n, f"other{n}") for n in range(4, 8)]
+    assert [g.topic for g in groups([*subjects, *loose])] == ["Crane", ""]
+
+
+def all_compressed(memories: list[Memory]) -> State:
+    at = state(memories)
+    for group in groups(candidates(at, RULES, score)):
+        said = summary_of(group.topic, group.memories)
+        step = compressed(group, said, at.layout, NOW, by="memrepo/1", why="many")
+        at = apply(at, step.changes)
+    return at
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 90), st.integers(0, 30), st.integers(0, 30))
+def test_every_source_leads_to_its_summary_and_back(count: int, keep: int, skip: int) -> None:
+    memories = hoard(count)[skip:]
+    rules = replace(RULES, keep=keep)
+    at = state(memories)
+    found = candidates(at, rules, score)
+    for group in groups(found):
+        said = summary_of(group.topic, group.memories)
+        step = compressed(group, said, at.layout, NOW, by="memrepo/1", why="many")
+        at = apply(at, step.changes)
+    summaries = {m.id: m for m in at.memories.values() if m.type == "summary"}
+    told = {link.target: m.id for m in summaries.values() for link in m.fields["links"]}
+    assert told == {
+        m.id: m.text("compressed_into") for m in at.memories.values() if m.text("compressed_into")
+    }
+    assert set(told) <= {m.id for m in found}
+    assert {m.id for m in at.memories.values() if m.status == "archived"} == set(told)
+    assert closure.closure(at) == ()
+    assert not {m.id for m in candidates(at, replace(rules, trigger=1), score)} & set(told)
+
+
+def test_a_summary_holds_text_facts_names_and_time_and_reads_back() -> None:
+    at = all_compressed(hoard(60))
+    summary = next(m for m in at.memories.values() if m.type == "summary")
+    for part in ("## Key facts", "## Sources"):
+        assert part in summary.body
+    assert "memories, from 2026-02-20 to 2026-02-20." in summary.body
+    assert summary.layer == "knowledge"
+    assert codec.decode(summary.path, at.files[summary.path]) == (summary, ())
+    source = at.memories[summary.fields["links"][0].target]
+    assert (source.status, source.time("archived_at")) == ("archived", NOW)
+    assert source.body in {m.body for m in hoard(60)}
+
+
+def test_a_reference_to_a_summary_that_is_gone_is_found_and_mended() -> None:
+    at = apply(state(hedged(3)), [
+        Update(id=hedged(1)[0].id, fields={"compressed_into": "mem-" + "1" * 16})
+    ])  # fmt: skip
+    (problem,) = closure.closure(at)
+    assert (problem.rule, problem.key) == ("reference-lost", "compressed_into")
+    updates, _ = closure.close(at)
+    assert closure.closure(apply(at, updates)) == ()

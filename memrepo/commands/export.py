@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from memrepo.checks.artifacts import check_artifacts, has_errors
-from memrepo.commands.placing import place, refuse_place
+from memrepo.commands.lifecycle import hot_rules
+from memrepo.commands.placing import place, place_page, refuse_place
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.tracking import export_hygiene, export_refcount
 from memrepo.commands.when import (
@@ -25,6 +26,15 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.views.artifacts import Exported, Terms, artifacts
 from memrepo.views.bundles import jsonl, okf
+from memrepo.views.hosts import (
+    OURS,
+    Hosted,
+    Limits,
+    agents_block,
+    memory_page,
+    openclaw_files,
+)
+from memrepo.views.vault import vault
 
 PROFILES = ("personal", "business")
 _NAMED = 5
@@ -49,8 +59,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "format", choices=tuple(_FORMATS), metavar="FORMAT",
-        help="artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle),"
-        " hygiene (the hot cache's tracker) or refcount (the notes' tracker and report)",
+        help="artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle), "
+        "obsidian (a vault), openclaw (a workspace), memory-md or agents-md (one page within a "
+        "host's limits), hygiene (the hot cache's tracker) or refcount (the notes' tracker and "
+        "report)",
     )  # fmt: skip
     parser.add_argument("dir", metavar="DIR", help="the folder to write, outside the repository")
     parser.add_argument(
@@ -68,16 +80,20 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """Write the memories at HEAD, or of another time; the repository is not changed."""
     where = (session.where / options.dir).absolute()
     with opened(session) as now:
-        refuse_place(now, where, force=options.force)
+        if options.format not in _PAGES:
+            refuse_place(now, where, force=options.force)
         desk = desk_at(now, options.at)
         whole = desk.tree.state()
         state = _then(desk, whole, options.valid_at)
         made = _FORMATS[options.format](desk, session, options, state)
         commit = desk.tree.commit
         head = heading(desk, options.at, options.valid_at)
+        if options.format in _PAGES and not options.dry_run:
+            for name, page in made.files.items():
+                place_page(now, where / name, page, ours=_PAGES[options.format])
     untrue = len(whole.memories) - len(state.memories)
     left_out = {**made.left_out, **({"not true then": untrue} if untrue else {})}
-    if not options.dry_run:
+    if not options.dry_run and options.format not in _PAGES:
         place(where, made.files)
     data = {
         "format": options.format, "path": str(where), "commit": commit,
@@ -139,10 +155,60 @@ def _refcount(desk: Desk, session: Session, options: argparse.Namespace, state: 
     return export_refcount(desk, session, state)
 
 
+def _obsidian(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    del desk, session, options
+    files, forgotten = vault(state)
+    return Exported(
+        files=files, counts={"memories": len(files)},
+        left_out={"forgotten": forgotten} if forgotten else {},
+    )  # fmt: skip
+
+
+def _openclaw(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    del session, options
+    files = openclaw_files(state, _limits(desk))
+    active = sum(m.type != "chunk" for m in state.active)
+    return Exported(
+        files=files, counts={"memories": active}, left_out=_left(state, active),
+    )  # fmt: skip
+
+
+def _memory_md(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    del session, options
+    return _hosted("MEMORY.md", memory_page(state, _limits(desk)), state)
+
+
+def _agents_md(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
+    path = (session.where / options.dir / "AGENTS.md").absolute()
+    there = path.read_bytes() if path.is_file() else b""
+    return _hosted(path.name, agents_block(state, _limits(desk), there), state)
+
+
+def _limits(desk: Desk) -> Limits:
+    rules = hot_rules(desk)
+    return Limits(lines=rules.max_lines, bytes=rules.max_bytes)
+
+
+def _hosted(name: str, page: Hosted, state: State) -> Exported:
+    left = _left(state, len(page.shown) + page.left_out)
+    left = {**left, **({"beyond the host's limits": page.left_out} if page.left_out else {})}
+    return Exported(files={name: page.data}, counts={"memories": len(page.shown)}, left_out=left)
+
+
+def _left(state: State, told: int) -> dict[str, int]:
+    """Return how many memories a format has no place for: not active, or of other types."""
+    others = len(state.memories) - told
+    return {"not active, or notes": others} if others else {}
+
+
+_PAGES: Mapping[str, bytes] = {"memory-md": OURS, "agents-md": b""}
+"""Formats of one page, and by what an older page is known that gives way; empty: any."""
+
 _Make = Callable[[Desk, Session, argparse.Namespace, State], Exported]
 _FORMATS: Mapping[str, _Make] = {
-    "artifacts": _artifacts, "jsonl": _jsonl, "okf": _okf, "hygiene": _hygiene,
-    "refcount": _refcount,
+    "artifacts": _artifacts, "jsonl": _jsonl, "okf": _okf, "obsidian": _obsidian,
+    "openclaw": _openclaw, "memory-md": _memory_md, "agents-md": _agents_md,
+    "hygiene": _hygiene, "refcount": _refcount,
 }  # fmt: skip
 
 

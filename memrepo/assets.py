@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def asset(*parts: str) -> Path:
-    """Return the path of a shipped file or folder, such as `asset("hooks", "pre-commit")`.
+    """Return the path of a shipped file or folder, such as `asset("hooks", "shim")`.
 
     A wheel carries the folders inside the package; a checkout and an editable install have them
     beside it. A path that does not exist is returned as it is.

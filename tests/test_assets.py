@@ -16,7 +16,7 @@ from memrepo.assets import asset
 @pytest.mark.parametrize(
     "parts",
     [
-        ("hooks", "pre-commit"),
+        ("hooks", "shim"),
         ("templates", "repo", "memrepo.toml"),
         ("templates", "views", "LTMEMORY.md.j2"),
         ("templates", "demo", "workspace", "MEMORY.md"),
@@ -49,4 +49,4 @@ def test_folders_inside_the_package_win_over_those_beside_it(
         text=True,
         check=True,
     )
-    assert Path(answer.stdout.strip()) == (tmp_path / expected / "hooks" / "pre-commit").resolve()
+    assert Path(answer.stdout.strip()) == (tmp_path / expected / "hooks" / "shim").resolve()

@@ -1,4 +1,4 @@
-"""The installed hook asks memrepo, and a missing memrepo never passes for a clean check."""
+"""The installed hooks ask memrepo, and a missing memrepo never passes for a clean check."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memrepo.assets import asset
+from memrepo.store.hooks import HOOKS
 
 Commit = subprocess.CompletedProcess[str]
 
@@ -27,7 +28,9 @@ def repository(tmp_path: Path) -> Path:
     """Make a repository with the hook in place and one staged file."""
     root = tmp_path / "repository"
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    shutil.copy(asset("hooks", "pre-commit"), root / ".git" / "hooks" / "pre-commit")
+    for name in HOOKS:
+        shutil.copy(asset("hooks", "shim"), root / ".git" / "hooks" / name)
+        (root / ".git" / "hooks" / name).chmod(0o755)
     (root / "a.md").write_text("text\n", encoding="utf-8")
     subprocess.run(["git", "add", "a.md"], cwd=root, check=True)
     return root
@@ -38,7 +41,7 @@ def bare_path(tmp_path: Path) -> Path:
     """Make a folder with git and sh and nothing else, to be the whole PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("git", "sh"):
+    for name in ("git", "sh", "dirname", "cat"):
         found = shutil.which(name)
         assert found is not None
         (folder / name).symlink_to(found)
@@ -69,7 +72,7 @@ def test_a_missing_program_stops_the_commit_and_says_how_to_name_it(
 def test_the_program_on_the_path_decides(repository: Path, bare_path: Path, exit_code: int) -> None:
     program(bare_path / "memrepo", exit_code)
     done = commit(repository, bare_path)
-    assert "asked: check --staged" in done.stderr
+    assert "asked: hooks run pre-commit" in done.stderr
     assert done.returncode == exit_code
 
 
@@ -88,3 +91,56 @@ def test_a_configured_program_that_is_gone_falls_back_to_the_path(
     program(bare_path / "memrepo", 0)
     subprocess.run(["git", "config", "memrepo.program", "gone"], cwd=repository, check=True)
     assert commit(repository, bare_path).returncode == 0
+
+
+def test_a_program_whose_environment_is_gone_is_named_and_stops_the_commit(
+    repository: Path, bare_path: Path, tmp_path: Path
+) -> None:
+    gone = tmp_path / "memrepo"
+    gone.write_text("#!/no/such/venv/bin/python\n")
+    gone.chmod(0o755)
+    subprocess.run(["git", "config", "memrepo.program", str(gone)], cwd=repository, check=True)
+    done = commit(repository, bare_path)
+    assert done.returncode != 0
+    assert f"the pre-commit hook cannot start {gone}, so nothing was checked" in done.stderr
+
+
+def test_a_hook_after_the_fact_tells_and_stops_nothing(repository: Path, bare_path: Path) -> None:
+    (repository / ".git" / "hooks" / "pre-commit").unlink()
+    (repository / ".git" / "hooks" / "commit-msg").unlink()
+    assert commit(repository, bare_path).returncode == 0
+    env = {**os.environ, "PATH": str(bare_path)}
+    done = subprocess.run(["git", "checkout", "-q", "-b", "other", "HEAD"], cwd=repository, env=env,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert (done.returncode, "cannot find memrepo" in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_hook_that_was_there_before_is_asked_first(
+    repository: Path, bare_path: Path, tmp_path: Path, exit_code: int
+) -> None:
+    program(bare_path / "memrepo", 0)
+    earlier = repository / ".git" / "hooks" / "pre-commit.before-memrepo"
+    earlier.write_text(f'#!/bin/sh\necho "earlier $#" >&2\nexit {exit_code}\n')
+    earlier.chmod(0o755)
+    done = commit(repository, bare_path)
+    assert "earlier 0" in done.stderr
+    assert (done.returncode, "asked:" in done.stderr) == (exit_code, exit_code == 0)
+
+
+def test_both_hooks_before_a_push_are_given_what_is_pushed(
+    repository: Path, bare_path: Path, tmp_path: Path
+) -> None:
+    program(bare_path / "memrepo", 0).write_text('#!/bin/sh\nsed "s/^/ours $1 $2 $3 /" >&2\n')
+    (bare_path / "sed").symlink_to(str(shutil.which("sed")))
+    elsewhere = tmp_path / "their hooks" / "pre-push"
+    program(elsewhere, 0).write_text('#!/bin/sh\nsed "s/^/theirs /" >&2\n')
+    git = ["git", "-C", str(repository)]
+    subprocess.run([*git, "config", "memrepo.hooksbefore", str(elsewhere.parent)], check=True)
+    subprocess.run([*git, "commit", "-q", "--no-verify", "-m", "a"], check=True)
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "hub")], check=True)
+    env = {**os.environ, "PATH": str(bare_path)}
+    done = subprocess.run([*git, "push", "-q", str(tmp_path / "hub"), "HEAD:x"], env=env,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert "theirs HEAD " in done.stderr
+    assert "ours hooks run pre-push HEAD " in done.stderr

@@ -14,6 +14,7 @@ from memrepo.checks import (
     links,
     manifests,
     memories,
+    messages,
     secrets,
     sizes,
     tags,
@@ -39,8 +40,9 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
 )
 """Rules and what finds them; a new family of rules is one line here."""
 RULES: Mapping[str, Rule] = MappingProxyType({
-    rule.name: rule for rules, _ in _FAMILIES for rule in rules
+    rule.name: rule for rules in (*(r for r, _ in _FAMILIES), messages.RULES) for rule in rules
 })  # fmt: skip
+"""Every rule, those of commit messages included, which `check-message` asks for."""
 
 
 def problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:

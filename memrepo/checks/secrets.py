@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from hashlib import sha256
 
 from memrepo.checks.places import body_line
 from memrepo.checks.rules import Rule, Scene
@@ -78,6 +77,8 @@ def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator
 
 def fingerprint(kind: str, value: str) -> str:
     """Return what a baseline knows a finding by: no value can be read off it."""
+    from hashlib import sha256
+
     return f"{kind}:{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 

@@ -18,22 +18,33 @@ _SHOWN = 200
 
 
 class NothingToFix(MemrepoError):
-    """--fix writes into the work tree: the files must be named."""
+    """--fix writes files: they must be named, or staged."""
 
     exit_code = Exit.USAGE
 
     def __init__(self) -> None:
-        super().__init__("--fix takes the files to mend", fix="memrepo check --fix FILE...")
+        super().__init__(
+            "--fix takes the files to mend", fix="memrepo check --fix FILE..., or --staged --fix"
+        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("files", nargs="*", metavar="FILE", help="only these files")
     parser.add_argument(
-        "--fix", action="store_true", help="mend in the named files what is safe to mend"
+        "--fix", action="store_true",
+        help="mend in the named or staged files what is safe to mend",
+    )  # fmt: skip
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--staged", action="store_true", help="what the next commit would hold")
+    which.add_argument("--all", action="store_true", help="the whole tree at HEAD (the default)")
+    which.add_argument(
+        "--history", action="store_true", help="secrets in all commits that any ref leads to"
     )
-    parser.add_argument("--staged", action="store_true", help="what the next commit would hold")
-    parser.add_argument("--all", action="store_true", help="the whole tree at HEAD (the default)")
+    which.add_argument(
+        "--baseline", action="store_true",
+        help="let the secrets stand that the tree holds now: write them, as hashes, to a file",
+    )  # fmt: skip
     parser.add_argument(
         "--only", action="append", choices=tuple(GROUPS), default=[], metavar="GROUP",
         help=f"only rules of a group ({', '.join(GROUPS)}); may be repeated",
@@ -42,13 +53,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Check and answer 1 where an error was found."""
-    if options.fix and (options.staged or options.all or not options.files):
-        raise NothingToFix
-    if options.files and (options.staged or options.all):
-        word = "--staged" if options.staged else "--all"
-        raise UsageError(
-            f"memrepo check: {word} takes no FILE", fix=f"leave out {word} or the files"
-        )
+    _refuse_odd(options)
+    if options.history or options.baseline:
+        from memrepo.commands import baseline
+
+        return baseline.history(session) if options.history else baseline.baseline(session)
     fixed: list[str] = []
     if options.files:
         opened = checking.named(session.where, options.files)
@@ -57,10 +66,15 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened as checked:
         scene = checked.scene
         if options.fix:
-            from memrepo.commands.mending import mend
+            from memrepo.commands import mending
 
-            scene, fixed = mend(scene, session.now, checked.root, options.only)
+            mend = mending.mend_staged if options.staged else mending.mend
+            scene, fixed = mend(checked, session.now, options.only)
         found = (*checked.early, *registry.problems(scene, options.only))
+        if not (options.files or options.staged) and "secrets" in (options.only or ("secrets",)):
+            from memrepo.commands.scanning import scanned
+
+            found += tuple(p for path, data in scene.files.items() for p in scanned(path, data))
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
     lines = [f"fixed {name}" for name in fixed]
     lines += [f"{n}: not a file of memrepo's, scanned for secrets only" for n in checked.foreign]
@@ -76,3 +90,15 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         text="\n".join(lines) or f"{counted(count, 'file', 'files')}: nothing found",
         exit=Exit.NO if any(p.severity == "error" for p in found) else Exit.DONE,
     )  # fmt: skip
+
+
+def _refuse_odd(options: argparse.Namespace) -> None:
+    """Raise UsageError where options do not go together."""
+    words = ("staged", "all", "history", "baseline")
+    whole = next((word for word in words if getattr(options, word)), "")
+    if options.files and whole:
+        raise UsageError(
+            f"memrepo check: --{whole} takes no FILE", fix=f"leave out --{whole} or the files"
+        )
+    if options.fix and not (options.files or options.staged):
+        raise NothingToFix

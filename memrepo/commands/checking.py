@@ -97,7 +97,7 @@ def staged(where: Path) -> Iterator[Checked]:
     from memrepo.store import light
     from memrepo.store.around import Index, layout_in, wants_in
 
-    with _opened(where) as git:
+    with opened_git(where) as git:
         layout = layout_in(git) or Layout()
         changes = [*light.staged(git)]
         entries = [(path, mode, new) for path, mode, _, new in changes if new]
@@ -119,7 +119,7 @@ def tree(where: Path) -> Iterator[Checked]:
     from memrepo.store import light
     from memrepo.store.around import Whole, layout_in, wants_in
 
-    with _opened(where) as git:
+    with opened_git(where) as git:
         layout = layout_in(git) or Layout()
         owned = [e for e in light.at_head(git) if layout.owns(e[0]) or _hides(layout, e)]
         files, early = _taken(git, layout, owned)
@@ -130,7 +130,8 @@ def tree(where: Path) -> Iterator[Checked]:
 
 
 @contextmanager
-def _opened(where: Path) -> Iterator[Git]:
+def opened_git(where: Path) -> Iterator[Git]:
+    """Open the repository that holds a folder, for reading; raises NotARepository."""
     from memrepo.store.gitenv import NotARepository
     from memrepo.store.light import Git, top_of
 

@@ -17,8 +17,7 @@ from memrepo.commands.timetable import said, timetable
 from memrepo.commands.waiting import all_waiting
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
-from memrepo.store import settings
-from memrepo.store.birth import hook_state, install_hook
+from memrepo.store import hooks, settings
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.health import git_version, interrupted, object_problems
 from memrepo.store.identity import person
@@ -138,17 +137,15 @@ def _index(desk: Desk, fix: bool) -> Finding:
 
 
 def _hook(desk: Desk, fix: bool) -> Finding:
-    shim = asset("hooks", "pre-commit")
-    said = hook_state(desk.store.repo, shim)
-    if said and fix:
-        why_not = install_hook(desk.store.repo, shim)
-        return Finding(
-            name="hook",
-            ok=not why_not,
-            message=why_not or "pre-commit installed",
-            fixed=not why_not,
-        )
-    return Finding(name="hook", ok=not said, message=said or "pre-commit is installed")
+    repo, shim = desk.store.repo, asset("hooks", "shim")
+    wrong, fixed = hooks.wrong(repo, shim), False
+    if wrong and fix and not hooks.other_path(repo):
+        hooks.install(repo, shim)
+        wrong, fixed = hooks.wrong(repo, shim), True
+    return Finding(
+        name="hook", ok=not wrong, fixed=fixed and not wrong,
+        message=wrong or f"{len(hooks.HOOKS)} hooks run",
+    )  # fmt: skip
 
 
 def _drivers(desk: Desk, fix: bool) -> Finding:

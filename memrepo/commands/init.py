@@ -21,12 +21,14 @@ from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
 from memrepo.purify.lineage import CLAIMS
 from memrepo.store import settings
-from memrepo.store.birth import append_local, born, install_hook
+from memrepo.store.birth import append_local, born
 from memrepo.store.drivers import install_drivers, is_adopted
 from memrepo.store.gitenv import find_layout
+from memrepo.store.hooks import install, other_path
 from memrepo.store.identity import author, person
 from memrepo.store.repo import Repository
 from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.trust import trust
 from memrepo.store.workspace import read_workspace
 
 
@@ -88,6 +90,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         branch = store.branch.removeprefix("refs/heads/")
         zone = desk(store).config.zone.key
         config = store.layout.config
+        if known is None:
+            trust(store.repo)
     data = {
         "path": str(where), "commit": ingested.commit or brought.commit or commit,
         "profile": options.profile, "branch": branch, "imported": brought.imported,
@@ -172,8 +176,12 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
     warnings = []
     if adopted:
         append_local(store.repo, "exclude", [f"/{store.layout.prefix}.memrepo/"])
-    if said := install_hook(store.repo, asset("hooks", "pre-commit")):
-        warnings.append(said)
+    install(store.repo, asset("hooks", "shim"))
+    if elsewhere := other_path(store.repo):
+        warnings.append(
+            f"core.hooksPath is {elsewhere}, so memrepo's hooks do not run:"
+            " `memrepo hooks install` puts them in front of those"
+        )
     if not person(store.repo)[1]:
         warnings.append("git knows no user.email: set it, and list it under human_authors")
     return warnings

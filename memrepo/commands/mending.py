@@ -10,6 +10,7 @@ from pathlib import Path
 from memrepo.checks import characters, tags, transitions
 from memrepo.checks.memories import completed
 from memrepo.checks.rules import Group, Scene
+from memrepo.commands.checking import Checked
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.memory import Memory
@@ -70,18 +71,49 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
     return transitions.mended(memory, old)
 
 
-def mend(
-    scene: Scene, now: datetime, root: Path, only: Collection[Group] = ()
-) -> tuple[Scene, list[str]]:
+def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple[Scene, list[str]]:
     """Mend files in the work tree; return the scene as it is then, and the paths that changed."""
-    files, fixed = dict(scene.files), []
-    for path, (new, data) in mended(scene, now, only).items():
-        if new != path and (root / new).exists():
+    files, fixed = dict(checked.scene.files), []
+    for path, (new, data) in mended(checked.scene, now, only).items():
+        if new != path and (checked.root / new).exists():
             continue
-        (root / new).write_bytes(data)
-        if new != path:
-            (root / path).unlink()
-            del files[path]
+        _write(checked.root, path, new, data)
+        del files[path]
         files[new] = data
         fixed.append(new)
-    return replace(scene, files=files), fixed
+    return replace(checked.scene, files=files), fixed
+
+
+def mend_staged(
+    checked: Checked, now: datetime, only: Collection[Group] = ()
+) -> tuple[Scene, list[str]]:
+    """Mend staged files in the work tree and in the index that git is about to commit.
+
+    Left alone is a file of which only a part is staged, and all of them where a commit names
+    files: the index of such a commit is thrown away, and the next one would undo the mending.
+    """
+    from memrepo.store.gitenv import index_of_commit
+    from memrepo.store.light import Git, put_in_index
+
+    files, fixed = dict(checked.scene.files), []
+    made = mended(checked.scene, now, only)
+    if not made or checked.scene.merging or index_of_commit().startswith("next-index"):
+        return checked.scene, []
+    with Git(checked.root) as git:
+        for path, (new, data) in made.items():
+            there = checked.root / path
+            whole = there.is_file() and not there.is_symlink() and there.read_bytes() == files[path]
+            if not whole or (new != path and (checked.root / new).exists()):
+                continue
+            put_in_index(git, path, new, data)
+            _write(checked.root, path, new, data)
+            del files[path]
+            files[new] = data
+            fixed.append(new)
+    return replace(checked.scene, files=files), fixed
+
+
+def _write(root: Path, path: str, new: str, data: bytes) -> None:
+    (root / new).write_bytes(data)
+    if new != path:
+        (root / path).unlink()

@@ -94,6 +94,9 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "for git, hooks and shells": {
         "check": "validate memory files",
+        "check-message": "refuse a hand-written commit message that poses as memrepo's",
+        "hooks": "install the git hooks, say whether they run, and what they run",
+        "trust": "accept the programs that .pre-commit-config.yaml names",
         "merge-driver": "join one file field by field, for `git merge` (git calls it)",
         "completion": "print a completion script for your shell",
     },
@@ -102,12 +105,12 @@ GROUPS: dict[str, dict[str, str]] = {
 
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 _MODULES = {
-    "import": "import_", "merge-driver": "merge_driver", "session": "sessions",
-    "why-not": "why_not",
+    "check-message": "check_message", "import": "import_", "merge-driver": "merge_driver",
+    "session": "sessions", "why-not": "why_not",
 }  # fmt: skip
 """Modules of commands whose name is a word of the language, or taken, or has a hyphen."""
 
-_ELSEWHERE = ("agent", "export", "schedule")
+_ELSEWHERE = ("agent", "export", "schedule", "trust")
 """Commands that write, but nothing into the repository."""
 
 

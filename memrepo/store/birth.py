@@ -1,10 +1,7 @@
-"""Making a repository: `git init` where there is none, local settings, hooks that call us."""
+"""Making a repository: `git init` where there is none, and local settings."""
 
 from __future__ import annotations
 
-import shutil
-import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +13,6 @@ from memrepo.store.repo import CannotWork, Repository
 
 if TYPE_CHECKING:
     from git import Repo
-
-PROGRAM = "memrepo.program"
 
 
 @contextmanager
@@ -69,37 +64,3 @@ def append_local(repo: Repo, name: str, lines: list[str]) -> None:
     if new:
         gap = "" if not old or old.endswith("\n") else "\n"
         path.write_text(old + gap + "\n".join(new) + "\n", encoding="utf-8")
-
-
-def hook_state(repo: Repo, shim: Path) -> str:
-    """Say why our pre-commit hook does not run in this clone, or return an empty string."""
-    if repo.git.config("--get", "core.hooksPath", with_exceptions=False):
-        return "core.hooksPath is set: add `memrepo check --staged` to the pre-commit hook there"
-    target = _hook(repo)
-    if not target.exists():
-        return "no pre-commit hook is installed"
-    found = target.read_bytes()
-    if b"memrepo" not in found:
-        return "a pre-commit hook stands already: add `memrepo check --staged` to it"
-    return "" if found == shim.read_bytes() else "the pre-commit hook is another version's"
-
-
-def _hook(repo: Repo) -> Path:
-    return Path(repo.common_dir) / "hooks" / "pre-commit"
-
-
-def install_hook(repo: Repo, shim: Path) -> str:
-    """Copy our pre-commit shim into the clone's hooks; say why not where it cannot be."""
-    target = _hook(repo)
-    foreign = target.exists() and b"memrepo" not in target.read_bytes()
-    if foreign or repo.git.config("--get", "core.hooksPath", with_exceptions=False):
-        return hook_state(repo, shim)
-    target.parent.mkdir(exist_ok=True)
-    target.write_bytes(shim.read_bytes())
-    target.chmod(target.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-    program = Path(sys.executable).with_name("memrepo")
-    found = str(program) if program.exists() else shutil.which("memrepo")
-    if found:
-        # GUI clients and cron start hooks without the PATH of a virtual environment.
-        repo.git.config("--local", PROGRAM, found)
-    return ""

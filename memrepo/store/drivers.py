@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from memrepo.core.layout import AREAS, Layout
 from memrepo.store import settings
-from memrepo.store.birth import PROGRAM, append_local
+from memrepo.store.birth import append_local
+from memrepo.store.hooks import PROGRAM
 
 if TYPE_CHECKING:
     from git import Repo

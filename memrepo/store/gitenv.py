@@ -152,6 +152,11 @@ def isolate(*, keep_index: bool = False) -> None:
     os.environ["GIT_OPTIONAL_LOCKS"] = "0"
 
 
+def index_of_commit() -> str:
+    """Return the name of the index file that git commits from, where a hook is told of one."""
+    return Path(os.environ.get("GIT_INDEX_FILE", "")).name
+
+
 @contextmanager
 def git_failures() -> Iterator[None]:
     """Turn a failing git command that nobody expected into GitFailed."""

@@ -149,3 +149,39 @@ def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str
         head, path = entry.split("\t", 1)
         mode, _, blob = head.split(" ")
         yield path, mode, blob
+
+
+def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
+    """Yield commit, path and blob of each file that commits add or change, merges included.
+
+    `revisions` are those of rev-list; a blob under one path comes once.
+    """
+    commits = git.ask("rev-list", *revisions)
+    raw = git.ask("diff-tree", "--stdin", "-r", "-m", "--root", "--raw", "-z", "--no-renames",
+                  "--no-abbrev", "--diff-filter=AMT", fed=commits.encode())  # fmt: skip
+    commit, seen = "", set[tuple[str, str]]()
+    parts = iter(raw.split("\0"))
+    for part in filter(None, parts):
+        if not part.startswith(":"):
+            commit = part.split()[0]
+            continue
+        path, (_, mode, _, blob, _) = next(parts), part[1:].split(" ")
+        if mode in FILES and (path, blob) not in seen:
+            seen.add((path, blob))
+            yield commit, path, blob
+
+
+def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
+    """Yield each commit of rev-list's `revisions` with its message."""
+    raw = git.ask("log", "-z", "--format=%H%n%B", *revisions)
+    for entry in filter(None, raw.split("\0")):
+        commit, _, text = entry.partition("\n")
+        yield commit, text
+
+
+def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
+    """Put a file into the index that git commits, in place of the one at its old path."""
+    blob = git.ask("hash-object", "-w", "--stdin", fed=data).strip()
+    lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
+    lines.append(f"100644 {blob}\t{new}")
+    git.ask("update-index", "-z", "--index-info", fed="\0".join([*lines, ""]).encode())

@@ -1,0 +1,27 @@
+"""What the hooks after a merge, a checkout and a rewrite do: the index catches up, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memrepo.commands.session import Answer, Session, opened
+from memrepo.commands.settling import announced, unsettled
+from memrepo.core.errors import MemrepoError
+from memrepo.store.index import NAME, Filter, search
+
+
+def catch_up(session: Session, name: str, given: Sequence[str]) -> Answer:
+    """Bring an index that is there to HEAD, and say what git left for memrepo to settle.
+
+    Git is done: whatever is wrong here is told and stops nothing.
+    """
+    if name == "post-checkout" and (given[2:3] == ["0"] or given[:1] == given[1:2]):
+        return Answer()  # files, or the same commit
+    try:
+        with opened(session) as desk:
+            if (desk.store.folder / NAME).exists():
+                search(desk.store.folder, desk.tree, ["memory"], Filter(limit=1))
+            problems = announced(unsettled(desk)) if name == "post-merge" else ()
+    except MemrepoError as error:
+        return Answer(text=f"memrepo: {error.message}")
+    return Answer(data={"problems": [p.as_json() for p in problems]}, problems=problems)

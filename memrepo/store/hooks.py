@@ -1,0 +1,117 @@
+"""The hooks of a clone: copies of one shim that asks the installed program.
+
+What stood there before is kept and asked first. Where `core.hooksPath` leads elsewhere git runs
+nothing from the clone's own folder: `take_over` sets it back, and the shim asks the hooks there.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memrepo.store import settings
+
+if TYPE_CHECKING:
+    from git import Repo
+
+PROGRAM = "memrepo.program"
+HOOKS_BEFORE = "memrepo.hooksbefore"
+HOOKS = (
+    "pre-commit", "pre-merge-commit", "commit-msg", "post-merge", "post-checkout", "post-rewrite",
+    "pre-push",
+)  # fmt: skip
+_MARK = b"#!/bin/sh\n# memrepo:"
+_KEPT = ".before-memrepo"
+_LEGACY = ".legacy"  # where the pre-commit framework puts a hook that it asks first
+
+
+def states(repo: Repo, shim: Path) -> Mapping[str, str]:
+    """Say of each hook why it does not run in this clone; an empty string where it does."""
+    wanted = shim.read_bytes()
+    elsewhere = other_path(repo)
+    if elsewhere:
+        said = f"core.hooksPath is {elsewhere}, so git runs no hook of this clone's"
+        return dict.fromkeys(HOOKS, said)
+    return {name: _state(_folder(repo) / name, wanted) for name in HOOKS}
+
+
+def wrong(repo: Repo, shim: Path) -> str:
+    """Say on one line which hooks do not run and why; an empty string where all do."""
+    found = {name: said for name, said in states(repo, shim).items() if said}
+    if not found:
+        return ""
+    names = "" if len(found) == len(HOOKS) else f"{', '.join(found)}: "
+    return f"{names}{next(iter(found.values()))} (`memrepo hooks install`)"
+
+
+def _state(path: Path, wanted: bytes) -> str:
+    for place in (path, path.with_name(path.name + _LEGACY)):
+        found = place.read_bytes() if place.is_file() else b""
+        if found == wanted:
+            return "" if place.stat().st_mode & stat.S_IXUSR else "is not executable"
+        if found.startswith(_MARK):
+            return "is another version's"
+    return "is another program's" if path.exists() else "is not installed"
+
+
+def other_path(repo: Repo) -> str:
+    """Return where `core.hooksPath` leads, if not to the clone's own folder."""
+    found = str(repo.git.config("--type=path", "--get", "core.hooksPath", with_exceptions=False))
+    if not found:
+        return ""
+    place = Path(str(repo.working_tree_dir)) / found
+    return "" if place.resolve() == _folder(repo).resolve() else found
+
+
+def in_tree(repo: Repo) -> str:
+    """Return where `core.hooksPath` leads when that is in the work tree, which others may write."""
+    found = other_path(repo)
+    top = Path(str(repo.working_tree_dir)).resolve()
+    return found if found and (top / found).resolve().is_relative_to(top) else ""
+
+
+def install(repo: Repo, shim: Path) -> list[str]:
+    """Copy the shim under the name of each hook; return the hooks that are asked first."""
+    folder, kept = _folder(repo), []
+    folder.mkdir(exist_ok=True)
+    for name in HOOKS:
+        path = folder / name
+        aside = path.with_name(name + _KEPT)
+        ours = path.is_file() and path.read_bytes().startswith(_MARK)
+        if path.exists() and not ours and _state(path, shim.read_bytes()):
+            path.replace(aside)
+        elif path.exists() and not ours:
+            continue  # the pre-commit framework asks ours first
+        if aside.exists():
+            kept.append(name)
+        path.unlink(missing_ok=True)  # never written through a link
+        path.write_bytes(shim.read_bytes())
+        path.chmod(0o755)
+    _name_program(repo)
+    return kept
+
+
+def take_over(repo: Repo) -> str:
+    """Let git run this clone's own hooks; return the folder whose hooks they ask first, if any."""
+    elsewhere = other_path(repo)
+    if elsewhere:
+        settings.put(repo, HOOKS_BEFORE, str(Path(str(repo.working_tree_dir)) / elsewhere))
+        settings.put(repo, "core.hooksPath", str(_folder(repo)))
+    return elsewhere
+
+
+def _name_program(repo: Repo) -> None:
+    program = Path(sys.executable).with_name("memrepo")
+    found = str(program) if program.exists() else shutil.which("memrepo")
+    known = settings.get(repo, PROGRAM)
+    if found and not (known and Path(known).is_file()):
+        # GUI clients and cron start hooks without the PATH of a virtual environment.
+        repo.git.config("--local", PROGRAM, found)
+
+
+def _folder(repo: Repo) -> Path:
+    return Path(repo.common_dir) / "hooks"

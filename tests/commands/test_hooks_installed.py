@@ -1,0 +1,208 @@
+"""Hooks in a clone: put in place, kept beside others, run on real commits, merges and pushes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from driving import done, git, memories, memrepo
+
+from memrepo.store.hooks import HOOKS
+
+ROOT = Path(__file__).resolve().parents[2]
+KEY = "123456789:" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345678"
+
+
+@pytest.fixture
+def repo(small_repo: Path) -> Path:
+    """Return a repository whose hooks call this checkout's program."""
+    wrapper = small_repo.parent / "memrepo wrapper"
+    wrapper.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m memrepo "$@"\n')
+    wrapper.chmod(0o755)
+    git(small_repo, "config", "memrepo.program", str(wrapper))
+    return small_repo
+
+
+def run(where: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *argv], cwd=where, capture_output=True, text=True, check=False)
+
+
+def write(repo: Path, text: str, name: str = "memories/knowledge/pot.md") -> Path:
+    path = repo / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    git(repo, "add", name)
+    return path
+
+
+def test_init_puts_every_hook_in_place(small_repo: Path) -> None:
+    found = done(small_repo, "hooks", "status")["hooks"]
+    assert [(h["name"], h["ok"]) for h in found] == [(name, True) for name in HOOKS]
+    hooks = small_repo / ".git" / "hooks"
+    assert all(os.access(hooks / name, os.X_OK) for name in HOOKS)
+
+
+def test_a_hand_made_memory_is_completed_as_it_is_committed(repo: Path) -> None:
+    made = write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n")
+    assert run(repo, "commit", "-qm", "mine").returncode == 0
+    assert not made.exists()
+    (found,) = [m for m in memories(repo).values() if "third pot" in m.body]
+    assert git(repo, "show", f"HEAD:{found.path}") == (repo / found.path).read_text()
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_what_is_only_staged_in_part_is_not_mended(repo: Path) -> None:
+    made = write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n")
+    made.write_text(made.read_text() + "\nNot yet.\n")
+    ran = run(repo, "commit", "-qm", "mine")
+    assert (ran.returncode, "memory-no-id" in ran.stderr) == (0, True)
+    assert made.read_text().endswith("Not yet.\n")
+
+
+def test_a_commit_of_named_files_mends_nothing_and_leaves_the_index_alone(repo: Path) -> None:
+    name = "memories/knowledge/pot.md"
+    write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n")
+    assert run(repo, "commit", "-qm", "mine", "--", name).returncode == 0
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_message_that_poses_as_memrepos_is_refused(repo: Path) -> None:
+    ran = run(repo, "commit", "-q", "--allow-empty", "-m", "edit: x\n\nMemrepo-Op: edit")
+    assert (ran.returncode, "message-trailer" in ran.stdout + ran.stderr) == (1, True)
+    assert run(repo, "commit", "-q", "--allow-empty", "-m", "edit: x").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("x\n\nmemrepo-run : 1\n", ["message-trailer"]), ("x\n\nMemrepo is good\n", []),
+        ("x\n# ------------------------ >8 ------------------------\nMemrepo-Op: run\n", []),
+        (f"x {KEY}\n", ["message-secret"]),
+    ],
+)  # fmt: skip
+def test_a_message_is_read_as_git_would_keep_it(
+    tmp_path: Path, text: str, rules: list[str]
+) -> None:
+    (tmp_path / "message").write_text(text)
+    answer = memrepo(tmp_path, "check-message", "message")
+    assert [p["rule"] for p in answer.data["problems"]] == rules
+    assert answer.exit == bool(rules)
+    assert KEY not in answer.out
+
+
+def test_a_message_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    assert memrepo(tmp_path, "check-message", "none").exit == 2
+
+
+def test_a_secret_stops_a_push_and_stays_out_of_what_is_said(repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "hub.git")
+    git(repo, "remote", "add", "hub", str(tmp_path / "hub.git"))
+    assert run(repo, "push", "-q", "hub", "HEAD").returncode == 0
+    write(repo, f"Bot: {KEY}\n", "notes.txt")
+    git(repo, "commit", "-qm", "oops", "--no-verify")
+    git(repo, "rm", "-q", "notes.txt")
+    git(repo, "commit", "-qm", "taken out", "--no-verify")
+    ran = run(repo, "push", "-q", "hub", "HEAD")
+    assert (ran.returncode, "notes.txt:1:6" in ran.stdout + ran.stderr) == (1, True)
+    assert KEY not in ran.stdout + ran.stderr
+    answer = memrepo(repo, "check", "--history")
+    assert [p["rule"] for p in answer.data["problems"]] == ["secret-found"]
+    assert (answer.exit, KEY in answer.out) == (1, False)
+    assert memrepo(repo, "check", "--all").exit == 0
+
+
+def test_a_branch_is_deleted_on_the_hub_without_a_question(repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "hub.git")
+    hub = str(tmp_path / "hub.git")
+    assert run(repo, "push", "-q", hub, "HEAD:x").returncode == 0
+    assert run(repo, "push", "-q", hub, ":x").returncode == 0
+
+
+def test_a_baseline_lets_stand_what_the_tree_holds_and_nothing_new(repo: Path) -> None:
+    write(repo, "---\ntype: fact\n---\n\npassword: hunter22x\n")
+    git(repo, "commit", "-qm", "mine", "--no-verify")
+    assert memrepo(repo, "check").exit == 1
+    assert done(repo, "check", "--baseline")["findings"] == 1
+    assert "hunter" not in (repo / "secrets-baseline.json").read_text()
+    git(repo, "add", "secrets-baseline.json")
+    assert memrepo(repo, "check").exit == 0
+    write(repo, "password: hunter33y\n", "sources/x.md")
+    assert memrepo(repo, "check", "--staged").exit == 1
+
+
+def test_hooks_of_another_program_are_kept_and_asked_first(repo: Path) -> None:
+    hook = repo / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\necho theirs >&2\n")
+    hook.chmod(0o755)
+    assert memrepo(repo, "hooks", "status").exit == 1
+    assert done(repo, "hooks", "install")["kept"] == ["pre-commit"]
+    assert done(repo, "hooks", "install")["kept"] == ["pre-commit"]
+    write(repo, "---\ntype: facct\n---\n\nx\n")
+    ran = run(repo, "commit", "-qm", "mine")
+    assert (ran.returncode, "theirs" in ran.stderr, "frontmatter-value" in ran.stdout + ran.stderr
+            ) == (1, True, True)  # fmt: skip
+
+
+def test_a_hooks_path_elsewhere_is_taken_over_and_asked_first(repo: Path, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "pre-commit").write_text("#!/bin/sh\necho theirs >&2\n")
+    (theirs / "pre-commit").chmod(0o755)
+    git(repo, "config", "core.hooksPath", str(theirs))
+    assert memrepo(repo, "hooks", "status").exit == 1
+    assert "hook" in {c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]}
+    assert done(repo, "hooks", "install")["before"] == str(theirs)
+    assert memrepo(repo, "hooks", "status").exit == 0
+    write(repo, "---\ntype: facct\n---\n\nx\n")
+    ran = run(repo, "commit", "-qm", "mine")
+    assert (ran.returncode, "theirs" in ran.stderr) == (1, True)
+
+
+def test_a_hooks_path_in_the_work_tree_is_refused(repo: Path) -> None:
+    git(repo, "config", "core.hooksPath", ".husky")
+    answer = memrepo(repo, "hooks", "install")
+    assert (answer.exit, "inside the work tree" in answer.error["message"]) == (3, True)
+
+
+def test_a_linked_work_tree_is_checked_with_its_own_index(repo: Path, tmp_path: Path) -> None:
+    git(repo, "worktree", "add", "-q", str(tmp_path / "other"), "-b", "other")
+    write(tmp_path / "other", "---\ntype: facct\n---\n\nx\n")
+    ran = run(tmp_path / "other", "commit", "-qm", "mine")
+    assert (ran.returncode, "pot.md:2:7" in ran.stdout + ran.stderr) == (1, True)
+    assert memrepo(repo, "check", "--staged").data["problems"] == []
+
+
+def test_the_index_follows_a_checkout_and_a_rewrite(repo: Path) -> None:
+    memory = next(iter(memories(repo).values()))
+    done(repo, "search", "memory")
+    done(repo, "edit", memory.id, "--text", "A walrus lives in the pond.")
+    assert run(repo, "checkout", "-q", "-b", "back", "HEAD~1").returncode == 0
+    assert memrepo(repo, "hooks", "run", "post-rewrite", "amend").exit == 0
+    assert done(repo, "search", "walrus")["hits"] == []
+    assert memrepo(repo, "hooks", "run", "post-checkout", "a", "a", "1").data["schema_version"] == 1
+
+
+@pytest.mark.parametrize("argv", [["run"], ["install", "x"], ["run", "post-nothing"]])
+def test_a_hook_that_is_none_is_a_usage_error(repo: Path, argv: list[str]) -> None:
+    assert memrepo(repo, "hooks", *argv).exit == 2
+
+
+def test_a_changed_configuration_of_hooks_is_told_until_it_is_trusted(repo: Path) -> None:
+    config = repo / ".pre-commit-config.yaml"
+    assert done(repo, "hooks", "status")["trust"] == ""
+    config.write_text("repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: rm -rf /\n")
+    assert "has changed" in memrepo(repo, "hooks", "status").data["trust"]
+    assert "    entry: rm -rf /" in done(repo, "trust", "--dry-run")["names"]
+    assert memrepo(repo, "hooks", "status").exit == 1
+    assert done(repo, "trust")["trusted"]
+    assert memrepo(repo, "hooks", "status").exit == 0
+    config.unlink()
+    assert not done(repo, "trust")["trusted"]
+
+
+def test_a_clone_trusts_nothing_by_itself(repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(repo), "clone")
+    assert "never trusted" in memrepo(tmp_path / "clone", "hooks", "status").data["trust"]

@@ -41,7 +41,7 @@ def test_folders_inside_the_package_win_over_those_beside_it(
     (package / "__init__.py").touch()
     shutil.copy(memrepo.assets.__file__, package / "assets.py")
     (tmp_path / shipped).mkdir(parents=True)
-    code = "from memrepo.assets import asset; print(asset('hooks', 'pre-commit'))"
+    code = "from memrepo.assets import asset; print(asset('hooks', 'shim'))"
     answer = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path / "package",

@@ -25,7 +25,7 @@ def find(scene: Scene) -> Iterator[Problem]:
         return codec.decode(path, data)[0] if data is not None else None
 
     for path, data in scene.files.items():
-        if path.rpartition("/")[2] in HOT_NAMES:
+        if path.rpartition("/")[2] in HOT_NAMES and not scene.merging:
             from memrepo.checks.hot_page import check_hot_page
 
             yield from check_hot_page(path, data, memory_at)

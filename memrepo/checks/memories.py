@@ -84,7 +84,7 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
     other = seen.setdefault(memory.id, memory.path)
     if other == memory.path and memory.id in scene.others:
         other = scene.others[memory.id].path
-    if other != memory.path:
+    if other != memory.path and not scene.merging:
         yield SAME_ID.found(
             memory.path, f"found {memory.id}, which {other} has too", line=1, key="id",
             fix="delete one of the two files, or remove the id of this one",

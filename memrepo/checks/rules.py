@@ -118,7 +118,8 @@ class Scene:
     """What is checked: contents by path, the paths that are deleted, and what is around them.
 
     Without a layout the files belong to no repository: what they refer to is then not asked.
-    `merging` says that git joins two histories: then derived files may differ from both.
+    `merging` says that git joins two histories by hand: the next command of memrepo's settles what
+    that breaks, so rules about more than one file then hold their tongue.
     """
 
     files: Mapping[str, bytes]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memrepo.commands.recalling import index_of
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.settling import announced, unsettled
 from memrepo.core.errors import MemrepoError
-from memrepo.store.index import NAME, Filter, search
+from memrepo.store.index import NAME, Filter
 
 
 def catch_up(session: Session, name: str, given: Sequence[str]) -> Answer:
@@ -20,7 +21,7 @@ def catch_up(session: Session, name: str, given: Sequence[str]) -> Answer:
     try:
         with opened(session) as desk:
             if (desk.store.folder / NAME).exists():
-                search(desk.store.folder, desk.tree, ["memory"], Filter(limit=1))
+                index_of(desk).count(["memory"], Filter())
             problems = announced(unsettled(desk)) if name == "post-merge" else ()
     except MemrepoError as error:
         return Answer(text=f"memrepo: {error.message}")

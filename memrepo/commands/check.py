@@ -53,6 +53,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Check and answer 1 where an error was found."""
+    return look(session, options)
+
+
+def look(session: Session, options: argparse.Namespace, *, merging: bool = False) -> Answer:
+    """Check; `merging` says that git is about to commit a merge, which nothing else tells yet."""
     _refuse_odd(options)
     if options.history or options.baseline:
         from memrepo.commands import baseline
@@ -61,8 +66,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     fixed: list[str] = []
     if options.files:
         opened = checking.named(session.where, options.files)
+    elif options.staged:
+        opened = checking.staged(session.where, merging=merging)
     else:
-        opened = (checking.staged if options.staged else checking.tree)(session.where)
+        opened = checking.tree(session.where)
     with opened as checked:
         scene = checked.scene
         if options.fix:

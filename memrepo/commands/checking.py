@@ -92,7 +92,7 @@ def _linked(root: Path, name: str) -> bool:
 
 
 @contextmanager
-def staged(where: Path) -> Iterator[Checked]:
+def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
     """Yield the scene of what the next commit changes, from the index that git commits."""
     from memrepo.store import light
     from memrepo.store.around import Index, layout_in, wants_in
@@ -105,7 +105,8 @@ def staged(where: Path) -> Iterator[Checked]:
         around = Index(git, layout, {path: old for path, _, old, _ in changes})
         scene = Scene(
             files=files, layout=layout, around=around, wants=wants_in(git, layout),
-            gone=tuple(path for path, _, _, new in changes if not new), merging=git.joining,
+            gone=tuple(path for path, _, _, new in changes if not new),
+            merging=merging or git.joining,
         )  # fmt: skip
         yield Checked(scene=scene, early=early, root=git.top)
 

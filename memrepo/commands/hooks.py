@@ -98,10 +98,12 @@ def _status(session: Session) -> Answer:
 def _hook(session: Session, name: str, given: list[str]) -> Answer:
     """Do what a hook does; the first import of each is all that it waits for."""
     if name in _STAGED:
-        from memrepo.commands.table import call
+        from memrepo.commands import check
+        from memrepo.commands.table import command_parser
 
         fix = ["--fix"] if name == "pre-commit" else []
-        found = call(session, ["check", "--staged", *fix])
+        options = command_parser("check").parse_args(["--staged", *fix])
+        found = check.look(session, options, merging=name == "pre-merge-commit")
         # Nothing found is nothing said: whoever commits waits for git's own words.
         silent = not (found.data["problems"] or found.data["fixed"])
         return replace(found, text="") if silent else found

@@ -125,7 +125,7 @@ def test_the_commit_is_found_within_the_chain_of_a_run(small_repo: Path) -> None
     commit(small_repo, "three")
     git(small_repo, "switch", "-q", "main")
     assert git(small_repo, "rev-parse", "HEAD").strip() == base
-    git(small_repo, "merge", "-q", "--no-ff", "--no-edit", "chain")
+    git(small_repo, "merge", "-q", "--no-ff", "--no-verify", "--no-edit", "chain")
     commit(small_repo, "after")
     assert checks(small_repo)["tombstones"]["message"].endswith(f"since commit {bad[:10]}")
 

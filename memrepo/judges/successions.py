@@ -140,8 +140,8 @@ def succession(said: Said, by_key: Mapping[ReuseKey, Values]) -> Succession:
     alone = len(others) == 1 and given <= {new, others[0][1]}
     # An undated prior says nothing of the order, so nothing is newer than it.
     dated = date and all(newest_capture(p) for p, _ in others)
-    plain = _plain(triple.object, others[0][0].object)
-    if triple.shape == 1 and alone and dated and date > before and plain:
+    sure = key[1] in SINGLE and _plain(triple.object, others[0][0].object)
+    if triple.shape == 1 and alone and dated and date > before and sure:
         return Succession(
             supersedes=(others[0][0].memory_id,),
             confidence=SUPERSEDING_CONFIDENCE,

@@ -230,7 +230,8 @@ SINGLE_VALUED = (
 GENERIC_HEADINGS = terms_of("""
 memory, memories, note, notes, fact, facts, misc, miscellaneous, general, overview, summary,
 inbox, daily, log, logs, journal, index, readme, todo, tasks, info, information, other,
-stuff, rtmemory, reflections, procedures, chronicles, dreams, ltmemory, lessons, notizen,
+stuff, config, configuration, settings, setup, details, environment, konfiguration,
+einstellungen, rtmemory, reflections, procedures, chronicles, dreams, ltmemory, lessons, notizen,
 erinnerungen, gedächtnis, allgemein, fakten, übersicht, память, заметки, 记忆, 长期记忆,
 笔记, メモ, 記憶, 메모, 기억
 """) | frozenset((

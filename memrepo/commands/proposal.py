@@ -14,7 +14,7 @@ from memrepo.commands.offering import Offered
 from memrepo.commands.progress import Tick, watched
 from memrepo.commands.recalling import index_of
 from memrepo.commands.session import Desk
-from memrepo.core.changes import BULK_OPS, Delete, Write
+from memrepo.core.changes import BULK_OPS, Delete, Step, Write
 from memrepo.core.judging import Judge
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
@@ -35,6 +35,8 @@ from memrepo.store import history
 from memrepo.store.index import Filter
 from memrepo.store.tree import read_blob
 
+STAGES = ("ingest", "purify", "lifecycle", "consolidation")
+"""What a run goes through, in order; a reconciliation has the first two."""
 PROPOSED = 100
 """Priors that the index proposes for one cluster."""
 
@@ -45,7 +47,8 @@ class Wish:
 
     `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
     `kept` holds the answers that a judge was paid for before. `model` lets a model be asked about
-    what is old, too; a dry run leaves that.
+    what is old, too; a dry run leaves that. `stages` are those that the run goes through; views
+    always follow the memories.
     """
 
     mode: Mode = "incremental"
@@ -53,6 +56,7 @@ class Wish:
     manifest: bool = False
     kept: Kept | None = None
     model: bool = True
+    stages: frozenset[str] = frozenset(STAGES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +80,12 @@ def propose(
     manifests, damaged = read_manifests(state.files, desk.tree.layout)
     refused: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
     back = taken_back(desk)
-    nominees: tuple[Nominee, ...] = ()
-    if wish.mode == "incremental":
-        nominees = nominees_of(desk, state, now, back | refused)
-    purified = _purify(desk, state, manifests, nominees, judge, now, wish, tick)
+    purified = Purified()
+    if "purify" in wish.stages:
+        nominees: tuple[Nominee, ...] = ()
+        if wish.mode == "incremental":
+            nominees = nominees_of(desk, state, now, back | refused)
+        purified = _purify(desk, state, manifests, nominees, judge, now, wish, tick)
     purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
     never = bars.dropped | refused
@@ -88,15 +94,16 @@ def propose(
         # A judge that gave up on what is new is not asked for what is old.
         asks = not purified.receipt.partial and (wish.model or not judge.prompt_hash)
         asked = judge if asks else None
-        life = owed(desk, state, now, parted.kept, manifests, back | never, asked)
-        compared = purified.receipt.compared.union(*(m.compared for m in manifests))
-        offered = consolidated(
-            played(state, (*parted.kept, *life.steps)),
-            Consolidating(
-                desk=desk, now=now, judge=asked, never=back | never, compared=compared,
-                room=life.room,
-            ),
-        )  # fmt: skip
+        life = _owed(desk, state, now, parted.kept, manifests, back | never, asked, wish)
+        if "consolidation" in wish.stages:
+            compared = purified.receipt.compared.union(*(m.compared for m in manifests))
+            offered = consolidated(
+                played(state, (*parted.kept, *life.steps)),
+                Consolidating(
+                    desk=desk, now=now, judge=asked, never=back | never, compared=compared,
+                    room=life.room,
+                ),
+            )  # fmt: skip
     problems += (*life.problems, *offered.problems)
     beside = life.gists + offered
     purified = _with(purified, beside, judge)
@@ -123,6 +130,18 @@ def propose(
         main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined,
         partial=purified.receipt.partial, failures=purified.failures,
     )  # fmt: skip
+
+
+def _owed(
+    desk: Desk, state: State, now: datetime, kept: Sequence[Step], manifests: Sequence[Recorded],
+    never: frozenset[str], judge: Judge | None, wish: Wish,
+) -> Owed:  # fmt: skip
+    """Return what is owed; without that stage only the room that it leaves to the next one."""
+    if "lifecycle" in wish.stages:
+        return owed(desk, state, now, kept, manifests, never, judge)
+    if "consolidation" in wish.stages:
+        return Owed(room=owed(desk, state, now, kept, manifests, never).room)
+    return Owed()
 
 
 def _with(purified: Purified, beside: Offered, judge: Judge) -> Purified:

@@ -15,7 +15,7 @@ from memrepo.commands.landing import TRIES, Landing, prepare
 from memrepo.commands.outcome import Outcome, answer_of
 from memrepo.commands.ownership import refuse_other, take_over
 from memrepo.commands.progress import WatchedJudge
-from memrepo.commands.proposal import Proposed, Wish, propose
+from memrepo.commands.proposal import STAGES, Proposed, Wish, propose
 from memrepo.commands.reporting import reported
 from memrepo.commands.resuming import kept_for, resumed
 from memrepo.commands.session import MACHINE, Answer, Desk, Session, desk, opened
@@ -23,7 +23,9 @@ from memrepo.commands.timetable import superseded
 from memrepo.commands.upgrade import upgrade_due
 from memrepo.commands.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
 from memrepo.config import JUDGES
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
+from memrepo.purify.pipeline import Mode
 from memrepo.store import history
 from memrepo.store.kept import KeptAnswers
 from memrepo.store.ledger import ledger_of
@@ -35,6 +37,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode", choices=("incremental", "reconciliation"),
         help="what is new (incremental, the default), or everything again, for review",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only", type=_stages, metavar="STAGE,...",
+        help=f"go through these stages alone: {', '.join(STAGES)}; views always follow",
     )  # fmt: skip
     parser.add_argument(
         "--resume", nargs="?", const="", metavar="RUN",
@@ -69,6 +75,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--report", choices=("silent", "summary", "full"),
         help="how much to print (reporting.mode where it is given, else full)",
     )  # fmt: skip
+
+
+def _stages(text: str) -> frozenset[str]:
+    """Read a list of stages, for argparse."""
+    found = [word.strip() for word in text.split(",")]
+    if wrong := [word for word in found if word not in STAGES]:
+        raise argparse.ArgumentTypeError(
+            f"found {wrong[0]!r}, expected stages of {', '.join(STAGES)}"
+        )
+    return frozenset(found)
+
+
+class NoSuchStage(MemrepoError):
+    """A reconciliation was asked for a stage that it does not have."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, stages: frozenset[str]) -> None:
+        super().__init__(
+            f"a reconciliation is reviewed as a whole: it has no {', '.join(sorted(stages))}",
+            fix="leave --only out, or run in the mode incremental",
+        )
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -118,9 +146,13 @@ def _wish(first: Desk, options: argparse.Namespace) -> Wish:
     due = upgrade_due(first)
     if due is not None and not options.acknowledge_upgrade:
         raise due
+    mode: Mode = "reconciliation" if due is not None else options.mode
+    stages: frozenset[str] = options.only or frozenset(STAGES)
+    if mode == "reconciliation" and options.only and (more := stages - {"ingest", "purify"}):
+        raise NoSuchStage(more)
     return Wish(
-        mode="reconciliation" if due is not None else options.mode,
-        max_change_pct=float(limit), manifest=due is not None, model=not options.dry_run,
+        mode=mode, max_change_pct=float(limit), manifest=due is not None,
+        model=not options.dry_run, stages=stages,
     )  # fmt: skip
 
 
@@ -135,11 +167,14 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
     if kept is not None:
         choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
     judge = WatchedJudge(judge_of(first, choice), session.tick)
-    ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
+    ingested = Ingested()
+    if "ingest" in wish.stages:
+        ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
     at = desk(first.store)
     waits = [
         w for w in all_waiting(at)
-        if w.base == at.tree.commit and w.manifest(at)["mode"] == wish.mode
+        if not options.only
+        and w.base == at.tree.commit and w.manifest(at)["mode"] == wish.mode
     ]  # fmt: skip
     if waits and options.max_change_pct is None:
         # Nothing changed since that run was computed: a judge would only say the same again.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from memrepo.core import codec, header
 from memrepo.core.lines import dominant_end, join_lines, split_lines
 from memrepo.core.memory import Memory
+from memrepo.core.references import references
 from memrepo.core.spelling import entry_lines
 from memrepo.core.state import State
-from memrepo.policies.leaving import references
 
 SEE = "see_also"
 

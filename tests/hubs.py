@@ -61,6 +61,11 @@ def write(repo: Path, name: str, text: str | None) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def tell(repo: Path) -> None:
+    """Give a clone something that its next run makes a memory of."""
+    write(repo, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
+
+
 def commit_all(repo: Path, message: str) -> str:
     """Commit the work tree as it lies."""
     git(repo, "add", "-A")

@@ -84,7 +84,15 @@ def _entries(desk: Desk, options: argparse.Namespace) -> Iterable[history.Entry]
     if _detailed(options):
         return history.entries(repo, head)
     bound = [] if options.since or options.until else [f"--max-count={options.n}"]
-    return history.entries(repo, "--first-parent", *bound, head)
+    return _with_runs(list(history.entries(repo, "--first-parent", *bound, head)), desk)
+
+
+def _with_runs(line: list[history.Entry], desk: Desk) -> list[history.Entry]:
+    """Add the runs that a sync put off the first-parent line, by the time they landed."""
+    known = {entry.commit for entry in line}
+    runs = history.runs(desk.store.repo, desk.tree.commit)
+    found = [*line, *(run for run in runs if run.commit not in known)]
+    return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 
 def _wanted(desk: Desk, options: argparse.Namespace) -> Callable[[history.Entry], bool]:

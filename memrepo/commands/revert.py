@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memrepo.commands.choosing import side_arguments, side_of
 from memrepo.commands.finding import NoSuchMemory, find
 from memrepo.commands.landing import chain
 from memrepo.commands.log import NoSuchRun, run_merge
@@ -32,6 +33,21 @@ class NothingToRevert(MemrepoError):
 
     def __init__(self, why: str, fix: str = "`memrepo log` lists runs and operations") -> None:
         super().__init__(why, fix=fix)
+
+
+class Joins(MemrepoError):
+    """A sync joins two lines of work, neither of which is the one to take back."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, entry: history.Entry) -> None:
+        super().__init__(
+            f"{entry.commit[:10]} joined this clone with its hub: to take that back would take one"
+            " of the two back whole, and the hub has both",
+            fix="revert what it brought, a run or a decision at a time: "
+            f"`git log {entry.commit[:10]}^1..{entry.commit[:10]}^2` is this clone's, `^2..^1` the"
+            " hub's",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +84,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="only what it did to these",
     )
-    side = parser.add_mutually_exclusive_group()
-    side.add_argument(
-        "--ours", action="store_true", help="where it clashes with later work, keep that"
-    )
-    side.add_argument(
-        "--theirs", action="store_true", help="where it clashes with later work, take that back too"
-    )
+    side_arguments(
+        parser, ours="where it clashes with later work, keep that",
+        theirs="where it clashes with later work, take that back too",
+    )  # fmt: skip
     parser.add_argument(
         "--with-dependents", action="store_true",
         help="take back the later steps too that refer to a memory which would vanish",
@@ -99,7 +112,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             only = frozenset(find(tip, word).id for word in options.only)
         wanted = Wanted(
             target=target, latest=target.commit == desk.tree.commit, only=only,
-            side="ours" if options.ours else "theirs" if options.theirs else "",
+            side=side_of(options),
             settle=options.settle, dependents=options.with_dependents,
             dry_run=options.dry_run, reason=options.reason,
         )  # fmt: skip
@@ -109,6 +122,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 def revert(desk: Desk, session: Session, wanted: Wanted) -> Answer:
     """Take one operation back, in one commit; what clashes is told and nothing is written."""
     target, name = wanted.target, wanted.name
+    if target.op == "sync":
+        raise Joins(target)
     undone = _undone(desk, session, wanted)
     if undone.clashes:
         return _clashing(name, target, undone.clashes)

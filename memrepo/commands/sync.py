@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memrepo.commands.choosing import side_arguments, side_of
 from memrepo.commands.session import Answer, Desk, Session, desk, opened
 from memrepo.commands.single import refuse_secret
 from memrepo.commands.syncing import Clash, Joined, join, merged_json
@@ -16,7 +17,6 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
-from memrepo.store.foreign import Side
 from memrepo.store.remote import Hub, PushRefused, UnfitRemote, hub_of, pause
 from memrepo.store.repo import BranchMoved
 from memrepo.store.sides import count
@@ -74,13 +74,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "remote", nargs="?", default="", metavar="REMOTE",
         help="the remote's name (the branch's upstream, or origin)",
     )  # fmt: skip
-    side = parser.add_mutually_exclusive_group()
-    side.add_argument(
-        "--ours", action="store_true", help="where the two clash, keep what this clone has"
-    )
-    side.add_argument(
-        "--theirs", action="store_true", help="where the two clash, take what the hub has"
-    )
+    side_arguments(
+        parser, ours="where the two clash, keep what this clone has",
+        theirs="where the two clash, take what the hub has",
+    )  # fmt: skip
     parser.add_argument(
         "--accept-rewritten", action="store_true",
         help="join a hub that no longer holds what it held before",
@@ -165,8 +162,7 @@ def _joined(at: Desk, session: Session, hub: Hub, tip: str, options: argparse.Na
     pulled = count(repo, tip, head)
     if at.store.is_ancestor(head, tip):
         return Outcome(commit=tip, head=head, pulled=pulled)
-    side: Side = "ours" if options.ours else "theirs" if options.theirs else ""
-    joined = join(at, session, tip, hub.name, taken=side, reason=options.reason)
+    joined = join(at, session, tip, hub.name, taken=side_of(options), reason=options.reason)
     if joined.chain is None:
         return Outcome(commit="", joined=joined)
     if options.dry_run:

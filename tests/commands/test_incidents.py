@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,18 +10,8 @@ import workspaces
 from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
 
 from memrepo.commands import run as run_command
-from memrepo.core.judging import (
-    CanonicalClaim,
-    CanonicalRequest,
-    Finding,
-    GistRequest,
-    Judge,
-    PromotionRequest,
-    Suspicion,
-    Usage,
-    Verdict,
-)
-from memrepo.core.memory import Gist
+from memrepo.commands.progress import WatchedJudge
+from memrepo.core.judging import Judge
 
 COUNT, LEFT = 62, 3
 
@@ -96,42 +86,16 @@ def test_a_workspace_of_which_most_files_vanished_is_not_mirrored(tmp_path: Path
 # A model took two minutes, and a person went on working meanwhile
 
 
-class Slow:
-    """A judge during whose first call something happens; it answers what the judge answers."""
+def slow(judge: Judge, meanwhile: Callable[[], object]) -> WatchedJudge:
+    """Return a judge during whose first call something happens; it answers as the judge does."""
+    calls: list[str] = []
 
-    def __init__(self, judge: Judge, meanwhile: Callable[[], object]) -> None:
-        self.judge, self.meanwhile, self.calls = judge, meanwhile, 0
+    def tick(label: str) -> None:
+        calls.append(label)
+        if len(calls) == 1:
+            meanwhile()
 
-    @property
-    def name(self) -> str:
-        return self.judge.name
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        return self.judge.batch
-
-    @property
-    def usage(self) -> Usage:
-        return self.judge.usage
-
-    @property
-    def prompt_hash(self) -> str:
-        return self.judge.prompt_hash
-
-    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        self.calls += 1
-        if self.calls == 1:
-            self.meanwhile()
-        return self.judge.promote(request)
-
-    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        return self.judge.canonicalise(request)
-
-    def verify(self, suspicion: Suspicion) -> Finding:
-        return self.judge.verify(suspicion)
-
-    def gist(self, request: GistRequest) -> Gist:
-        return self.judge.gist(request)
+    return WatchedJudge(judge, tick)
 
 
 @pytest.fixture
@@ -141,7 +105,7 @@ def during(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], 
 
     def plan(meanwhile: Callable[[], object]) -> None:
         monkeypatch.setattr(
-            run_command, "judge_of", lambda *given: Slow(judge_of(*given), meanwhile)
+            run_command, "judge_of", lambda *given: slow(judge_of(*given), meanwhile)
         )
 
     return plan

@@ -42,7 +42,7 @@ def test_another_clone_is_refused_and_told_what_it_may_do(machines: tuple[Path, 
     done(laptop, "sync")
     done(desk, "sync")
     before = tip(desk)
-    write(desk, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
+    hubs.tell(desk)
     answer = memrepo(desk, "run")
     assert answer.exit == 3
     assert "laptop's" in answer.error["message"]
@@ -62,7 +62,7 @@ def test_taking_over_is_a_commit_of_its_own_that_a_revert_of_the_run_leaves(
     done(laptop, "run", "--take-over")
     done(laptop, "sync")
     done(desk, "sync")
-    write(desk, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
+    hubs.tell(desk)
     done(desk, "run", "--take-over", "--dry-run")
     assert memrepo(desk, "run").exit == 3
     run = done(desk, "run", "--take-over", now=LATER)["run"]

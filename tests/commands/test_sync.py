@@ -39,6 +39,11 @@ def only(repo: Path) -> str:
     return memory.path
 
 
+def path_of(repo: Path, id_: str) -> str:
+    """Return the path of a memory among its own."""
+    return memories(repo)[id_].path
+
+
 # -- what is brought together ------------------------------------------------------------------
 
 
@@ -515,20 +520,16 @@ def test_uncommitted_work_in_the_way_is_left_alone_and_nothing_is_pushed(
     done(desk, "edit", id_, "--text", "The spare key hangs by the door.")
     done(desk, "sync")
     done(laptop, "add", "The cat is called Miso.")
-    write(laptop, only_of(laptop, id_), "my own work\n")
+    write(laptop, path_of(laptop, id_), "my own work\n")
     hub, before = tip(desk), tip(laptop)
     answer = memrepo(laptop, "sync")
     assert answer.exit == 5
-    assert (laptop / only_of(desk, id_)).read_text() == "my own work\n"
+    assert (laptop / path_of(desk, id_)).read_text() == "my own work\n"
     assert (tip(laptop), tip(laptop.parent / "hub.git", "main")) == (before, hub)
     git(laptop, "checkout", "-q", "--", ".")
     write(laptop, "unrelated.txt", "work elsewhere\n")
     done(laptop, "sync")
     assert (laptop / "unrelated.txt").read_text() == "work elsewhere\n"
-
-
-def only_of(repo: Path, id_: str) -> str:
-    return git(repo, "ls-files", f"memories/*{id_[4:10]}.md").strip()
 
 
 def test_a_push_that_the_hub_refuses_is_told_and_changes_nothing(
@@ -811,3 +812,47 @@ def test_what_a_program_pruned_on_one_clone_and_another_recalled_stays(
     done(laptop, "pin", next(i for i in memories(laptop) if i != old))
     done(laptop, "sync", now="2026-03-04T10:00:00Z")
     assert old in memories(laptop)
+
+
+# -- what is taken back and listed afterwards --------------------------------------------------
+
+
+def apart(laptop: Path, desk: Path) -> tuple[str, str]:
+    """Let both work and join them on the desk; return the desk's run and the laptop's memory."""
+    hubs.tell(desk)
+    run = done(desk, "run")["run"]
+    added = done(laptop, "add", "The cat is called Miso.")["id"]
+    done(laptop, "sync")
+    done(desk, "sync", now=LATER)
+    assert subjects(desk)[0].startswith("sync: ")
+    return run, added
+
+
+def test_log_lists_the_runs_that_a_sync_put_off_the_line(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    run, _ = apart(laptop, desk)
+    assert run not in git(desk, "log", "--first-parent", "--format=%B")
+    for repo in machines:
+        done(repo, "sync", now=LATER)
+        listed = [e["run"] for e in done(repo, "log")["entries"] if e["op"] == "run"]
+        assert listed == [run]
+    times = [e["when"] for e in done(desk, "log")["entries"]]
+    assert times == sorted(times, reverse=True)
+
+
+@pytest.mark.parametrize("how", ["revert", "undo"])
+def test_a_sync_itself_is_not_taken_back_but_what_it_brought_is(
+    machines: tuple[Path, Path], how: str
+) -> None:
+    laptop, desk = machines
+    run, added = apart(laptop, desk)
+    before = standing(desk)
+    answer = memrepo(desk, how, *(["HEAD"] if how == "revert" else []), now=LATER)
+    assert answer.exit == 2
+    assert "joined this clone with its hub" in answer.error["message"]
+    assert standing(desk) == before
+    done(desk, "revert", added, now=LATER)
+    assert added not in memories(desk)
+    done(desk, "revert", run, now=LATER)
+    assert len(memories(desk)) == 1
+    assert_sound(desk)

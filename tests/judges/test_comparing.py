@@ -74,3 +74,27 @@ def test_a_dry_run_asks_nothing_and_a_budget_that_is_reached_is_told(
     answer = ask(repo, "--max-tokens", "10", now=LATER)
     assert service.asked == []
     assert [p["rule"] for p in answer.data["warnings"]] == ["pairs-not-compared"]
+
+
+def test_what_pairs_cost_is_on_record_though_a_person_commits_meanwhile(
+    service: Service, repo: Path
+) -> None:
+    assert ask(repo, now=FIRST).exit == 0
+    done(repo, "add", RED, now=FIRST)
+    memory = repo.parent / "workspace" / "MEMORY.md"
+    memory.write_text(f"{memory.read_text()}\n- {BLUE}\n")
+    service.asked.clear()
+    moved: list[str] = []
+
+    def answer(question: str) -> str:
+        if "statements" in evidence(question) and not moved:
+            git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "by hand")
+            moved.append(git(repo, "rev-parse", "HEAD").strip())
+        return good(question)
+
+    service.default = Act(answer=answer)
+    assert ask(repo, now=LATER).exit == 0
+    assert moved[0] in git(repo, "log", "--format=%H")
+    assert len(pairs(service)) == 1
+    assert manifest(repo)["calls"] == len(service.asked) == 3
+    assert manifest(repo)["tokens"]["completion"] == 3 * 50

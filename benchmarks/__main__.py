@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import (
+    ageing,
     decoding,
     growing,
     ledger,
@@ -41,6 +42,7 @@ ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "merging": merging.measure,
     "reverting": reverting.measure,
     "growing": growing.measure,
+    "ageing": ageing.measure,
     "recalling": recalling.measure,
 }
 

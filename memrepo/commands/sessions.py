@@ -12,7 +12,7 @@ from memrepo.commands.session import Answer, Desk, Session, desk, opened
 from memrepo.commands.several import Wrote, write_steps
 from memrepo.commands.single import write_arguments
 from memrepo.commands.touching import CURRENT
-from memrepo.commands.waiting import all_waiting
+from memrepo.commands.waiting import all_waiting, requests_waiting
 from memrepo.core.access import SESSION, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -21,6 +21,7 @@ from memrepo.policies.hotcache import hot_of
 from memrepo.policies.nomination import Candidate, nominated
 from memrepo.policies.tiers import effective
 from memrepo.policies.upkeep import owed_tier_moves
+from memrepo.store.kept import broken_runs
 from memrepo.store.ledger import ledger_of
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 
@@ -115,6 +116,11 @@ def context(
     if audience == "shared":
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
+    if asked := requests_waiting(first):
+        # Their words stay out of a context: they come from what was read.
+        told = counted(len(asked), "request waits", "requests wait")
+        waiting.append(f"{told} for a person (`memrepo status`)")
+    waiting += [f"run {b.run} broke off" for b in broken_runs(first.store.folder)]
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")

@@ -14,7 +14,7 @@ from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.settling import announced, unsettled
 from memrepo.commands.timetable import Timetable, said, timetable
-from memrepo.commands.waiting import all_waiting
+from memrepo.commands.waiting import all_waiting, requests_waiting
 from memrepo.core import closure
 from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import visible
@@ -63,6 +63,13 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         else ""
     )
     notes = [f"not read   {unmatched_text(unread)}"] if unread else []
+    if asked := requests_waiting(desk):
+        data["requests"] = asked
+        notes += [
+            f"asked      {visible(str(w.get('path')))}:{w.get('line')} "
+            f"{visible(str(w.get('message')))} (fix: {visible(str(w.get('fix')))})"
+            for w in asked
+        ]
     if moved := _moved_cache(desk, state):
         data["hot_cache"] = moved
         notes.append(f"hot cache  in {moved}: the {desk.config.rules.hot.path} there is not ours")

@@ -10,9 +10,12 @@ from typing import Any
 from memrepo.commands.session import Desk
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.purify.requests import REQUEST
 from memrepo.store import history
 from memrepo.store.repo import CannotWork
 
+RECENT = 10
+"""So many manifests are asked for what texts wanted of the memory."""
 PREFIX = "run/"
 REPLACED = "refs/memrepo/replaced/"
 
@@ -131,6 +134,19 @@ def refuse_on_waiting(desk: Desk) -> None:
             f"you are on {here}, the branch of a waiting run",
             fix="switch to your branch first (`git switch main`), then run the command again",
         )
+
+
+def requests_waiting(desk: Desk) -> list[dict[str, Any]]:
+    """Return what texts that the newest runs took in asked of the memory: a person decides."""
+    area = desk.tree.layout.area("runs")
+    found = []
+    for path in sorted((p for p in desk.tree.blobs if p.startswith(area)), reverse=True)[:RECENT]:
+        try:
+            told = json.loads(desk.tree.files[path])["warnings"]
+        except (ValueError, KeyError, TypeError):
+            continue  # `status` tells of a damaged manifest itself
+        found += [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+    return found
 
 
 def refuse_no_room(desk: Desk) -> None:

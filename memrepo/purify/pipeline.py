@@ -5,7 +5,7 @@ Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, contrad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.nominees import Nominee, nominations
 from memrepo.purify.parts import divide
+from memrepo.purify.requests import Said, requests
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
 from memrepo.purify.verifying import verified
@@ -119,6 +120,10 @@ def purify(
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
     gone = None if whole and not receipt.partial else intake.gone
     retired = retire(state, gone, reader.standing, made.touched, setting.run)
+    behind = {
+        **_behind(gathered, groups, made.decisions, noted, intake.notes),
+        **_behind_retired(state, retired, intake),
+    }  # fmt: skip
     return Purified(
         steps=(
             *_steps(made, noted),
@@ -128,10 +133,7 @@ def purify(
         files=set_aside(state, gathered.candidates, verdicts, setting.now),
         returned=_returned(state, groups, made.decisions),
         consumed=tuple(_except(entry, left_open) for entry in intake.consumed),
-        behind={
-            **_behind(gathered, groups, made.decisions, noted, intake.notes),
-            **_behind_retired(state, retired, intake),
-        },
+        behind=behind,
         counts={
             **_counts(intake, gathered, verdicts, made, noted, retired),
             "rejected_before": scope.rejected,
@@ -141,7 +143,7 @@ def purify(
         quarantined=_quarantined(
             judged.refused, worded.refused | compared.refused, made.quarantined, noted
         ),
-        problems=tuple(intake.problems),
+        problems=(*intake.problems, *requests(_said(intake, behind), state.memories)),
         routes=tuple(worded.routes),
         alarms=tuple(intake.alarms),
         receipt=receipt,
@@ -261,6 +263,19 @@ def _behind(
     for id_, source in told:
         found[id_] = frozenset({by_text[source.resource, source.text_hash]})
     return found
+
+
+def _said(intake: Intake, behind: Mapping[str, frozenset[tuple[str, str]]]) -> Iterator[Said]:
+    """Yield what this run read for the first time, with the memories that it speaks for."""
+    became: dict[tuple[str, str], list[str]] = {}
+    for id_, pairs in behind.items():
+        for pair in pairs:
+            became.setdefault(pair, []).append(id_)
+    for one in () if intake.whole else intake.placed:
+        ids = tuple(became.get((one.resource, one.unit.hash), ()))
+        yield Said(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
+    for note in intake.notes:
+        yield Said(path=note.resource, line=note.unit.lines[0], text=note.unit.text)
 
 
 def _returned(

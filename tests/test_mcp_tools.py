@@ -87,14 +87,23 @@ def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> No
     new = good(repo, "memory_supersede", id=stored["id"], text="Ana drinks coffee.",
                reason="she changed her mind", expected_commit=stored["commit"]).data  # fmt: skip
     assert good(repo, "memory_search", query="tea").data["hits"] == []
-    (before,) = good(repo, "memory_related", id=new["id"]).data["hits"]
-    assert (before["id"], before["relation"]) == (stored["id"], "supersedes")
+    assert good(repo, "memory_get", id=new["id"]).data["supersedes"] == [stored["id"]]
     good(repo, "memory_forget", id=new["id"], reason="a test")
     assert good(repo, "memory_status").data["memories"] == {"forgotten": 1, "superseded": 1}
     assert subjects(repo)[:3] == [
         "forget: a test", "supersede: she changed her mind", "create: she said so",
     ]  # fmt: skip
     assert_sound(repo)
+
+
+def test_what_is_related_is_told_with_how_and_how_far(repo: Path) -> None:
+    ids = [good(repo, "memory_store", text=f"Fact {n}.", reason="r").data["id"] for n in range(3)]
+    done(repo, "link", ids[0], "supports", ids[1])
+    done(repo, "link", ids[1], "supports", ids[2])
+    (near,) = good(repo, "memory_related", id=ids[2]).data["hits"]
+    assert (near["id"], near["relation"]) == (ids[1], "supports it")
+    far = good(repo, "memory_related", id=ids[2], depth=2).data["hits"][1]
+    assert (far["id"], far["relation"]) == (ids[0], f"supports it, by {ids[1]}")
 
 
 def test_what_is_known_already_is_not_stored_twice(repo: Path) -> None:

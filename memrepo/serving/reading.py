@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from memrepo.commands.adding import NotOneOf
@@ -11,14 +11,15 @@ from memrepo.commands.finding import find
 from memrepo.commands.past import find_present
 from memrepo.commands.quoting import evidence
 from memrepo.commands.recalling import facts, index_of, recall, recalled
+from memrepo.commands.related import graph_of
 from memrepo.commands.search import hit_of
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import HITS, touch
 from memrepo.commands.when import desk_at
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import fold
-from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.policies.graph import Reached
 from memrepo.policies.trust import trust_of
 from memrepo.serving.calls import Call
 from memrepo.serving.replies import Reply, listing, longest, place, told
@@ -106,32 +107,20 @@ def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
 
 
 def related(call: Call) -> Reply:
-    """Answer with the memories that links and supersessions join to one, either way."""
+    """Answer with what a memory is linked to, either way, nearest and strongest first."""
     with opened(call.session) as desk:
         state = desk.tree.state()
-        memory = find(state, call.get("id"))
-        found = [
-            (other, relation) for other, relation in neighbours(state, memory)
-            if other.status != "forgotten"
-        ]  # fmt: skip
+        graph = graph_of(state)
+        reached = graph.related(find(state, call.get("id")).id, call.get("depth", 1))
+        found = [(graph.memories[one.id], _relation(one)) for one in reached]
         return _listed(desk, call, found)
 
 
-def neighbours(state: State, memory: Memory) -> Iterator[tuple[Memory, str]]:
-    """Yield each memory that stands next to one, once, and how it does."""
-    pairs = [(link.target, link.type) for link in memory.fields.get("links", ())]
-    pairs += [(id_, "supersedes") for id_ in memory.texts("supersedes")]
-    pairs += [(id_, "superseded_by") for id_ in memory.texts("superseded_by")]
-    pairs += [
-        (other.id, f"{link.type} (from there)")
-        for other in state.memories.values() for link in other.fields.get("links", ())
-        if link.target == memory.id
-    ]  # fmt: skip
-    seen = {memory.id}
-    for id_, relation in pairs:
-        if id_ in state.memories and id_ not in seen:
-            seen.add(id_)
-            yield state.memories[id_], relation
+def _relation(reached: Reached) -> str:
+    """Spell how a memory is reached: `supports` is a link to it, `supports it` one from it."""
+    edge = reached.edge
+    said = edge.type if edge.target == reached.id else f"{edge.type} it"
+    return said if reached.depth == 1 else f"{said}, by {reached.before}"
 
 
 def thread_context(call: Call) -> Reply:

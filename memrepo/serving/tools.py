@@ -83,14 +83,13 @@ DEFAULT = (
     ),
     Tool(
         name="memory_store", answer=writing.store, required=("text", "reason"), writes=True,
-        description="Keep one statement; one known already is not stored twice.",
+        description="Keep one statement; known ones are not stored twice.",
         takes={
             "text": _TEXT, "reason": _REASON,
             "type": {"type": "string", "description": "fact (default), preference, decision..."},
             "decay_class": {
                 "type": "string",
-                "description": "permanent, durable 90d, normal 14d, short 2d, ephemeral 4h; else"
-                " by rule",
+                "description": "permanent, durable 90d, normal 14d, short 2d, ephemeral 4h",
             },
             "tags": _WORDS, "valid_until": {"type": "string", "description": "date"},
             "expected_commit": _EXPECTED,
@@ -99,18 +98,19 @@ DEFAULT = (
     ),
     Tool(
         name="memory_supersede", answer=writing.supersede, required=("id", "text", "reason"),
-        description="Replace a memory by what holds now; the old one stays in history.",
+        description="Replace a memory by what holds now; history keeps the old.",
         takes={"id": _ID, "text": _TEXT, "reason": _REASON, "expected_commit": _EXPECTED},
         gives=_WRITTEN, writes=True, destructive=True, idempotent=False,
     ),
     Tool(
         name="memory_forget", answer=writing.forget, required=("id", "reason"), writes=True,
-        description="Take a memory out of recall; its history stays.", destructive=True,
+        description="Take a memory out of recall, not out of history.", destructive=True,
         takes={"id": _ID, "reason": _REASON, "expected_commit": _EXPECTED}, gives=_WRITTEN,
     ),
     Tool(
         name="memory_related", answer=reading.related, required=("id",),
-        description="Memories linked to one.", takes={"id": _ID, **_BOUNDS},
+        description="Memories linked to one.",
+        takes={"id": _ID, "depth": {"type": "integer", "minimum": 1, "maximum": 5}, **_BOUNDS},
         gives={**_COMMIT, **_HITS},
     ),
     Tool(

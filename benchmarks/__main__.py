@@ -22,6 +22,7 @@ from benchmarks import (
     recalling,
     reverting,
     running,
+    serving,
     starting,
     writing,
 )
@@ -44,6 +45,7 @@ ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "growing": growing.measure,
     "ageing": ageing.measure,
     "recalling": recalling.measure,
+    "serving": serving.measure,
 }
 
 

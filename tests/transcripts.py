@@ -2,14 +2,16 @@
 
 Every ```console block of a document is played in order, in one temporary folder that holds a copy
 of the demo's workspace as `agent/` and of its later state as `later/`. The clock starts at START
-and goes on a minute a command. `python tests/transcripts.py --write` puts what the program says
-today into the documents.
+and goes on a minute a command. A line that begins with `memory_` calls that tool for agents; what
+is shown is its short text. `python tests/transcripts.py --write` puts what the program says today
+into the documents.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -26,7 +28,10 @@ from docs_parts import ROOT, write_anew
 
 from memrepo import cli
 from memrepo.assets import asset
+from memrepo.commands.session import Session
 from memrepo.core.times import format_time
+from memrepo.serving.answering import answer
+from memrepo.serving.tools import DEFAULT
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."
@@ -52,10 +57,13 @@ def documents() -> list[Path]:
 def exchanges(text: str) -> list[Exchange]:
     """Read every exchange of a document's console blocks, in order."""
     found: list[Exchange] = []
-    inside = False
+    inside, fence = False, ""
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith("```"):
-            inside = line == "```console"
+        if line.startswith("```") and not fence:
+            fence = line[: len(line) - len(line.lstrip("`"))]
+            inside = line == f"{fence}console"
+        elif line == fence:
+            inside, fence = False, ""
         elif inside and line.startswith("$ "):
             found.append(Exchange(line=number, command=line[2:], answer=()))
         elif inside:
@@ -82,10 +90,14 @@ class Stage:
         self.where = self.top
         self.now = START
         self.exit = 0
+        self.commit = ""
 
     def play(self, command: str) -> tuple[str, ...]:
         """Run one command line and return what it prints, with the folder's name taken out."""
         self.now += timedelta(minutes=1)
+        if command.startswith("memory_"):
+            text = self._tool(*command.split(" ", 1))
+            return tuple(text.split("\n"))
         name, *rest = shlex.split(command, comments=True)
         match name:
             case "cd":
@@ -130,6 +142,15 @@ class Stage:
             except SystemExit as left:  # --help and --version leave so
                 self.exit = int(left.code or 0)
         return said.getvalue()
+
+    def _tool(self, name: str, arguments: str = "{}") -> str:
+        """Call a tool as an agent does; `COMMIT` is the commit that the last answer named."""
+        tool = next(tool for tool in DEFAULT if tool.name == name)
+        given = json.loads(arguments.replace("COMMIT", self.commit))
+        with _environment(self.environment):
+            reply = answer(Session(where=self.where, now=self.now), tool, given, "agent")
+        self.commit = str(reply.data.get("commit", self.commit))
+        return reply.text
 
     def _other(self, argv: list[str]) -> str:
         ran = subprocess.run(

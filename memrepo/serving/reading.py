@@ -74,7 +74,8 @@ def get(call: Call) -> Reply:
     def build(text: str) -> Reply:
         cut = len(text) < len(whole)
         block = fenced(text)
-        head = f"{memory.id} ({memory.type}, {data['trust']}). {HEAD}"
+        commit = there.tree.commit[:10]
+        head = f"{memory.id} ({memory.type}, {data['trust']}), as of commit {commit}. {HEAD}"
         tail = ["cut: raise max_tokens for the rest"] if cut else []
         return Reply(
             text="\n".join([head, block, *tail]),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from docs_parts import ROOT
 from driving import assert_sound, done, git, memrepo, subjects
 from envelopes import INJECTION, assert_inside
 from mcp import Client, MCPError
@@ -98,7 +101,7 @@ def test_what_names_nothing_is_an_error_and_the_session_goes_on(repo: Path) -> N
     with_client(repo, work)
 
 
-def test_calls_at_one_time_all_land(repo: Path) -> None:
+def test_calls_at_one_time_all_land_while_a_run_holds_its_lock(repo: Path) -> None:
     async def work(client: Client) -> list[str]:
         found: list[str] = []
 
@@ -115,7 +118,8 @@ def test_calls_at_one_time_all_land(repo: Path) -> None:
                 group.start_soon(search)
         return found
 
-    commits = with_client(repo, work)
+    with open_repository(repo) as other, other.running():
+        commits = with_client(repo, work)
     assert len(set(commits)) == 6
     assert set(subjects(repo)) >= {f"create: concurrent {n}" for n in range(6)}
     assert_sound(repo)
@@ -180,3 +184,21 @@ def test_without_the_extra_it_says_how_to_install_it(
 
 def test_outside_of_a_repository_it_says_so_before_it_serves(tmp_path: Path) -> None:
     assert memrepo(tmp_path, "mcp").exit == 5
+
+
+def test_a_handshake_loads_no_model_and_opens_no_index(repo: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {},
+             "clientInfo": {"name": "x", "version": "1"}}  # fmt: skip
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+    code = (
+        "import sys; from memrepo.cli import main; main(['mcp']);"
+        "print(*sorted(sys.modules), file=sys.stderr)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=repo, input=f"{line}\n", text=True, check=True,
+        capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert json.loads(ran.stdout)["result"]["serverInfo"]["name"] == "memrepo"
+    heavy = {"anthropic", "fastembed", "numpy", "onnxruntime", "sentence_transformers", "torch"}
+    assert set(ran.stderr.split()) & heavy == set()
+    assert not list((repo / ".git" / "memrepo").glob("*index*"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from memrepo.commands.recalling import index_of, recall
 from memrepo.commands.search import hit_of
 from memrepo.commands.session import Session, opened
+from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.messages import fold
 from memrepo.core.secrets import redact
@@ -46,8 +47,9 @@ def happened(session: Session, event: Event) -> str:
     """Do what an event asks for and return what the agent is told, empty for nothing."""
     match event.kind:
         case "start":
-            _take_in_broken_off(session)
             begun = Call(session=session, arguments={}).run("session", ["start"], id=event.session)
+            with suppress(MemrepoError):  # what cannot be written now is kept for the next time
+                _take_in_broken_off(session)
             return str(begun.data["context"])
         case "prompt":
             _gather(session, event)
@@ -126,4 +128,4 @@ def _take_in_broken_off(session: Session) -> None:
         with suppress(ValueError):
             if parse_time(at) + BROKEN_OFF > session.now:
                 continue
-        _take_in(replace(session, id=""), place)
+        _take_in(session, place)

@@ -219,7 +219,12 @@ def test_a_session_that_never_ended_is_taken_in_a_day_later(
     hook(repo, monkeypatch, "UserPromptSubmit", prompt="What is for lunch?")
     hook(repo, monkeypatch, "SessionStart", session_id="s2", now=LATER)
     assert memories(repo) == {}
-    hook(repo, monkeypatch, "SessionStart", session_id="s2", now="2026-03-03T09:00:00Z")
+    merging = repo / ".git" / "MERGE_HEAD"
+    merging.write_text(git(repo, "rev-parse", "HEAD"), encoding="utf-8")
+    later = "2026-03-03T09:00:00Z"
+    assert "systemMessage" not in hook(repo, monkeypatch, "SessionStart", now=later)
+    merging.unlink()
+    hook(repo, monkeypatch, "SessionStart", session_id="s2", now=later)
     (note,) = memories(repo).values()
     assert "lunch" in note.body
 

@@ -107,6 +107,8 @@ def told(shown: dict[str, Any]) -> list[str]:
     if shown["reason"]:
         sure = f" ({shown['confidence']:.2f} sure)" if shown["confidence"] is not None else ""
         lines.append(f"why: {visible(shown['reason'])}{sure}")
+    if shown["verdict"] == "context":
+        lines.append(f"{verdict_said(shown)}, said by {shown['by']}")
     if shown["status"] == "resolved":
         lines.append(f"{verdict_said(shown)}, decided by {shown['by']}")
     return lines
@@ -117,6 +119,10 @@ def verdict_said(shown: dict[str, Any]) -> str:
     match shown["verdict"]:
         case "superseded":
             return f"{shown['kept']} stands"
+        case "merged":
+            return "another memory replaced both"
+        case "context":
+            return "not decided: more must be known"
         case "both":
             return "both stand"
         case "neither":

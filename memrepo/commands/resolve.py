@@ -10,9 +10,9 @@ from typing import Any
 
 from memrepo.commands.disputes import as_json, disputes, the_dispute, told
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.single import unchanged, write, write_arguments
+from memrepo.commands.single import successor, text_of, unchanged, write, write_arguments
 from memrepo.core import corrections
-from memrepo.core.changes import Change, Step, Update, Write
+from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
@@ -20,7 +20,7 @@ from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.policies.conflicts import Conflict, links_of, still_contested
 
-HOW = "--keep MEMORY, --both or --neither"
+HOW = "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context"
 
 
 class NotASide(MemrepoError):
@@ -59,15 +59,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--both", action="store_true", help="they do not contradict each other: both stay"
     )
+    how.add_argument(
+        "--merge", metavar="TEXT", help="this holds instead, and replaces both (-: stdin)"
+    )
+    how.add_argument(
+        "--needs-context", action="store_true",
+        help="leave it open, and say in --reason what must be known first",
+    )  # fmt: skip
     how.add_argument("--neither", action="store_true", help="neither holds: archive both")
     write_arguments(parser)
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """List, show, or decide; to show without a decision answers 3."""
-    decides = bool(options.keep or options.both or options.neither)
+    decides = any((
+        options.keep, options.merge, options.both, options.neither, options.needs_context,
+    ))  # fmt: skip
     if decides and not options.id:
         raise MissingId
+    merged = text_of(session, options.merge, "the text") if options.merge else ""
     with opened(session) as desk:
         state = desk.tree.state()
         if not options.id:
@@ -80,7 +90,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             return _Decision(
                 state=state, conflict=the_dispute(state, options.id), actor=actor,
                 now=session.now, reason=options.reason,
-            ).step(options)  # fmt: skip
+            ).step(options, merged)  # fmt: skip
 
         answer = write(desk, session, options, draft)
     id_ = the_dispute(state, options.id).id
@@ -138,34 +148,49 @@ class _Decision:
     now: datetime
     reason: str
 
-    def step(self, options: argparse.Namespace) -> Step | Answer:
+    def step(self, options: argparse.Namespace, merged: str) -> Step | Answer:
         """Return the commit that decides, or the answer when nothing is to be done."""
-        conflict = self.conflict
+        conflict, case = self.conflict, self.conflict.case
         kept = self._kept(options.keep) if options.keep else None
-        verdict: VerdictWord = "both" if options.both else "neither"
-        if kept is not None:
-            verdict = "superseded"
-        case, id_ = conflict.case, kept.id if kept else ""
-        if conflict.status == "resolved" and case and (case.verdict, case.kept) == (verdict, id_):
+        verdict, id_ = _verdict_of(options), kept.id if kept else ""
+        if (
+            case is not None
+            and (case.verdict, case.kept) == (verdict, id_)
+            and (conflict.status == "resolved" or _says(case, self.reason))
+        ):
             return unchanged(kept or conflict.first, f"was decided so ({conflict.id})")
         active = all(m.status == "active" for m in conflict.sides)
-        if conflict.status == "resolved" and not active:
+        if not active and (conflict.status == "resolved" or verdict in ("merged", "context")):
             raise DecidedBefore(conflict)
-        if kept is not None:
+        changes: list[Change] = []
+        if verdict == "merged":
+            ids = tuple(m.id for m in conflict.sides)
+            new = successor(self.state, conflict.first, merged, self.now, self.actor, replaces=ids)
+            changes.append(Create(memory=new))
+            updates = {m.id: self._gone(m, new.id) for m in conflict.sides}
+        elif kept is not None:
             updates = self._superseded(kept)
         elif verdict == "both":
             updates = {m.id: self._stands(m, other) for m, other in self._pairs()}
-        else:
+        elif verdict == "neither":
             updates = {m.id: self._archived(m) for m in conflict.sides}
-        changes: list[Change] = [
-            Update(id=i, fields=fields) for i, fields in updates.items() if fields
-        ]
+        else:
+            updates = {}
+        changes += [Update(id=i, fields=fields) for i, fields in updates.items() if fields]
         changes.append(self._case(verdict, id_))
         return Step(
             op="resolve", what=f"{conflict.first.label} against {conflict.second.label}",
             reason=_SAID[verdict], changes=tuple(changes),
             memories=tuple(m.id for m in conflict.sides),
         )  # fmt: skip
+
+    def _gone(self, lost: Memory, heir: str) -> dict[str, Any]:
+        """Return what marks a memory as replaced."""
+        (other,) = (m for m in self.conflict.sides if m is not lost)
+        return {
+            **self._calmed(lost, other), "status": "superseded", "superseded_at": self.now,
+            "superseded_by": _with(lost.texts("superseded_by"), heir),
+        }  # fmt: skip
 
     def _pairs(self) -> tuple[tuple[Memory, Memory], tuple[Memory, Memory]]:
         first, second = self.conflict.sides
@@ -192,10 +217,7 @@ class _Decision:
             **self._calmed(kept, lost), **self._revived(kept, lost),
             "supersedes": _with(kept.texts("supersedes"), lost.id),
         }  # fmt: skip
-        gone = {
-            **self._calmed(lost, kept), "status": "superseded", "superseded_at": self.now,
-            "superseded_by": _with(lost.texts("superseded_by"), kept.id),
-        }  # fmt: skip
+        gone = self._gone(lost, kept.id)
         if kept.id in lost.texts("supersedes"):
             gone["supersedes"] = _without(lost.texts("supersedes"), kept.id)
         return {kept.id: held, lost.id: gone}
@@ -245,7 +267,8 @@ class _Decision:
                    Side(memory=conflict.second.id, text=conflict.second.body)),
             confidence=before.confidence if before else None,
             reason=self.reason or (before.reason if before else ""), by=self.actor,
-            at=(before.at if before else None) or self.now, decided=self.now,
+            at=(before.at if before else None) or self.now,
+            decided=None if verdict == "context" else self.now,
             run=before.run if before else "",
         )  # fmt: skip
         cases = self.state.corrections
@@ -255,8 +278,24 @@ class _Decision:
 
 _SAID: Mapping[VerdictWord, str] = {
     "superseded": "one of the two holds", "both": "they do not contradict each other",
-    "neither": "neither of the two holds",
+    "neither": "neither of the two holds", "merged": "one memory unites the two",
+    "context": "more must be known first",
 }  # fmt: skip
+
+
+def _verdict_of(options: argparse.Namespace) -> VerdictWord:
+    if options.keep:
+        return "superseded"
+    if options.merge:
+        return "merged"
+    if options.needs_context:
+        return "context"
+    return "both" if options.both else "neither"
+
+
+def _says(case: Correction, reason: str) -> bool:
+    """Tell whether an open case says already what must be known."""
+    return case.verdict == "context" and reason in ("", case.reason)
 
 
 def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, assert_never
 
 from memrepo.commands.landing import TRIES, prepare
@@ -14,7 +15,8 @@ from memrepo.commands.rejecting import close_calls
 from memrepo.commands.session import Answer, Desk, Session, desk
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.memory import Memory
+from memrepo.core.ids import manual_id
+from memrepo.core.memory import Memory, Stamp
 from memrepo.core.secrets import find_secrets
 from memrepo.core.state import State, apply
 from memrepo.policies.hotcache import hot_of
@@ -185,3 +187,27 @@ def said(text: str, what: str) -> str:
 def present(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Drop fields that are not given."""
     return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
+
+
+_KEPT = ("type", "title", "subject", "predicate", "home", "tags", "entities", "scope", "pinned",
+         "critical")  # fmt: skip
+
+
+def successor(
+    state: State, old: Memory, text: str, now: datetime, actor: str, *, replaces: tuple[str, ...]
+) -> Memory:
+    """Return a memory that says a text in the place of an old one: its kind, subject and marks."""
+    id_ = manual_id(
+        created=now, text=text, scope=old.text("scope"), type_=old.type, taken=state.memories
+    )
+    path = state.layout.memory(
+        id_=id_, type_=old.type, text=old.text("title") or text, layer=old.layer,
+        captured=now.date().isoformat(),
+    )  # fmt: skip
+    fields = {
+        **{key: old.fields[key] for key in _KEPT if key in old.fields},
+        "id": id_, "created": now, "origin": "manual", "supersedes": replaces,
+        "generated": Stamp(by=actor, at=now),
+    }  # fmt: skip
+    new = Memory(path=path, fields=present(fields), body=text)
+    return replace(new, path=state.free_path(new))

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Session, opened
-from memrepo.commands.single import present, text_of, unchanged, write, write_arguments
+from memrepo.commands.single import successor, text_of, unchanged, write, write_arguments
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import manual_id, text_hash
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.ids import text_hash
+from memrepo.core.memory import Memory
 from memrepo.core.state import State
-
-_KEPT = ("type", "title", "subject", "predicate", "home", "tags", "entities", "scope", "pinned",
-         "critical")  # fmt: skip
 
 
 class NotActive(MemrepoError):
@@ -48,21 +44,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             return unchanged(old, "says this already")
         if old.status != "active":
             raise NotActive(old)
-        id_ = manual_id(
-            created=session.now, text=text, scope=old.text("scope"), type_=old.type,
-            taken=state.memories,
-        )  # fmt: skip
-        kept = {key: old.fields[key] for key in _KEPT if key in old.fields}
-        path = state.layout.memory(
-            id_=id_, type_=old.type, text=old.text("title") or text,
-            captured=session.now.date().isoformat(), layer=old.layer,
-        )  # fmt: skip
-        fields = {
-            **kept, "id": id_, "created": session.now, "origin": "manual", "supersedes": (old.id,),
-            "generated": Stamp(by=actor, at=session.now),
-        }  # fmt: skip
-        new = Memory(path=path, fields=present(fields), body=text)
-        new = replace(new, path=state.free_path(new))
+        new = successor(state, old, text, session.now, actor, replaces=(old.id,))
         return Step(
             op="supersede", what=f"{old.label} by {new.label}", reason="replaced by hand",
             changes=(
@@ -71,7 +53,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
                     id=old.id,
                     fields={
                         "status": "superseded", "superseded_at": session.now,
-                        "superseded_by": (*old.texts("superseded_by"), id_),
+                        "superseded_by": (*old.texts("superseded_by"), new.id),
                     },
                 ),
             ),

@@ -25,12 +25,13 @@ from memrepo.core.schema import ACTOR
 from memrepo.core.spelling import entry_lines
 
 CorrectionKind = Literal["contradiction", "wording"]
-VerdictWord = Literal["flagged", "superseded", "both", "neither", "newer"]
+VerdictWord = Literal["flagged", "context", "superseded", "merged", "both", "neither", "newer"]
 Status = Literal["open", "resolved"]
 VERDICTS: tuple[VerdictWord, ...] = get_args(VerdictWord)
-"""`flagged`: a person must decide. `superseded`: one of two memories replaced the other, `kept`
-names it. `both`: they do not contradict each other. `neither`: neither holds any more. `newer`:
-two sides of a merge worded one text differently, and the newer wording stands."""
+"""`flagged`: a person must decide. `context`: one looked, and needs to know more first.
+`superseded`: one of two memories replaced the other, `kept` names it. `merged`: a third one
+replaced both. `both`: they do not contradict each other. `neither`: neither holds any more.
+`newer`: two sides of a merge worded one text differently, and the newer wording stands."""
 ID = re.compile(r"con-[0-9a-f]{16}")
 _GAVE_WAY = re.compile(r"-gave-way-[0-9a-f]{12}\.md$")
 """What sides of a merge lost besides wordings (`core.keeping`)."""
@@ -87,7 +88,7 @@ class Correction:
     @property
     def status(self) -> Status:
         """Tell whether somebody has yet to decide."""
-        return "open" if self.verdict == "flagged" else "resolved"
+        return "open" if self.verdict in ("flagged", "context") else "resolved"
 
     @property
     def memories(self) -> tuple[str, ...]:

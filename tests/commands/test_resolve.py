@@ -89,7 +89,7 @@ def test_it_is_listed_shown_from_both_sides_and_asks_for_a_decision(repo: Path) 
         assert texts == {LOVES[2:]: LOVES, HATES[2:]: HATES}
     text = memrepo(repo, "resolve", row["id"], as_json=False).out
     assert LOVES in text
-    assert "--keep MEMORY, --both or --neither" in text
+    assert "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context" in text
     assert standing(repo) == before
 
 
@@ -257,4 +257,51 @@ def test_taking_back_both_sides_of_a_run_s_flag_takes_its_correction_too(repo: P
     done(repo, "revert", run, "--memory", *pair(repo), now="2026-03-04T09:00:00Z")
     assert cases(repo) == {}
     assert done(repo, "status")["contradictions"] == 0
+    assert_sound(repo)
+
+
+MERGED = "She loves dark mode in editors by night, and hates it by day."
+
+
+def test_one_memory_may_replace_both_in_one_commit(repo: Path) -> None:
+    loves, hates = pair(repo)
+    case = the_case(repo)
+    before = git(repo, "rev-parse", "HEAD").strip()
+    shown = ask(repo, "--dry-run", case.id, "--merge", MERGED)
+    assert git(repo, "rev-parse", "HEAD").strip() == before
+    assert shown
+    ask(repo, case.id, "--merge", MERGED, "--reason", "day and night")
+    assert git(repo, "rev-list", "--count", f"{before}..HEAD").strip() == "1"
+    (new,) = (m for m in memories(repo).values() if m.body == MERGED)
+    assert set(new.texts("supersedes")) == {loves, hates}
+    for id_ in (loves, hates):
+        old = memories(repo)[id_]
+        assert (old.status, old.texts("superseded_by")) == ("superseded", (new.id,))
+    assert (the_case(repo).verdict, the_case(repo).status) == ("merged", "resolved")
+    assert "another memory replaced both" in memrepo(repo, "corrections", as_json=False).out
+    assert memrepo(repo, "resolve", case.id, "--both").exit == 3
+    assert memrepo(repo, "check", "--all").exit == 0
+    done(repo, "revert", "HEAD", now=MUCH_LATER)
+    assert {memories(repo)[i].status for i in (loves, hates)} == {"active"}
+    assert the_case(repo).status == "open"
+    assert_sound(repo)
+
+
+def test_what_needs_context_stays_open_and_says_what_must_be_known(repo: Path) -> None:
+    case = the_case(repo)
+    ask(repo, case.id, "--needs-context", "--reason", "ask Mara which editor")
+    now = the_case(repo)
+    assert (now.verdict, now.status, now.reason) == ("context", "open", "ask Mara which editor")
+    assert now.decided is None
+    shown = memrepo(repo, "resolve", case.id, as_json=False)
+    assert shown.exit == 3
+    assert "why: ask Mara which editor" in shown.out
+    assert "not decided: more must be known" in shown.out
+    head = git(repo, "rev-parse", "HEAD")
+    ask(repo, case.id, "--needs-context")
+    assert git(repo, "rev-parse", "HEAD") == head
+    done(repo, "run", now="2026-03-03T11:00:00Z")
+    assert the_case(repo).verdict == "context"
+    ask(repo, case.id, "--both")
+    assert the_case(repo).status == "resolved"
     assert_sound(repo)

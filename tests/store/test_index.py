@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import driving
@@ -23,6 +24,7 @@ from nobody import as_nobody
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
+from memrepo.policies.merits import Moment
 from memrepo.policies.ranking import Weights
 from memrepo.store import index, indexing
 from memrepo.store.repo import open_repository
@@ -196,11 +198,24 @@ def test_no_query_is_a_syntax_error(standing_repository: Path, words: str) -> No
         search(store.folder, store.snapshot(store.head()), [words], ALL)
 
 
-@settings(max_examples=60)
-@given(words=st.lists(st.text(max_size=20), max_size=4))
+HOSTILE = st.one_of(
+    st.text(max_size=20),
+    st.text(alphabet="\"'*()^:-+{}\\;%_?\0\n \x1b🚀温ー\u0301\u200b\ud800aAND", max_size=30),
+    st.sampled_from(('" OR 1=1 --', "'); DROP TABLE memory; --", "NEAR(a b, 3)", "last week")),
+    st.builds(str.__mul__, st.text(min_size=1, max_size=5), st.sampled_from((100, 20_000))),
+)
+
+
+@settings(max_examples=10_000 if driving.LONG else 60)
+@given(words=st.lists(HOSTILE, max_size=4))
 def test_no_query_of_any_text_raises(standing_repository: Path, words: list[str]) -> None:
     with open_repository(standing_repository) as store:
-        search(store.folder, store.snapshot(store.head()), words, ALL)
+        tree = store.snapshot(store.head())
+        moment = Moment(now=datetime(2026, 3, 1, tzinfo=UTC))
+        wanted = index.Index(folder=store.folder, wanted=indexing.Indexed(tree=tree))
+        for match in wanted.search(words, ALL, None, moment):
+            assert match.path in tree.blobs
+        wanted.count(words, ALL)
 
 
 def test_stop_words_alone_are_searched_for(small: Path) -> None:

@@ -29,7 +29,7 @@ FORMAT = 1
 JUDGES = ("offline", "anthropic", "command", "replay")
 OUTSIDE = (
     "judge.command", "judge.base_url", "judge.recordings", "telemetry.dir", "telemetry.preset",
-    "downstream.command",
+    "downstream.command", "dense.model",
 )  # fmt: skip
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
 USER_FILE = "~/.config/memrepo/config.toml"

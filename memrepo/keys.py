@@ -117,6 +117,8 @@ RECALL: tuple[Key, ...] = (
         doc="What the subject that a question names adds."),
     Key(name="recall.date", kind="weight", default=Weights().date,
         doc="What the days that a question names add, and as much again for the very day."),
+    Key(name="recall.meaning", kind="weight", default=Weights().meaning,
+        doc="What likeness of meaning adds, where there is a model (`memrepo[dense]`)."),
     Key(name="recall.recency", kind="weight", default=Merits().recency,
         doc="The share of a score that its age decides."),
     Key(name="recall.half_life", kind="duration", default=format_duration(Merits().half_life),
@@ -149,7 +151,7 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
     usual, neighbour, date = Weights(), float(get("recall.neighbours")), float(get("recall.date"))
     return Weights(
         thread=float(get("recall.thread")), subject=float(get("recall.subject")),
-        neighbour=neighbour,
+        neighbour=neighbour, meaning=float(get("recall.meaning")),
         second_neighbour=neighbour * usual.second_neighbour / usual.neighbour,
         date=date, day=date * usual.day / usual.date,
         merits=Merits(

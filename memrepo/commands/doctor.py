@@ -10,14 +10,14 @@ from memrepo.assets import asset
 from memrepo.commands import integrity
 from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.judging import Choice, judge_of
-from memrepo.commands.recalling import index_of
+from memrepo.commands.recalling import index_of, model_folder
 from memrepo.commands.schedule import install, out_of_step
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.timetable import said, timetable
 from memrepo.commands.waiting import all_waiting
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
-from memrepo.store import hooks, settings
+from memrepo.store import embedding, hooks, settings
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.health import git_version, interrupted, object_problems
 from memrepo.store.identity import person
@@ -136,6 +136,18 @@ def _index(desk: Desk, fix: bool) -> Finding:
     return Finding(name="index", ok=True, message="in step with HEAD")
 
 
+def _meaning(desk: Desk, fix: bool) -> Finding:
+    del fix
+    folder = model_folder(desk)
+    if not folder and not embedding.is_installed():
+        return Finding(name="meaning", ok=True, message="no model: search goes by words")
+    try:
+        name = embedding.load(folder).name
+    except embedding.NoModelError as error:
+        return Finding(name="meaning", ok=False, message=f"search goes by words alone: {error}")
+    return Finding(name="meaning", ok=True, message=f"model {name}")
+
+
 def _hook(desk: Desk, fix: bool) -> Finding:
     repo, shim = desk.store.repo, asset("hooks", "shim")
     wrong, fixed = hooks.wrong(repo, shim), False
@@ -187,7 +199,7 @@ def _schedule(session: Session, desk: Desk, fix: bool) -> Finding:
 
 
 CHECKS: tuple[Check, ...] = (
-    _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _hook,
+    _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _meaning, _hook,
     _drivers, _waiting,
     _judge, *integrity.CHECKS,
 )  # fmt: skip

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
+from memrepo.commands.judging import outside
 from memrepo.commands.session import Desk
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
@@ -20,6 +22,8 @@ from memrepo.policies.merits import Moment
 from memrepo.policies.ranking import Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.policies.upkeep import Rules
+from memrepo.store import embedding
+from memrepo.store.embedding import Embedder
 from memrepo.store.index import NAME, PAST, Filter, Index, Match
 from memrepo.store.indexing import Indexed
 from memrepo.store.ledger import ledger_of
@@ -107,7 +111,29 @@ def index_of(
         blob_id=store.work.blob_id, tick=tick,
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
     )  # fmt: skip
-    return Index(folder=store.folder, wanted=wanted, name=PAST if past else NAME)
+    return Index(
+        folder=store.folder, wanted=wanted, name=PAST if past else NAME, model=partial(_model, desk)
+    )
+
+
+def _model(desk: Desk) -> Embedder | None:
+    """Return the model of the person's configuration, else the packaged one, loaded once."""
+    folder = model_folder(desk)
+    return _loaded(folder) if folder or embedding.is_installed() else None
+
+
+def model_folder(desk: Desk) -> str:
+    """Return the folder of the model that this clone or the person chose, or an empty text."""
+    setting = outside(desk).get("dense.model")
+    return str(desk.store.root / Path(str(setting.value)).expanduser()) if setting else ""
+
+
+@cache
+def _loaded(folder: str) -> Embedder | None:
+    try:
+        return embedding.load(folder)
+    except embedding.NoModelError:
+        return None  # words alone find too, and `doctor` says what is wrong
 
 
 def recall(

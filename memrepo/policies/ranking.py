@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Protocol
@@ -41,6 +41,8 @@ class Weights:
     day: float = 0.2
     other_subject: float = 0.95
     """The subject's own best must reach this share of the best, or the question misnames it."""
+    meaning: float = 0.6
+    """Of vectors, where there is a model."""
     merits: Merits = field(default_factory=Merits)
 
 
@@ -94,6 +96,9 @@ class Corpus(Protocol):
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
         """Return the documents whose day lies in one of some spans of days, the newest first."""
 
+    def numbered(self, numbers: Collection[int]) -> list[Document]:
+        """Return documents by their numbers."""
+
     def around(self, documents: Iterable[Document]) -> Mapping[int, Sequence[int]]:
         """Return by number each document with up to two before and two after it in its thread."""
 
@@ -107,18 +112,23 @@ class Ranked:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
+Likeness = Callable[[Collection[int]], Mapping[int, float]]
+"""Cosines by number: of some documents, and of those nearest to the question."""
+
+
 def rank(
     question: Question, corpus: Corpus, count: int, weights: Weights | None = None,
-    moment: Moment | None = None,
+    moment: Moment | None = None, like: Likeness | None = None,
 ) -> list[Ranked]:  # fmt: skip
     """Return the best documents of a corpus, best first; ties by path.
 
-    Without a moment documents are ranked by what answers the question alone.
+    Without a moment documents are ranked by what answers the question alone, and without `like` by
+    words alone.
     """
     if not question.terms:
         return []
     weights = weights or Weights()
-    scored = _Turn(question, corpus, weights, Reach()).scored()
+    scored = _Turn(question, corpus, weights, Reach()).scored(like)
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
     return _in_order(_best_parts(scored))[:count]
@@ -168,7 +178,7 @@ class _Turn:
         self.counts: dict[int, Counter[str]] = {}
         self.rarity: dict[str, float] = {}
 
-    def scored(self) -> list[Ranked]:
+    def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return every document that any signal speaks for."""
         asked = dict.fromkeys(self.question.terms, 1.0)
         lexical = self.by_words(asked)
@@ -177,6 +187,8 @@ class _Turn:
             lexical = self.by_words(self.fed_back(lexical), lexical)
         near = self.with_neighbours(lexical)
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
+        meant = self.by_meaning(like, near.keys()) if like else {}
+        near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
         top = max(near.values(), default=0.0) or 1.0
         own = {n: lexical.get(n, 0.0) / top for n in near}
         level = {n: value / top for n, value in near.items()}
@@ -189,6 +201,7 @@ class _Turn:
                 "subject": self.weights.subject
                 * (bool(subject) and self.documents[n].subject == subject),
                 "date": self.by_date(self.documents[n].day),
+                **({"meaning": meant.get(n, 0.0)} if like else {}),
             })
             for n in level
         ]  # fmt: skip
@@ -308,6 +321,17 @@ class _Turn:
         found = self.corpus.dated(self.question.spans, self.reach.dated)
         self.documents |= {d.number: d for d in found if d.number not in self.documents}
         return {document.number for document in found}
+
+    def by_meaning(self, like: Likeness, scored: Collection[int]) -> dict[int, float]:
+        """Return what likeness of meaning adds, of the most that it adds to any document.
+
+        A sum of scores, each over its maximum: ranks would make a weak model as good as the words.
+        """
+        cosines = {n: cosine for n, cosine in like(scored).items() if cosine > 0}
+        new = cosines.keys() - self.documents.keys()
+        self.documents |= {d.number: d for d in self.corpus.numbered(new)}
+        top = max(cosines.values(), default=1.0)
+        return {n: self.weights.meaning * cosine / top for n, cosine in cosines.items()}
 
     def by_date(self, day: str) -> float:
         """Return what a document of the days or the month asked for gains, more the nearer."""

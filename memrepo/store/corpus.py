@@ -95,6 +95,19 @@ class IndexCorpus:
         )
         return [_document(row) for row in rows]
 
+    def numbered(self, numbers: Collection[int]) -> list[Document]:
+        """Return documents by their numbers."""
+        asked = f"SELECT {_COLUMNS} FROM memory AS m WHERE m.number = ?"  # noqa: S608 - a constant
+        return [_document(self._base.execute(asked, (n,)).fetchone()) for n in sorted(numbers)]
+
+    def all(self) -> list[tuple[int, str, str, int]]:
+        """Return number, path, blob and part of every document."""
+        return self._base.execute(
+            f"""SELECT m.number, m.path, m.blob, m.part FROM memory AS m
+            WHERE {self._limits.condition} ORDER BY m.path, m.part""",  # noqa: S608 - as above
+            self._limits.values,
+        ).fetchall()
+
     def around(self, documents: Iterable[Document]) -> Mapping[int, Sequence[int]]:
         """Return by number each document with up to two before and two after it in its thread."""
         threads: dict[str, list[Document]] = defaultdict(list)

@@ -18,7 +18,9 @@ from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Ranked, Weights, rank
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
+from memrepo.store.embedding import Embedder
 from memrepo.store.indexing import Indexed, begin_at, opened
+from memrepo.store.meaning import Meanings, meanings
 
 NAME = "index.sqlite3"
 PAST = "past.sqlite3"
@@ -79,6 +81,7 @@ class Index:
     folder: Path
     wanted: Indexed
     name: str = NAME
+    model: Callable[[], Embedder | None] = lambda: None
 
     def search(
         self, asked: Sequence[str], only: Filter, weights: Weights | None = None,
@@ -88,16 +91,28 @@ class Index:
 
         Where the folder cannot be written the answer is the same, from an index in memory.
         """
-        question = question_of(" ".join(asked), moment.now.date() if moment else None)
+        text, weights = " ".join(asked), weights or Weights()
+        question = question_of(text, moment.now.date() if moment else None)
         if not question.terms:
             return []
+        known = self._meanings() if weights.meaning else None
 
         def ranked(base: sqlite3.Connection) -> list[Match]:
             _hold(base, only.paths)
-            found = rank(question, IndexCorpus(base, only.limits), only.limit, weights, moment)
+            corpus = IndexCorpus(base, only.limits)
+            like = known.like(corpus.all(), text) if known else None
+            found = rank(question, corpus, only.limit, weights, moment, like)
             return [_match(base, one) for one in found]
 
         return self._asked(ranked)
+
+    def _meanings(self) -> Meanings | None:
+        """Return the vectors of all that is indexed, where there is a model."""
+        embedder = self.model()
+        if embedder is None:
+            return None
+        documents = self._asked(lambda base: IndexCorpus(base, Limits()).all())
+        return meanings(self.folder, self.wanted, embedder, documents)
 
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
         """Return ids of memories that share any of the words, likeliest first, by words alone."""

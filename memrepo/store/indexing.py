@@ -191,10 +191,14 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[dict[str, Any]
         "place": source.lines[0] if source else 0,
         "subject": " ".join(words(memory.text("subject"))), "day": day,
     }  # fmt: skip
-    texts = [chunk.text for chunk in chunks(memory.body, wanted.chunking)]
-    for part, text in enumerate(texts or [memory.body]):
+    for part, text in enumerate(texts(memory, wanted.chunking)):
         terms = index_terms(_text(memory, text))
         yield {**row, "part": part, "length": len(terms), "terms": " ".join(terms)}
+
+
+def texts(memory: Memory, chunking: ChunkRules) -> list[str]:
+    """Return the text of each row of a memory: its chunks, or the body where it is not cut."""
+    return [chunk.text for chunk in chunks(memory.body, chunking)] or [memory.body]
 
 
 def _insert(base: sqlite3.Connection, row: Mapping[str, Any]) -> int:

@@ -33,7 +33,7 @@ QUERIES = (
 
 
 @pytest.fixture(scope="module")
-def _empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("any-commit")
     done(base, "init", "repo")
     return base / "repo"
@@ -72,11 +72,11 @@ def committed(repo: Path, number: int) -> str:
 @settings(max_examples=200 if LONG else 3, deadline=None)
 @given(trees=TREES, order=st.permutations(range(4)))
 def test_a_search_at_a_commit_is_a_search_in_its_checkout(
-    _empty: Path, trees: list[dict[int, dict[str, object]]], order: list[int]
+    empty: Path, trees: list[dict[int, dict[str, object]]], order: list[int]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         repo, clone = Path(folder) / "repo", Path(folder) / "clone"
-        shutil.copytree(_empty, repo, symlinks=True)
+        shutil.copytree(empty, repo, symlinks=True)
         commits = []
         for number, contents in enumerate(trees):
             written(repo, contents)

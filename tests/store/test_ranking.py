@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +16,10 @@ from memrepo.core.memory import Importance, Memory, Source
 from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.merits import Merits, Moment
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Weights
-from memrepo.store import index
-from memrepo.store.indexing import Indexed
+from memrepo.policies.ranking import Weights, rank
+from memrepo.store import embedding, index
+from memrepo.store.corpus import IndexCorpus, Limits
+from memrepo.store.indexing import Indexed, begin_at, opened
 
 NOTHING_AROUND = Weights(feedback=0, neighbour=0, second_neighbour=0, thread=0, subject=0, date=0)
 
@@ -288,3 +290,34 @@ def test_other_rules_of_cutting_or_weighing_index_anew(tmp_path: Path) -> None:
     assert (cut > 2, none) == (True, None)
     assert rows(chunking=ChunkRules(least=100_000)) == [(2, None)]
     assert rows(importance=lambda _: 0.5, words="x") == [(cut, 0.5)]
+
+
+# -- likeness of meaning -------------------------------------------------------------------------
+
+
+def test_meaning_adds_its_share_of_the_nearest_and_brings_what_has_no_word(tmp_path: Path) -> None:
+    files = dict([lone(1, "the pump"), lone(2, "a pump"), lone(3, "valve"), lone(4, "door")])
+    cosines = {1: 0.1, 2: 0.4, 3: 0.8, 4: -0.2}
+
+    def like(numbers: Collection[int]) -> dict[int, float]:
+        return {number: cosines[number] for number in (*numbers, 3, 4)}
+
+    with closing(opened(":memory:")) as base:
+        begin_at(base, Indexed(tree=tree_of(files)))
+        corpus, question = IndexCorpus(base, Limits()), question_of("pump")
+        found = rank(question, corpus, 10, Weights(meaning=0.6), None, like)
+        assert [one.document.number for one in found] == [2, 1, 3]
+        assert [round(one.parts["meaning"], 3) for one in found] == [0.3, 0.075, 0.6]
+        assert found[-1].parts["words"] == 0
+        plain = rank(question, corpus, 10, Weights(meaning=0.6))
+        assert [one.document.number for one in plain] == [1, 2]
+
+
+@pytest.mark.parametrize("content", ["nothing", "no network", "broken"])
+def test_a_folder_without_a_working_model_says_what_is_wrong(tmp_path: Path, content: str) -> None:
+    if content != "nothing":
+        (tmp_path / "tokenizer.json").write_text("{}")
+    if content == "broken":
+        (tmp_path / "model.onnx").write_bytes(b"no network")
+    with pytest.raises(embedding.NoModelError, match=r"memrepo\[dense\]|found no|cannot be used"):
+        embedding.load(str(tmp_path))

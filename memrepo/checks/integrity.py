@@ -26,7 +26,7 @@ RULES: Mapping[str, str] = {
 }
 """Every rule of this module, with what it asks for in one line."""
 
-_RUN = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
+_RUN = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}(?:-import)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRINGS = ("revert", "sync")
 """Operations by which a manifest comes back or comes from another clone."""

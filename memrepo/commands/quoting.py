@@ -114,5 +114,7 @@ def _state(piece: Mapping[str, Any]) -> str:
         case "moved":
             found = piece["found"]
             return visible(f"; now at {found['resource']}{span(found['lines'])}")
+        case _ if "://" in piece["resource"]:
+            return ""  # it was never among the sources of this repository
         case _:
             return "; no longer in the sources"

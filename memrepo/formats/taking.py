@@ -47,7 +47,7 @@ class Terms:
 
 
 def take(state: State, read: Read, terms: Terms) -> Imported:
-    """Return what taking the records in would change."""
+    """Return what taking the records in would change; its manifest names them, judged by nobody."""
     work = _Work(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
         match record:
@@ -65,7 +65,7 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
     }  # fmt: skip
     return Imported(
         changes=changes, counts=counts, problems=tuple(work.problems),
-        judgements={id_: work.judgement(id_) for id_ in sorted(work.fresh)},
+        judgements={id_: [] for id_ in sorted(work.fresh)},
     )  # fmt: skip
 
 
@@ -298,11 +298,6 @@ class _Work:
             ),
             *known,
         )
-
-    def judgement(self, id_: str) -> list[dict[str, Any]]:
-        """Return what the manifest keeps of a memory that came in."""
-        record = self.records.get(id_)
-        return [{"key": record.key if record else id_, "verdicts": []}]
 
 
 def _mended(problem: Problem) -> Problem:

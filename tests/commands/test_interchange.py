@@ -56,6 +56,8 @@ def test_an_import_is_one_commit_and_the_next_changes_nothing(
     assert "moving house" in git(repo, "log", "-1", "--format=%b")
     assert_sound(repo)
     assert memrepo(repo, "check", "--all").exit == 0
+    bad = [c for c in done(repo, "doctor")["checks"] if not c["ok"]]
+    assert bad == []
     still = standing(repo)
     again = done(repo, "import", format_, where, now=LATER)
     assert (again["commit"], again["imported"]) == ("", 0)
@@ -72,6 +74,10 @@ def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format
         name, _, key = source.resource.removeprefix(f"{format_}://").partition("#")
         assert name in files
         assert memory.text("origin") == "import"
+        told = memrepo(repo, "why", memory.id, as_json=False).out
+        assert source.resource in told
+        assert "no longer" not in told
+        assert "judged" not in told
         first, last = source.lines
         quoted = "\n".join(files[name].decode().split("\n")[first - 1 : last])
         shown = key if format_ == "mem0" else memory.body.split("\n")[0][:20]

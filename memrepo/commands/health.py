@@ -10,6 +10,7 @@ from memrepo.core.errors import Exit
 from memrepo.policies.wellness import LABELS, Health, health
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
+from memrepo.views.hygiene import KEPT
 
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
@@ -28,8 +29,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         )
         entries = list(history.entries(desk.store.repo, desk.tree.commit))
     moved = [sum(e.op == op for e in entries) for op in ("promote", "demote")]
+    old = sum(e.op in ("promote", "demote") and session.now - e.when > KEPT for e in entries)
     return Answer(
-        data=_json(found, moved), text=_text(found, moved),
+        data={**_json(found, moved), "log_items_pruned": old}, text=_text(found, moved, old),
         exit=Exit.NO if found.ailments else Exit.DONE,
     )  # fmt: skip
 
@@ -46,7 +48,7 @@ def _json(found: Health, moved: list[int]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text(found: Health, moved: list[int]) -> str:
+def _text(found: Health, moved: list[int], old: int) -> str:
     labels = "  ".join(f"{_SIGNS[name]} {name}: {found.labels[name]}" for name in LABELS)
     lines = [
         "=== Memory Health ===",
@@ -60,6 +62,7 @@ def _text(found: Health, moved: list[int]) -> str:
         f"L1↔L2 sync (L1 re-condensed after its source changed): {found.synced}",
         f"Past their time, not pruned yet: {found.over}",
         f"Archived and due for review: {len(found.review)}",
+        "===", "Log Cleanup:", f"Log items over {KEPT.days} days pruned from hygiene.json: {old}",
         "===", "Top L1 entries by sessionsSinceAccess:",
     ]  # fmt: skip
     lines += [f"  {n}. {key} — {c} sessions stale" for n, (key, c) in enumerate(found.stalest, 1)]

@@ -51,7 +51,20 @@ def test_permanent_and_unknown_classes_are_kept_for_ever() -> None:
 @pytest.mark.parametrize(("cls", "ttl"), MORTAL)
 @pytest.mark.parametrize(
     ("sixteenths", "shift", "confidence"),
-    [(0, 0 * S, 1.0), (0, S, 0.5), (1, 0 * S, 0.5), (1, S, 0.25), (2, S, 0.125), (3, S, 0.0625)],
+    [
+        (0, -S, 1.0),
+        (0, 0 * S, 1.0),
+        (0, S, 0.5),
+        (1, -S, 0.5),
+        (1, 0 * S, 0.5),
+        (1, S, 0.25),
+        (2, -S, 0.25),
+        (2, 0 * S, 0.25),
+        (2, S, 0.125),
+        (3, -S, 0.125),
+        (3, 0 * S, 0.125),
+        (3, S, 0.0625),
+    ],
 )
 def test_confidence_is_halved_with_each_sixteenth_past_three_quarters(
     cls: str, ttl: timedelta, sixteenths: int, shift: timedelta, confidence: float
@@ -61,9 +74,13 @@ def test_confidence_is_halved_with_each_sixteenth_past_three_quarters(
         assert keeping(memory(cls), read(), at, RULES).confidence == confidence
 
 
-def test_a_short_life_is_halved_by_the_hour() -> None:
-    assert keeping(memory("ephemeral"), read(), T0 + 3 * H, RULES).confidence == 1.0
-    assert keeping(memory("ephemeral"), read(), T0 + 4 * H, RULES).confidence == 0.5
+@pytest.mark.parametrize("cls", ["ephemeral", "checkpoint"])
+@pytest.mark.parametrize(
+    ("at", "confidence"),
+    [(3 * H - S, 1.0), (3 * H, 1.0), (3 * H + S, 0.5), (4 * H - S, 0.5), (4 * H, 0.5)],
+)
+def test_a_short_life_is_halved_by_the_hour(cls: str, at: timedelta, confidence: float) -> None:
+    assert keeping(memory(cls), read(), T0 + at, RULES).confidence == confidence
 
 
 @pytest.mark.parametrize(("stored", "gone"), [(0.1, False), (0.0999, True)])

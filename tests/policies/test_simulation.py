@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from driving import LONG
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -69,7 +70,11 @@ def made(number: int, link: int | None, **fields: Any) -> Memory:
     return memory(number, links=links, **fields)
 
 
-@settings(max_examples=10, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(
+    max_examples=120 if LONG else 10,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
 @given(
     st.lists(kinds, min_size=2, max_size=9),
     st.lists(st.tuples(st.integers(1, 9), st.integers(-60, 24 * 40), st.sampled_from("abc"))),

@@ -19,6 +19,7 @@ from memrepo.policies.lexicon import LISTS, tokens
 from memrepo.policies.linking import LinkRules
 from memrepo.policies.merits import Merits
 from memrepo.policies.ranking import Weights
+from memrepo.policies.threads import GAP
 from memrepo.policies.tiers import TierRules
 from memrepo.policies.upkeep import Rules
 
@@ -99,6 +100,8 @@ ENRICHMENT: tuple[Key, ...] = (
     Key(name="compression.protected_tags", kind="texts",
         default=("commitment", "preference", "decision"),
         doc="Tags and types that are never compressed."),
+    Key(name="threads.gap", kind="duration", default=format_duration(GAP),
+        doc="A longer time between two notes begins a new thread."),
 )  # fmt: skip
 
 CHECKS: tuple[Key, ...] = (

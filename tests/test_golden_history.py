@@ -101,11 +101,12 @@ FULL: list[tuple[str, ...]] = [
         "A memories/notes/2026-02/02/2026-02-02.md",
     ),
     (
-        "view: 5 pages",
+        "view: 6 pages",
         "A views/EPISODES.md",
         "A views/HISTORY.md",
         "A views/LTMEMORY.md",
         "A views/PLAYBOOKS.md",
+        "A views/TOPICS.md",
         "A views/WISHES.md",
     ),
     (
@@ -139,8 +140,9 @@ FULL: list[tuple[str, ...]] = [
         "M memories/notes/2026-02/02/2026-02-02.md",
     ),
     (
-        "view: 1 page",
+        "view: 2 pages",
         "M views/LTMEMORY.md",
+        "M views/TOPICS.md",
     ),
     (
         "run: manifest and candidates",
@@ -158,6 +160,10 @@ FULL: list[tuple[str, ...]] = [
     (
         "tier: 08-10-67b1fa hot to warm",
         "M memories/notes/2026-02/03/08-10.md",
+    ),
+    (
+        "view: 1 page",
+        "M views/TOPICS.md",
     ),
     (
         "run: manifest and candidates",
@@ -179,8 +185,9 @@ FULL: list[tuple[str, ...]] = [
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
-        "view: 1 page",
+        "view: 2 pages",
         "M views/LTMEMORY.md",
+        "M views/TOPICS.md",
     ),
     (
         "run: manifest and candidates",
@@ -194,6 +201,7 @@ FULL: list[tuple[str, ...]] = [
         "D memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
         "D runs/2026-03/20260304T090000Z.json",
         "M views/LTMEMORY.md",
+        "M views/TOPICS.md",
     ),
     (
         "run: manifest and candidates",

@@ -18,10 +18,11 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
-from memrepo.core.times import format_time, parse_time
+from memrepo.core.times import format_time, parse_duration, parse_time
 from memrepo.policies.chunking import chunks
 from memrepo.policies.importance import BASE, Scored, importance_of
 from memrepo.policies.succession import after, before
+from memrepo.policies.threads import assign, thread_id, turns_of
 from memrepo.policies.validity import span_of
 from memrepo.store.ledger import ledger_of
 
@@ -56,13 +57,16 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         touch(now, session, options, [memory.id])
     scored = importance_of(memory, desk.config.lexicon)
     cut = chunks(memory.body, desk.config.chunking)
+    threads = threads_around(desk, state, memory)
     data = {
-        "memory": as_json(memory), "derived": known, "importance": _importance(scored),
+        "memory": as_json(memory), "threads": threads, "derived": known,
+        "importance": _importance(scored),
         "chunks": [{"start": c.start, "end": c.end, "tokens": c.tokens} for c in cut],
         "evidence": found, "commit": desk.tree.commit, **({"validity": held} if held else {}),
     }  # fmt: skip
     lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
     told = [*head, _text(memory, found, lines), *_life(memory, known)]
+    told += [f"{'thread:':<15}{visible(thread)}" for thread in threads]
     if options.explain:
         told += importance_lines(scored)
         sizes = ", ".join(str(chunk.tokens) for chunk in cut)
@@ -70,6 +74,17 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     if known.get("tier") == "forgotten" and not options.no_touch:
         told.append("recovered: this note was forgotten and is warm again")
     return Answer(data=data, text="\n".join(told))
+
+
+def threads_around(desk: Desk, state: State, memory: Memory) -> list[str]:
+    """Return the ids of the threads that a memory is part of."""
+    named = memory.texts("threads")
+    if not memory.is_note:
+        return list(named)
+    zone, gap = desk.config.zone, parse_duration(desk.config.get("threads.gap"))
+    parts = assign(turns_of(state.memories.values(), zone), gap)
+    mine = [part[0].id for part in parts if any(turn.id == memory.id for turn in part)]
+    return [*map(thread_id, mine), *named]
 
 
 def _importance(scored: Scored) -> dict[str, Any]:

@@ -45,7 +45,6 @@ _LONG = 200
 _LENGTH = 0.1
 _SHORT = 10
 _SPECIFIC = re.compile(r"\d\d|\bv\d")
-_RUN = re.compile(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _NO_BLANKS = re.compile(f"[{SPACELESS}]")
 
 
@@ -130,16 +129,6 @@ def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> 
 
 
 def keywords(text: str, lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the most frequent words of a text, ties by first appearance.
-
-    Words of three letters and more; pairs of characters where no blanks stand between words.
-    """
-    found: list[str] = []
-    for run in _RUN.findall(normalise(text)):
-        if _NO_BLANKS.match(run):
-            found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-        else:
-            found.append(run)
-    stop = lexicon.stop_words(found)
-    counts = Counter(w for w in found if w not in stop and (len(w) > 2 or _NO_BLANKS.match(w)))
+    """Return the most frequent words of a text, ties by first appearance."""
+    counts = Counter(lexicon.content(text))
     return tuple(word for word, _ in counts.most_common(KEYWORDS))

@@ -20,6 +20,8 @@ SIGNALS = ("critical", "high", "hedging", "personal", "specifics")
 LISTS = ("trivial", *SIGNALS, "stop")
 """The lists of a language file; `importance.words` may add to each."""
 _TOKEN = re.compile(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
+_RUN = re.compile(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
+_NO_BLANKS = re.compile(f"[{SPACELESS}]")
 _REPEATED = re.compile(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
 
@@ -50,12 +52,21 @@ class Lexicon:
         """Tell whether a text is nothing but a greeting, a thank-you or the like."""
         return _bare(text) in self.trivial
 
-    def stop_words(self, found: Sequence[str]) -> frozenset[str]:
-        """Return the stop words of the language that has most of its own among these words.
+    def content(self, text: str) -> list[str]:
+        """Return the words of a text that say what it is about, in order, repeats included.
 
-        A word that only joins in one language may mean something in another: war, die, man.
+        Words of three letters and more, pairs of characters where no blanks stand between words.
+        Stop words are those of the language that has most of its own in the text: a word that only
+        joins in one may mean something in another (war, die, man).
         """
-        return max(self.stop, key=lambda words: sum(word in words for word in found))
+        found: list[str] = []
+        for run in _RUN.findall(normalise(text)):
+            if _NO_BLANKS.match(run):
+                found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+            else:
+                found.append(run)
+        stop = max(self.stop, key=lambda words: sum(word in words for word in found))
+        return [w for w in found if w not in stop and (len(w) > 2 or _NO_BLANKS.match(w))]
 
 
 def tokens(text: str) -> list[str]:

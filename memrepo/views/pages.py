@@ -17,10 +17,13 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import normalise, slugify, visible
 from memrepo.core.memory import Memory
 from memrepo.core.state import State
+from memrepo.policies.lexicon import lexicon
+from memrepo.policies.topics import topics_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+TOPICS = "TOPICS.md"
 LIMIT = 500
 """Claims in one view file; above, the view is split by first tag."""
 _TEXT = 500
@@ -139,7 +142,7 @@ def render_views(state: State, *, personal: bool) -> list[Change]:
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
     """Tell a page that was written here, by name and frame, from a file that a person put there."""
     name = path.rsplit("/", 1)[-1]
-    stems = tuple(view.name.removesuffix(".md") for view in VIEWS)
+    stems = tuple(name.removesuffix(".md") for name in (*(view.name for view in VIEWS), TOPICS))
     if not (name.endswith(".md") and name.startswith(stems)):
         return False
     head = files[path].split(b"\n", _HEAD_LINES)[:_HEAD_LINES]
@@ -161,6 +164,10 @@ def _pages(state: State, *, personal: bool) -> Iterable[tuple[str, bytes]]:
             yield state.layout.view(view.name), _page(state, view, view.title, mine)
         else:
             yield from _split(state, view, mine)
+    # Words of the configuration may differ between clones; pages follow from the tree alone.
+    if found := topics_of(state.active, lexicon()):
+        text = _template(f"{TOPICS}.j2").render(topics=found)
+        yield state.layout.view(TOPICS), text.encode()
 
 
 def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[tuple[str, bytes]]:

@@ -1,0 +1,99 @@
+"""What memories are about: the words that are frequent in few of them, and how that changes.
+
+Lineage: openclaw-engram, topic extraction. Deliberate difference: the inverse document frequency is
+smoothed, so that a word of all memories, or of the only one, scores a little and not nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memrepo.core.memory import Memory
+from memrepo.policies.lexicon import Lexicon
+
+MOST = 50
+_SMOOTH = 0.01
+_TURN = 0.5
+"""A score that grew by more is rising; one that fell by more, to less than half, is falling."""
+_TOLD = 10
+_OWN = frozenset(
+    "user agent memory memories fact facts preference preferences use using used"
+    " nutzer agenten erinnerung erinnerungen".split()
+)
+"""Words that stand in any memory of an agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """One word: its score, and how often it stands in all texts."""
+
+    term: str
+    score: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """A topic whose score changed, and by how much."""
+
+    topic: Topic
+    change: float
+
+
+def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
+    """Return what memories are about, the highest score first."""
+    texts = (f"{memory.text('title')}\n{memory.body}" for memory in memories)
+    return topics(texts, lexicon, most)
+
+
+def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
+    """Return the words of texts by the sum of TF times IDF, ties by first appearance.
+
+    TF is the share of a text's words, IDF `ln((N + 0.01) / texts with the word)`.
+    """
+    shares: dict[str, float] = {}
+    counts: Counter[str] = Counter()
+    holders: Counter[str] = Counter()
+    size = 0
+    for text in texts:
+        size += 1
+        words = [word for word in lexicon.content(text) if word not in _OWN]
+        for word, count in Counter(words).items():
+            shares[word] = shares.get(word, 0.0) + count / len(words)
+            counts[word] += count
+            holders[word] += 1
+    found = [
+        Topic(term=w, score=share * rarity(size, holders[w]), count=counts[w])
+        for w, share in shares.items()
+    ]
+    return tuple(sorted(found, key=lambda topic: -topic.score)[:most])
+
+
+def rarity(size: int, holders: int) -> float:
+    """Return the smoothed inverse document frequency of a word that some of the texts hold."""
+    return math.log((size + _SMOOTH) / holders)
+
+
+def trends(
+    now: Sequence[Topic], before: Sequence[Topic]
+) -> tuple[tuple[Trend, ...], tuple[Trend, ...]]:
+    """Return the topics that rise and those that fall, the largest change first, ten of each."""
+    old = {topic.term: topic for topic in before}
+    new = {topic.term: topic for topic in now}
+    rising = [
+        Trend(topic=topic, change=change) for topic in now
+        if (change := topic.score - (old[topic.term].score if topic.term in old else 0)) > _TURN
+    ]  # fmt: skip
+    falling = []
+    for topic in before:
+        score = new[topic.term].score if topic.term in new else 0.0
+        if topic.score - score > _TURN and score < topic.score / 2:
+            falling.append(Trend(topic=topic, change=score - topic.score))
+    return _largest(rising), _largest(falling)
+
+
+def _largest(found: list[Trend]) -> tuple[Trend, ...]:
+    return tuple(sorted(found, key=lambda trend: -abs(trend.change))[:_TOLD])

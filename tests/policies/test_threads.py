@@ -1,0 +1,158 @@
+"""Threads: the original's parts, but for keys that it forgets; titles; notes in order."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.memory import Link, Memory, Source
+from memrepo.policies.lexicon import lexicon
+from memrepo.policies.threads import Turn, assign, threads_of, title_of
+
+FOLDER = Path(__file__).resolve().parents[1] / "golden"
+WORDS = lexicon()
+ZONE = ZoneInfo("Asia/Manila")
+T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def rows(function: str) -> list[dict[str, Any]]:
+    lines = (FOLDER / "threading.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    return [row for row in found if row["fn"] == function]
+
+
+def named(found: list[dict[str, Any]]) -> list[Any]:
+    return [pytest.param(row, id=row["id"]) for row in found]
+
+
+def turns(row: dict[str, Any]) -> list[Turn]:
+    return [
+        Turn(id=str(n), at=datetime.fromisoformat(t["timestamp"]), key=t.get("sessionKey", ""))
+        for n, t in enumerate(row["args"][0])
+    ]
+
+
+def forgets(row: dict[str, Any]) -> bool:
+    """Tell whether a turn without a key stands before a change of key, in one thread."""
+    keys = [t.get("sessionKey", "") for t in row["args"][0]]
+    return (
+        any(not keys[n] and any(keys[:n]) and any(keys[n + 1 :]) for n in range(len(keys)))
+        and len({k for k in keys if k}) > 1
+    )
+
+
+PARTS = rows("threadTurns")
+
+
+def parts_of(row: dict[str, Any]) -> list[int]:
+    gap = timedelta(minutes=row["args"][1])
+    found = assign(turns(row), gap)
+    return [number for number, part in enumerate(found) for _ in part]
+
+
+@pytest.mark.parametrize("row", named([r for r in PARTS if not forgets(r)]))
+def test_turns_are_parted_as_in_the_original(row: dict[str, Any]) -> None:
+    assert parts_of(row) == row["expect"]["assign"]
+
+
+@pytest.mark.parametrize("row", named([r for r in PARTS if forgets(r)]))
+def test_where_the_original_forgets_a_key_we_part_at_least_as_often(row: dict[str, Any]) -> None:
+    ours, theirs = parts_of(row), row["expect"]["assign"]
+    assert all(a >= b for a, b in zip(ours, theirs, strict=True))
+
+
+def test_a_turn_without_a_key_keeps_the_last_one() -> None:
+    keys = ["a", "b", "", "c"]
+    found = assign(Turn(id=k or "none", at=T0, key=k) for k in keys)
+    assert [[t.id for t in part] for part in found] == [["a"], ["b", "none"], ["c"]]
+
+
+@pytest.mark.parametrize(("minutes", "parts"), [(30, 1), (30.02, 2), (-90, 1)])
+def test_exactly_the_gap_stays_and_time_that_goes_back_parts_nothing(
+    minutes: float, parts: int
+) -> None:
+    later = T0 + timedelta(minutes=minutes)
+    assert len(assign([Turn(id="a", at=T0), Turn(id="b", at=later)])) == parts
+
+
+@pytest.mark.parametrize("row", named(rows("threadTitle")))
+def test_titles_of_a_single_thread_are_those_of_the_original(row: dict[str, Any]) -> None:
+    words = WORDS.content(row["args"][0])
+    assert title_of(words, Counter(set(words)), 1) == row["expect"]
+
+
+def note(
+    number: int, title: str, body: str = "Words.", day: str = "2026-02-01", **more: Any
+) -> Memory:
+    source = Source(resource=more.pop("file", f"sources/memory/{day}.md"), lines=(number, number),
+                    captured=day)  # fmt: skip
+    fields = {"id": f"mem-{number:016x}", "type": "note", "title": title, "sources": (source,)}
+    path = f"memories/notes/2026-02/01/x-{number:06x}.md"
+    return Memory(path=path, fields={**fields, **more}, body=body)
+
+
+def found(*notes: Memory) -> list[tuple[list[int], str]]:
+    threads = threads_of({n.id: n for n in notes}, WORDS, ZONE)
+    return [([int(id_[4:], 16) for id_ in t.members], t.key) for t in threads]
+
+
+def test_notes_of_a_day_are_parted_by_clock_and_session() -> None:
+    assert found(
+        note(3, "10:00 Greenhouse"), note(1, "09:00 Orders"), note(2, "09:25 More orders"),
+        note(4, "10:05", "- **Session Key**: agent:main:tg\nWater."),
+        note(5, "10:10", "More water."), note(6, "10:15", "Session key: agent:main:cli"),
+        note(7, "10:20", "session id: 7f3a"),
+    ) == [
+        ([1, 2], ""), ([3, 4, 5], "agent:main:tg"), ([6], "agent:main:cli"), ([7], "7f3a"),
+    ]  # fmt: skip
+
+
+def test_where_no_clock_is_known_the_file_is_the_conversation() -> None:
+    assert found(
+        note(1, "2026-02-01"), note(2, "Later that day"),
+        note(3, "trip", file="sources/memory/t.md"),
+        note(4, "2026-02-02", day="2026-02-02"),
+    ) == [([1, 2], ""), ([3], ""), ([4], "")]  # fmt: skip
+
+
+def test_threads_are_linked_by_what_their_notes_refer_to_and_by_their_session() -> None:
+    back = Link(target="mem-0000000000000002", type="follows")
+    notes = [
+        note(1, "09:00 Orders", "session key: x1"),
+        note(2, "12:00", "See [[mem-0000000000000001]]."),
+        note(3, "15:00", "Session key: x1", links=(back,)),
+        note(4, "18:00", type="fact", threads=("trip",)),
+    ]  # fmt: skip
+    threads = threads_of({n.id: n for n in notes}, WORDS, ZONE)
+    one, two, three, trip = threads
+    assert (two.linked, three.linked) == ((one.id,), (one.id, two.id))
+    assert (trip.id, trip.members, one.linked) == ("trip", ("mem-0000000000000004",), ())
+
+
+def test_a_title_names_what_other_threads_do_not() -> None:
+    notes = [
+        note(1, "09:00", "Kestrel water water pump."), note(2, "12:00", "Water water osprey."),
+        note(3, "15:00", "Water again."),
+    ]  # fmt: skip
+    titles = [t.title for t in threads_of({n.id: n for n in notes}, WORDS, ZONE)]
+    assert titles == ["Kestrel, Pump, Water", "Osprey, Water", "Again, Water"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 600), st.sampled_from(["", "a", "b"])), max_size=30))
+def test_every_turn_is_in_one_thread_and_none_mixes_keys(
+    found: list[tuple[int, str]],
+) -> None:
+    given_ = [
+        Turn(id=str(n), at=T0 + timedelta(minutes=m), key=k) for n, (m, k) in enumerate(found)
+    ]
+    parts = assign(given_)
+    assert [turn for part in parts for turn in part] == given_
+    assert all(len({turn.key for turn in part} - {""}) <= 1 for part in parts)

@@ -1,0 +1,85 @@
+"""Topics: the original's order and trends, and a score where the original gives none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.memory import Memory
+from memrepo.policies.lexicon import lexicon
+from memrepo.policies.topics import MOST, Topic, topics, topics_of, trends
+
+FOLDER = Path(__file__).resolve().parents[1] / "golden"
+WORDS = lexicon()
+
+
+def rows(function: str) -> list[Any]:
+    lines = (FOLDER / "topics.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    return [pytest.param(row, id=row["id"]) for row in found if row["fn"] == function]
+
+
+@pytest.mark.parametrize("row", rows("extractTopics"))
+def test_topics_are_those_of_the_original_but_for_words_of_every_text(row: dict[str, Any]) -> None:
+    texts, most = row["args"]
+    found = {t.term: t for t in topics(texts, WORDS, 1000)}
+    expected = [t for t in row["expect"] if t["score"] > 0]
+    assert [t for t in found if t in {e["term"] for e in expected}] == [e["term"] for e in expected]
+    assert len(topics(texts, WORDS, most)) == len(row["expect"])
+    for topic in expected:
+        assert found[topic["term"]].count == topic["count"]
+        assert found[topic["term"]].score == pytest.approx(topic["score"], rel=0.15, abs=0.02)
+
+
+def test_a_word_of_every_text_scores_a_little() -> None:
+    (only,) = topics(["lantern"], WORDS)
+    assert 0 < only.score < 0.1
+    ranked = [t.term for t in topics(["lantern garden", "lantern violin"], WORDS)]
+    assert ranked == ["garden", "violin", "lantern"]
+
+
+def as_topics(found: list[dict[str, Any]]) -> list[Topic]:
+    return [Topic(**topic) for topic in found]
+
+
+@pytest.mark.parametrize("row", rows("findTrendingTopics"))
+def test_trends_are_those_of_the_original(row: dict[str, Any]) -> None:
+    now, before, _ = row["args"]
+    rising, falling = trends(as_topics(now), as_topics(before))
+    for name, found in (("rising", rising), ("falling", falling)):
+        told = [(t.topic.term, abs(t.change)) for t in found]
+        assert told == [(t["term"], pytest.approx(t["score"])) for t in row["expect"][name]]
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "rises", "falls"),
+    [(1.5, 1.0, 0, 0), (1.51, 1.0, 1, 0), (0.0, 0.5, 0, 0), (0.0, 0.51, 0, 1), (0.7, 1.3, 0, 0),
+     (0.6, 1.3, 0, 1)],
+)  # fmt: skip
+def test_a_trend_begins_beyond_its_bound(now: float, before: float, rises: int, falls: int) -> None:
+    rising, falling = trends([Topic(term="x", score=now, count=1)],
+                             [Topic(term="x", score=before, count=1)])  # fmt: skip
+    assert (len(rising), len(falling)) == (rises, falls)
+
+
+def test_titles_count_and_every_language_has_topics() -> None:
+    memories = [
+        Memory(path="a", fields={"title": "Larder"}, body="Der Lüfter läuft, die Platte ist neu."),
+        Memory(path="b", body="备份每天运行。"),
+    ]
+    found = {topic.term for topic in topics_of(memories, WORDS)}
+    assert {"larder", "lüfter", "platte", "备份"} <= found
+    assert "der" not in found
+
+
+@given(st.lists(st.text(max_size=80), max_size=8))
+def test_topics_are_bounded_positive_and_in_order(texts: list[str]) -> None:
+    found = topics(texts, WORDS)
+    assert len(found) <= MOST
+    assert all(t.score > 0 and t.count > 0 for t in found)
+    assert [t.score for t in found] == sorted((t.score for t in found), reverse=True)

@@ -19,6 +19,8 @@ from memrepo.policies.matching import tokens
 
 _HOT = "MEMORY.md"
 _ARCHIVE = "memory/archive/"
+_POINTER = "→"
+"""Begins the line under a section that says where the full texts stand."""
 _BULLET = re.compile(
     r"\s*[-*+]\s+(?P<text>\S.*?)\s*↑(?P<day>\d{4}-\d{2}-\d{2})\((?P<reason>[^()]{1,100})\)"
     r"←(?P<file>[^\s\[\]]{1,300})(?P<pin>\[pin\])?\s*"
@@ -48,7 +50,7 @@ def read(files: Files) -> Read:
     for page in pages:
         if page.path == _HOT:
             problems += _heat(page, records)
-            records += items(page)
+            records += (r for r in items(page) if not r.text.startswith(_POINTER))
     return Read(records=tuple(records), problems=tuple(problems))
 
 

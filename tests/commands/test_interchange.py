@@ -296,6 +296,7 @@ def test_a_hot_cache_and_its_layers(repo: Path, tmp_path: Path) -> None:
     assert found["The old shed was torn down in autumn."].status == "archived"
     assert found["2026-02-25"].type == "note"
     assert tiers.path in (repo / "MEMORY.md").read_text()
+    assert not [text for text in found if "Full version" in text]
 
 
 def test_a_folder_of_remnic(repo: Path, tmp_path: Path) -> None:

@@ -1,0 +1,62 @@
+"""The benchmark of ranking: what it measures, and that it never chooses on what it measures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import retrieval
+from memrepo.policies.ranking import Weights
+
+
+def talk(name: str, *turns: str) -> dict[str, Any]:
+    said = [{"dia_id": f"D1:{n}", "speaker": "Ana", "text": t} for n, t in enumerate(turns, 1)]
+    return {
+        "sample_id": name,
+        "conversation": {"session_1": said, "session_1_date_time": "1:56 pm on 8 May, 2023"},
+        "qa": [
+            {"question": "Where is the pump?", "category": 4, "evidence": ["D1:1"]},
+            {"question": "Where is the yacht?", "category": 5, "evidence": ["D1:2"]},
+            {"question": "What is nowhere?", "category": 1, "evidence": ["D9:9"]},
+        ],
+    }
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "talks.json"
+    talks = [
+        talk("one", "The pump is in the shed.", "A lamp."), talk("two", "Pump: in the cellar.", "x"),
+    ]  # fmt: skip
+    path.write_text(json.dumps(talks), encoding="utf-8")
+    return path
+
+
+def test_questions_are_asked_of_their_own_conversation_and_need_an_answer(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieval, "GRID", {"k1": (0.7,)})
+    assert retrieval.main([str(data)]) == 0
+    said = capsys.readouterr().out
+    assert said.count("answerable   R@10 1.000  R@20 1.000  MRR 1.000") == 2
+    assert said.count("adversarial  R@10 0.000") == 2
+    assert "one: as in force" in said
+
+
+def test_constants_are_chosen_without_the_conversation_that_is_measured(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = retrieval.Trials(retrieval.read(data), tmp_path)
+    asked: list[str] = []
+    measured = trials.on
+
+    def on(name: str, weights: Weights) -> retrieval.Figures:
+        asked.append(name)
+        return measured(name, weights)
+
+    monkeypatch.setattr(trials, "on", on)
+    trials.chosen(["two"])
+    assert set(asked) == {"two"}

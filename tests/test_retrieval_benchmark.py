@@ -29,7 +29,8 @@ def talk(name: str, *turns: str) -> dict[str, Any]:
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "talks.json"
     talks = [
-        talk("one", "The pump is in the shed.", "A lamp."), talk("two", "Pump: in the cellar.", "x"),
+        talk("one", "The pump is in the shed.", "A lamp."),
+        talk("two", "Pump: in the cellar.", "x"),
     ]  # fmt: skip
     path.write_text(json.dumps(talks), encoding="utf-8")
     return path

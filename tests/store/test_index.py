@@ -198,6 +198,11 @@ def test_no_query_is_a_syntax_error(standing_repository: Path, words: str) -> No
         search(store.folder, store.snapshot(store.head()), [words], ALL)
 
 
+@pytest.fixture(scope="module")
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuzzed")
+
+
 HOSTILE = st.one_of(
     st.text(max_size=20),
     st.text(alphabet="\"'*()^:-+{}\\;%_?\0\n \x1b🚀温ー\u0301\u200b\ud800aAND", max_size=30),
@@ -208,14 +213,13 @@ HOSTILE = st.one_of(
 
 @settings(max_examples=10_000 if driving.LONG else 60)
 @given(words=st.lists(HOSTILE, max_size=4))
-def test_no_query_of_any_text_raises(standing_repository: Path, words: list[str]) -> None:
-    with open_repository(standing_repository) as store:
-        tree = store.snapshot(store.head())
-        moment = Moment(now=datetime(2026, 3, 1, tzinfo=UTC))
-        wanted = index.Index(folder=store.folder, wanted=indexing.Indexed(tree=tree))
-        for match in wanted.search(words, ALL, None, moment):
-            assert match.path in tree.blobs
-        wanted.count(words, ALL)
+def test_no_query_of_any_text_raises(fuzzed: Path, words: list[str]) -> None:
+    tree = tree_of(texts("the pump", "温室は寒い", "café Oslo"))
+    moment = Moment(now=datetime(2026, 3, 1, tzinfo=UTC))
+    wanted = index.Index(folder=fuzzed, wanted=indexing.Indexed(tree=tree))
+    for match in wanted.search(words, ALL, None, moment):
+        assert match.path in tree.blobs
+    wanted.count(words, ALL)
 
 
 def test_stop_words_alone_are_searched_for(small: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks import (
     ageing,
+    consolidating,
     decoding,
     growing,
     ledger,
@@ -46,6 +47,7 @@ ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "ageing": ageing.measure,
     "recalling": recalling.measure,
     "serving": serving.measure,
+    "consolidating": consolidating.measure,
 }
 
 

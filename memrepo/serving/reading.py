@@ -29,6 +29,8 @@ from memrepo.views.context import HEAD, fenced
 
 LIMIT = 10
 MAX_TOKENS = 2000
+BEGINNING = 600
+"""Characters of a report that the short text shows."""
 
 
 def search(call: Call) -> Reply:
@@ -167,7 +169,8 @@ def report(answer: Answer, max_tokens: int) -> Reply:
     def build(text: str) -> Reply:
         cut = len(text) < len(answer.text)
         data = {"exit": int(answer.exit), **commits, "report": fenced(text), "truncated": cut}
-        return Reply(text=f"exit {int(answer.exit)}. {HEAD}", data=data)
+        begins = fenced(text[:BEGINNING])
+        return Reply(text=f"exit {int(answer.exit)}. {HEAD}\n{begins}", data=data)
 
     return longest(answer.text, max_tokens, build)
 

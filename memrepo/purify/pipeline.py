@@ -13,6 +13,7 @@ from typing import Any, Literal
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judging import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
+from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -153,7 +154,7 @@ def purify(
 
 def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choose:
     """Return how priors are chosen: a judge that takes all clusters at once is shown them all."""
-    priors = tuple(prior_of(m) for m in state.active if not m.is_note) if groups else ()
+    priors = tuple(prior_of(m) for m in state.active if m.type in CLAIM_TYPES) if groups else ()
     if setting.judge.batch[1] >= UNLIMITED:
         return lambda _: priors
     retrieval = Retrieval(priors, setting.now.date(), setting.near)

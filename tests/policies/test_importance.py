@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.config import ConfigError, parse_config
 from memrepo.core.memory import Memory
 from memrepo.policies.importance import (
     CATEGORIES,
@@ -163,3 +164,18 @@ def test_every_language_has_every_list_and_no_phrase_is_empty() -> None:
         for name, texts in words.items():
             assert all(map(tokens, texts)), (path, name)
             assert len(set(texts)) == len(texts), (path, name)
+
+
+@pytest.mark.parametrize(
+    "wrong", ['kritisch = ["x"]', 'critical = "x"', "critical = [1]", 'critical = ["!"]']
+)
+def test_word_lists_that_are_none_are_refused_with_the_names_of_the_lists(wrong: str) -> None:
+    with pytest.raises(ConfigError, match=r"importance\.words") as error:
+        parse_config(f"[importance.words]\n{wrong}\n")
+    assert all(name in str(error.value) for name in LISTS)
+
+
+def test_word_lists_of_the_configuration_reach_the_score() -> None:
+    config = parse_config('[importance.words]\ncritical = ["urgente"]\n')
+    found = score("C'est urgente ici.", "", (), config.lexicon).importance
+    assert found.reasons == ("critical",)

@@ -17,6 +17,7 @@ from benchmarks import (
     consolidating,
     decoding,
     growing,
+    hooking,
     ledger,
     merging,
     priors,
@@ -32,11 +33,13 @@ from memrepo import __version__
 
 RESULTS = Path(__file__).with_name("results.json")
 TINY = Sizes(
-    commits=3, files=3, units=3, starts=1, events=50, memories=50, questions=1, turns=1
+    commits=3, files=3, units=3, starts=1, events=50, memories=50, questions=1, turns=1,
+    hooked=(2, 4),
 )  # fmt: skip
 ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "writing": writing.measure,
     "starting": starting.measure,
+    "hooking": hooking.measure,
     "decoding": decoding.measure,
     "running": running.measure,
     "priors": priors.measure,

@@ -27,6 +27,7 @@ class Sizes:
     memories: int = 10_000
     questions: int = 21
     turns: int = 5
+    hooked: tuple[int, int] = (100, 31_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +94,13 @@ class Machine:
     def python(self, code: str, *argv: str, where: Path) -> None:
         """Run code in a fresh interpreter."""
         self.run(sys.executable, "-c", code, *argv, where=where)
+
+    def out(self, code: str, where: Path) -> str:
+        """Run code in a fresh interpreter and return what it prints."""
+        return subprocess.run(
+            [sys.executable, "-c", code], cwd=where, env=self.environment, check=True,
+            capture_output=True, text=True,
+        ).stdout  # fmt: skip
 
     def memrepo(self, *argv: str, where: Path) -> None:
         """Run memrepo as its installed program does."""

@@ -119,9 +119,12 @@ def tree(where: Path) -> Iterator[Checked]:
     """
     from memrepo.store import light
     from memrepo.store.around import Whole, layout_in, wants_in
+    from memrepo.store.gitenv import NotARepository
 
     with opened_git(where) as git:
-        layout = layout_in(git) or Layout()
+        layout = layout_in(git)
+        if layout is None:
+            raise NotARepository(git.top, "found a repository that memrepo was never set up in")
         owned = [e for e in light.at_head(git) if layout.owns(e[0]) or _hides(layout, e)]
         files, early = _taken(git, layout, owned)
         pages, _ = _read(git.top, [p for p in files if layout.is_hot(p) and (git.top / p).exists()])

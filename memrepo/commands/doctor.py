@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from memrepo.assets import asset
-from memrepo.commands import integrity
+from memrepo.commands import integrity, setup
 from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.judging import Choice, judge_of
 from memrepo.commands.recalling import index_of, model_folder
@@ -201,7 +201,7 @@ def _schedule(session: Session, desk: Desk, fix: bool) -> Finding:
 CHECKS: tuple[Check, ...] = (
     _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _meaning, _hook,
     _drivers, _waiting,
-    _judge, *integrity.CHECKS,
+    _judge, *setup.CHECKS, *integrity.CHECKS,
 )  # fmt: skip
 
 

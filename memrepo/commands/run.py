@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memrepo.commands.amounts import amount, percent, whole
+from memrepo.commands.claiming import claim_edits
 from memrepo.commands.drafting import Proposal
 from memrepo.commands.ingest import Ingested, take_in
 from memrepo.commands.judging import Choice, judge_of
@@ -117,6 +118,8 @@ def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
         with first.store.writing():
             first.store.refuse_unfit()
         taken = take_over(first, session) if options.take_over and not options.dry_run else ""
+        if not options.dry_run:
+            claim_edits(first, session)
         outcome = _run(first, session, options, wish)
         if outcome.landed:
             first.store.maintain()

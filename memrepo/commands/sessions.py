@@ -11,6 +11,7 @@ from memrepo.commands.nominate import lines_of
 from memrepo.commands.session import Answer, Desk, Session, desk, opened
 from memrepo.commands.several import Wrote, write_steps
 from memrepo.commands.single import write_arguments
+from memrepo.commands.timetable import timetable
 from memrepo.commands.touching import CURRENT
 from memrepo.commands.waiting import all_waiting, requests_waiting
 from memrepo.core.access import SESSION, Event, seconds
@@ -121,6 +122,7 @@ def context(
         told = counted(len(asked), "request waits", "requests wait")
         waiting.append(f"{told} for a person (`memrepo status`)")
     waiting += [f"run {b.run} broke off" for b in broken_runs(first.store.folder)]
+    waiting += timetable(first, session.now).complaints
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from memrepo.assets import asset
 from memrepo.commands.disputes import disputes
 from memrepo.commands.ingest import passed_over, unmatched_json, unmatched_text
 from memrepo.commands.lifecycle import derived_files, hot_rules
@@ -24,7 +25,7 @@ from memrepo.core.times import format_time
 from memrepo.purify.intake import Reader, take_in
 from memrepo.purify.manifest import read_manifests
 from memrepo.purify.scope import cursors
-from memrepo.store import history, settings
+from memrepo.store import history, hooks, settings, trust
 from memrepo.store.kept import broken_runs
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
@@ -73,6 +74,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     if moved := _moved_cache(desk, state):
         data["hot_cache"] = moved
         notes.append(f"hot cache  in {moved}: the {desk.config.rules.hot.path} there is not ours")
+    if wrong := hooks.wrong(desk.store.repo, asset("hooks", "shim")):
+        notes.append(f"hooks      {wrong}")
+    if why := trust.untrusted(desk.store.repo):
+        notes.append(f"trust      {why}")
+    data |= {"hooks": wrong, "trust": why}
     if stale:
         behind = counted(len(stale), "page is", "pages are")
         notes.append(f"views      {behind} behind the memories: the next run renders them")

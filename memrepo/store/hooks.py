@@ -91,7 +91,7 @@ def install(repo: Repo, shim: Path) -> list[str]:
         path.unlink(missing_ok=True)  # never written through a link
         path.write_bytes(shim.read_bytes())
         path.chmod(0o755)
-    _name_program(repo)
+    name_program(repo)
     return kept
 
 
@@ -104,7 +104,8 @@ def take_over(repo: Repo) -> str:
     return elsewhere
 
 
-def _name_program(repo: Repo) -> None:
+def name_program(repo: Repo) -> None:
+    """Record where the running memrepo is, unless one is recorded that is there."""
     program = Path(sys.executable).with_name("memrepo")
     found = str(program) if program.exists() else shutil.which("memrepo")
     known = settings.get(repo, PROGRAM)

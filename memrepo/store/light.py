@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import isolate, told
@@ -185,3 +185,32 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
     lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
     lines.append(f"100644 {blob}\t{new}")
     git.ask("update-index", "-z", "--index-info", fed="\0".join([*lines, ""]).encode())
+
+
+class HandCommit(NamedTuple):
+    """A commit that memrepo did not make: id, the author's e-mail, and seconds since the epoch."""
+
+    id: str
+    email: str
+    when: int
+
+
+def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
+    """Yield the commits of a range that memrepo did not make, oldest first; no merges."""
+    form = "%H%x1f%ae%x1f%at%x1f%(trailers:key=Memrepo-Op,valueonly)"
+    raw = git.ask("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
+    for entry in filter(None, raw.split("\0")):
+        commit, email, when, op = entry.split("\x1f")
+        if not op.strip():
+            yield HandCommit(commit, email, int(when))
+
+
+def changed(git: Git, commit: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, blob before and blob after of what a commit changed; a missing one is empty."""
+    raw = git.ask("diff-tree", "-r", "--root", "--raw", "-z", "--no-renames", "--no-abbrev",
+                  "--no-commit-id", commit)  # fmt: skip
+    parts = raw.split("\0")
+    for head, path in zip(parts[0::2], parts[1::2], strict=False):
+        _, mode, old, new, _ = head.split(" ")
+        if mode in (*FILES, "000000"):
+            yield path, old.strip("0") and old, new.strip("0") and new

@@ -1,0 +1,61 @@
+"""A memory that a person edits in any editor: the next run knows whose statement it is."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from driving import LATER, done, git, memories, subjects
+
+from memrepo.policies.trust import trust_of
+
+
+def edit(repo: Path, author: str, text: str = "The kettle is blue.") -> str:
+    """Reword a memory in its file and commit it by hand; return its id."""
+    memory = next(m for m in memories(repo).values() if not m.is_note)
+    path = repo / memory.path
+    path.write_text(path.read_text().replace(memory.body, text))
+    git(repo, "add", memory.path)
+    subprocess.run(
+        ["git", "-C", repo, "commit", "-qm", "mine", f"--author=Some One <{author}>"], check=True,
+    )  # fmt: skip
+    return memory.id
+
+
+@pytest.mark.parametrize(
+    ("author", "by", "trust"),
+    [
+        ("person@example.org", "human:person@example.org", "human-reviewed"),
+        ("bot@example.org", "process:unknown", "unverified"),
+    ],
+)
+def test_the_next_run_stamps_an_edit_with_who_committed_it(
+    small_repo: Path, author: str, by: str, trust: str
+) -> None:
+    id_ = edit(small_repo, author)
+    done(small_repo, "run", now=LATER)
+    assert "edit: 1 memory edited by hand" in subjects(small_repo)
+    memory = memories(small_repo)[id_]
+    assert (memory.fields["generated"].by, memory.body) == (by, "The kettle is blue.")
+    assert memory.texts("aliases")
+    assert trust_of(memory) == trust
+    tip = git(small_repo, "rev-parse", "HEAD")
+    done(small_repo, "run", now=LATER)
+    assert git(small_repo, "rev-parse", "HEAD") == tip
+
+
+def test_an_edit_that_was_overtaken_is_not_claimed(small_repo: Path) -> None:
+    id_ = edit(small_repo, "person@example.org")
+    done(small_repo, "edit", id_, "--text", "The kettle is red.", now=LATER)
+    done(small_repo, "run", now=LATER)
+    assert "edit: 1 memory edited by hand" not in subjects(small_repo)
+
+
+def test_what_a_commit_leaves_of_a_memory_alone_is_no_statement(small_repo: Path) -> None:
+    memory = next(iter(memories(small_repo).values()))
+    path = small_repo / memory.path
+    path.write_text(path.read_text() + "\n")
+    git(small_repo, "commit", "-qam", "a blank line")
+    done(small_repo, "run", now=LATER)
+    assert subjects(small_repo)[0] == "a blank line"

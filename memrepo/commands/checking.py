@@ -42,18 +42,19 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
         files, early = _read(where, names)
         yield Checked(scene=Scene(files=files), early=early, root=where)
         return
-    from memrepo.store.around import Index, layout_in, wants_in
+    from memrepo.store.around import Index, grounds
     from memrepo.store.light import Git
 
     files, early = _read(top, paths)
     with Git(top) as git:
-        layout = layout_in(git)
+        known = grounds(git)
+        layout = known.layout
         scene = Scene(files=files)
         if layout is not None:
-            around = Index(git, layout)
+            around = Index(git, known)
             around.know(files)
             scene = Scene(
-                files=files, layout=layout, around=around, wants=wants_in(git, layout),
+                files=files, layout=layout, around=around, wants=known.wants(git),
                 merging=git.joining,
             )  # fmt: skip
         foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
@@ -95,16 +96,17 @@ def _linked(root: Path, name: str) -> bool:
 def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
     """Yield the scene of what the next commit changes, from the index that git commits."""
     from memrepo.store import light
-    from memrepo.store.around import Index, layout_in, wants_in
+    from memrepo.store.around import Index, grounds
 
     with opened_git(where) as git:
-        layout = layout_in(git) or Layout()
+        known = grounds(git)
+        layout = known.layout or Layout()
         changes = [*light.staged(git)]
         entries = [(path, mode, new) for path, mode, _, new in changes if new]
         files, early = _taken(git, layout, entries)
-        around = Index(git, layout, {path: old for path, _, old, _ in changes})
+        around = Index(git, known, {path: old for path, _, old, _ in changes})
         scene = Scene(
-            files=files, layout=layout, around=around, wants=wants_in(git, layout),
+            files=files, layout=layout, around=around, wants=known.wants(git),
             gone=tuple(path for path, _, _, new in changes if not new),
             merging=merging or git.joining,
         )  # fmt: skip
@@ -118,18 +120,19 @@ def tree(where: Path) -> Iterator[Checked]:
     The hot cache is read as it lies in the work tree: a hand edits it there, committed or not.
     """
     from memrepo.store import light
-    from memrepo.store.around import Whole, layout_in, wants_in
+    from memrepo.store.around import Whole, grounds
     from memrepo.store.gitenv import NotARepository
 
     with opened_git(where) as git:
-        layout = layout_in(git)
+        known = grounds(git)
+        layout = known.layout
         if layout is None:
             raise NotARepository(git.top, "found a repository that memrepo was never set up in")
         owned = [e for e in light.at_head(git) if layout.owns(e[0]) or _hides(layout, e)]
         files, early = _taken(git, layout, owned)
         pages, _ = _read(git.top, [p for p in files if layout.is_hot(p) and (git.top / p).exists()])
         files |= pages
-        scene = Scene(files=files, layout=layout, around=Whole(files), wants=wants_in(git, layout))
+        scene = Scene(files=files, layout=layout, around=Whole(files), wants=known.wants(git))
         yield Checked(scene=scene, early=early, root=git.top)
 
 

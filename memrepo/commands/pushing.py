@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memrepo.checks.messages import message_problems
-from memrepo.checks.rules import Wants
 from memrepo.checks.secrets import secret_problems
 from memrepo.commands.checking import opened_git
 from memrepo.commands.scanning import scanned
 from memrepo.commands.session import Answer, Session
 from memrepo.core.errors import Exit
-from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.around import layout_in, wants_in
+from memrepo.store.around import grounds
 from memrepo.store.light import Git, introduced, messages
 
 
@@ -44,8 +42,7 @@ def pushed(session: Session, given: Sequence[str]) -> Answer:
 
 def history_problems(git: Git, *revisions: str) -> Iterator[Problem]:
     """Yield each secret that commits brought, in files and messages; the path names the commit."""
-    layout = layout_in(git)
-    wants = wants_in(git, layout or Layout()) if layout else Wants()
+    wants = grounds(git).wants(git)
     for commit, path, blob in introduced(git, *revisions):
         data = git.read(blob)
         for problem in (*secret_problems(path, data, wants.allowed_secrets), *scanned(path, data)):

@@ -42,22 +42,34 @@ _PASSWORD = (
     r"|(?P<value>[^\s\"'`*|<>]{6,200})(?=[*_]{0,3}[ \t\r]{0,20}(?:\||$)))"
 )
 
-KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("private-key", re.compile(_PEM)),
-    ("aws-access-key", re.compile(rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}{_STOP}")),
-    ("github-token", re.compile(_GITHUB)),
-    ("slack-token", re.compile(rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}+")),
-    ("slack-webhook", re.compile(r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}+")),
-    ("google-api-key", re.compile(rf"{_START}AIza[A-Za-z0-9_-]{{35}}{_STOP}")),
-    ("anthropic-key", re.compile(rf"{_START}sk-ant-[A-Za-z0-9_-]{{20,}}+")),
-    ("openai-key", re.compile(_OPENAI)),
-    ("stripe-key", re.compile(rf"{_START}[sr]k_live_[A-Za-z0-9]{{16,}}+")),
-    ("telegram-bot-token", re.compile(rf"(?<!\d)\d{{8,10}}:[A-Za-z0-9_-]{{35}}{_STOP}")),
-    ("jwt", re.compile(_JWT)),
-    ("url-credentials", re.compile(_URL)),
-    ("password", re.compile(_PASSWORD)),
+_PASSWORD_HINTS = (
+    "pass", "kennwort", "pwd", "contraseña", "senha", "пароль", "密码", "密碼",
+    "パスワード", "비밀번호", "key", "token", "secret",
+)  # fmt: skip
+KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("private-key", ("-----begin",), _PEM),
+    ("aws-access-key", ("akia", "asia"), rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}{_STOP}"),
+    ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"), _GITHUB),
+    ("slack-token", ("xox",), rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}+"),
+    (
+        "slack-webhook",
+        ("hooks.slack.com",),
+        r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}+",
+    ),
+    ("google-api-key", ("aiza",), rf"{_START}AIza[A-Za-z0-9_-]{{35}}{_STOP}"),
+    ("anthropic-key", ("sk-ant-",), rf"{_START}sk-ant-[A-Za-z0-9_-]{{20,}}+"),
+    ("openai-key", ("sk-",), _OPENAI),
+    ("stripe-key", ("k_live_",), rf"{_START}[sr]k_live_[A-Za-z0-9]{{16,}}+"),
+    ("telegram-bot-token", (":",), rf"(?<!\d)\d{{8,10}}:[A-Za-z0-9_-]{{35}}{_STOP}"),
+    ("jwt", ("eyj",), _JWT),
+    ("url-credentials", ("://",), _URL),
+    ("password", _PASSWORD_HINTS, _PASSWORD),
 )
-"""Kind and pattern; a named group, where there is one, is the value."""
+"""Kind, what a text must hold one of (case-folded) to be looked at, and pattern.
+
+A named group, where there is one, is the value. A pattern is compiled when it is first needed, for
+hooks wait for that.
+"""
 
 _PLACEHOLDER = re.compile(
     r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|x{4}|\*{3}|\.{3}|…|[<>{}$]|\[.*\]"
@@ -85,8 +97,11 @@ class Secret:
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
     found: list[tuple[int, int, str]] = []
-    for kind, pattern in KINDS:
-        for match in pattern.finditer(text):
+    folded = text.casefold()
+    for kind, hints, pattern in KINDS:
+        if not any(hint in folded for hint in hints):
+            continue
+        for match in re.finditer(pattern, text):  # which keeps what it compiled
             group = next((g for g, value in match.groupdict().items() if value is not None), 0)
             if _is_value(kind, str(group), match[group]):
                 found.append((match.start(group), -match.end(group), kind))

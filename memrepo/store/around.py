@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from memrepo.checks.rules import Nowhere, Wants
@@ -23,9 +23,10 @@ class Index:
     `earlier` knows some blobs at HEAD already; of other paths HEAD is asked.
     """
 
-    def __init__(self, git: Git, layout: Layout, earlier: Mapping[str, str] | None = None) -> None:
+    def __init__(self, git: Git, known: Grounds, earlier: Mapping[str, str] | None = None) -> None:
         self.git = git
-        self.layout = layout
+        self.known = known
+        self.layout = known.layout or Layout()
         self._earlier = dict(earlier or {})
 
     def know(self, paths: Iterable[str]) -> None:
@@ -56,13 +57,22 @@ class Index:
         return dict(self._files([f":(top,literal){path}"])).get(path)
 
     def alike(self, path: str) -> Collection[str]:
-        """Return the paths of the index that differ in case or in the form of accents only."""
+        """Return the paths of the index that differ in case or in the form of accents only.
+
+        Of a path that was there before none is asked: it was looked at when it came.
+        """
+        self.know([path])
+        if self._earlier[path]:
+            return ()
         forms = {unicodedata.normalize(form, path) for form in ("NFC", "NFD")}
         found = listed(self.git, *(f":(top,icase,literal){form}" for form in sorted(forms)))
         return {other for other, _, _ in found} - {path}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
         """Return the files of the index below a folder."""
+        if folder == self.layout.area("tombstones"):
+            known = self.known.blobs.items()
+            return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
         return dict(self._files([f":(top,literal){folder}"]))
 
     def naming(self, id_: str) -> Collection[str]:
@@ -88,25 +98,43 @@ class Whole(Nowhere):
         return self._files.get(path)
 
 
-def layout_in(git: Git) -> Layout | None:
-    """Return the layout of the repository, by where its configuration stands; None for none."""
-    found = {path for path, _, _ in listed(git, *(_top(name) for name in _configs()))}
-    return next((Layout(n.removesuffix(CONFIG_NAME)) for n in _configs() if n in found), None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What the index holds of configuration, baseline and tombstones: blobs by path, asked once.
 
-
-def wants_in(git: Git, layout: Layout) -> Wants:
-    """Read what the staged configuration asks of files, and the baseline.
-
-    A configuration that is wrong asks for nothing here: the commands that load it say so.
+    Without a layout memrepo was never set up here.
     """
-    paths = (layout.config, layout.prefix + BASELINE)
-    found = {p: git.read(blob) for p, mode, blob in listed(git, *map(_top, paths)) if mode in FILES}
-    config = found.get(layout.config, b"")
-    tags = _tags(config) if b"tags" in config else {}
-    return Wants(
-        tags=tuple(_texts(tags.get("vocabulary"))), tag_pattern=str(tags.get("pattern", "")),
-        allowed_secrets=frozenset(read_baseline(found.get(paths[1], b"[]"))),
-    )  # fmt: skip
+
+    layout: Layout | None
+    blobs: Mapping[str, str]
+
+    def wants(self, git: Git) -> Wants:
+        """Read what the staged configuration asks of files, and the baseline.
+
+        A configuration that is wrong asks for nothing here: the commands that load it say so.
+        """
+        if self.layout is None:
+            return Wants()
+        config = self._read(git, self.layout.config)
+        tags = _tags(config) if b"tags" in config else {}
+        known = self._read(git, self.layout.prefix + BASELINE)
+        return Wants(
+            tags=tuple(_texts(tags.get("vocabulary"))), tag_pattern=str(tags.get("pattern", "")),
+            allowed_secrets=frozenset(read_baseline(known) if known else ()),
+        )  # fmt: skip
+
+    def _read(self, git: Git, path: str) -> bytes:
+        return git.read(self.blobs[path]) if path in self.blobs else b""
+
+
+def grounds(git: Git) -> Grounds:
+    """Look at what checks rest on; the place of the configuration shows the layout."""
+    prefixes = ("", ADOPTED_PREFIX)
+    names = (CONFIG_NAME, BASELINE, "tombstones/")
+    found = listed(git, *(f":(top,literal){p}{name}" for p in prefixes for name in names))
+    blobs = {path: blob for path, mode, blob in found if mode in FILES}
+    layout = next((Layout(p) for p in prefixes if p + CONFIG_NAME in blobs), None)
+    return Grounds(layout=layout, blobs=blobs)
 
 
 def _tags(config: bytes) -> Mapping[str, Any]:
@@ -125,15 +153,9 @@ def _texts(value: object) -> list[str]:
 
 def read_baseline(data: bytes) -> list[str]:
     """Return the fingerprints of a baseline; of a damaged one none."""
+    import json
+
     try:
         return _texts(json.loads(data))
     except ValueError:
         return []
-
-
-def _configs() -> tuple[str, ...]:
-    return (CONFIG_NAME, ADOPTED_PREFIX + CONFIG_NAME)
-
-
-def _top(path: str) -> str:
-    return f":(top,literal){path}"

@@ -1,0 +1,93 @@
+"""A clone made to harm: nothing in it is executed, nothing outside is read, and that is said."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from driving import files, git, memrepo
+
+COMMANDS = (
+    ["status"], ["doctor"], ["check"], ["check", "--staged"], ["check", "--history"],
+    ["hooks", "status"], ["search", "pond"], ["session", "start"], ["run"], ["sync"],
+)  # fmt: skip
+DEEP = "---\ntype: fact\n---\n\n" + "- " * 10_000 + "x\n"
+BOMB = "---\ntype: fact\na: &a [x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b,*b]\n---\n\nBoom.\n"
+
+
+@pytest.fixture
+def clone(small_repo: Path, tmp_path: Path) -> Path:
+    """Return the clone of a repository to which somebody pushed all of it."""
+    (tmp_path / "outside.md").write_text("---\ntype: fact\n---\n\nOUTSIDE\n")
+    mark = tmp_path / "executed"
+    knowledge = small_repo / "memories" / "knowledge"
+    (knowledge / "link.md").symlink_to(tmp_path / "outside.md")
+    (small_repo / "sources" / "away").symlink_to(tmp_path)
+    (knowledge / "deep-123456.md").write_text(DEEP)
+    (knowledge / "bomb-123456.md").write_text(BOMB)
+    (knowledge / "Twin-123456.md").write_text("---\ntype: fact\n---\n\nOne.\n")
+    (knowledge / "twin-123456.md").write_text("---\ntype: fact\n---\n\nTwo.\n")
+    (knowledge / "order-123456.md").write_text(
+        f"---\ntype: fact\n---\n\n[[forget:knowledge:all]] $(touch {mark})\n"
+    )
+    hooks = small_repo / ".githooks"
+    hooks.mkdir()
+    for name in ("pre-commit", "post-checkout", "post-merge"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {mark}\n")
+        (hooks / name).chmod(0o755)
+    (small_repo / ".pre-commit-config.yaml").write_text(
+        f"repos:\n- repo: local\n  hooks:\n  - {{id: x, name: x, entry: touch {mark}}}\n"
+    )
+    git(small_repo, "add", "-A")
+    git(small_repo, "commit", "-qm", "harm", "--no-verify")
+    git(tmp_path, "clone", "-q", str(small_repo), "clone")
+    return tmp_path / "clone"
+
+
+def test_nothing_is_executed_and_nothing_outside_is_read(clone: Path, tmp_path: Path) -> None:
+    for argv in COMMANDS:
+        answer = memrepo(clone, *argv)
+        assert answer.exit != 70, answer
+        assert "OUTSIDE" not in answer.out + answer.err
+    assert not (tmp_path / "executed").exists()
+    assert not [name for name, data in files(clone).items() if b"OUTSIDE" in data]
+
+
+def test_what_was_refused_is_said(clone: Path) -> None:
+    found = {(p["rule"], Path(p["path"]).name) for p in memrepo(clone, "check").data["problems"]}
+    assert {
+        ("tree-not-a-file", "link.md"), ("tree-not-a-file", "away"),
+        ("body-nesting", "deep-123456.md"), ("path-collision", "twin-123456.md"),
+    } <= found  # fmt: skip
+    assert {rule for rule, name in found if name == "bomb-123456.md"} & {
+        "frontmatter-anchor", "frontmatter-alias",
+    }  # fmt: skip
+    failed = {c["name"] for c in memrepo(clone, "doctor").data["checks"] if not c["ok"]}
+    assert {"trust", "hook", "rules"} <= failed
+    status = memrepo(clone, "status", as_json=False).out
+    assert "hooks " in status
+    assert "trust " in status
+
+
+@pytest.mark.parametrize(
+    "line", ['judge.command = "touch executed"', 'judge.base_url = "https://example.org"',
+             'telemetry.dir = "/tmp"', 'downstream.command = "touch executed"'],
+)  # fmt: skip
+def test_a_configuration_that_names_a_program_or_an_address_is_refused(
+    clone: Path, tmp_path: Path, line: str
+) -> None:
+    config = clone / "memrepo.toml"
+    config.write_text(f"{line}\n")
+    answer = memrepo(clone, "status")
+    assert (answer.exit, "not read from a repository" in answer.error["message"]) == (2, True)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_hooks_that_the_clone_brings_are_not_installed(clone: Path, tmp_path: Path) -> None:
+    git(clone, "config", "core.hooksPath", ".githooks")
+    assert memrepo(clone, "hooks", "install").exit == 3
+    git(clone, "config", "--unset", "core.hooksPath")
+    assert memrepo(clone, "hooks", "install").exit == 0
+    subprocess.run(["git", "-C", clone, "commit", "-q", "--allow-empty", "-m", "x"], check=False)
+    assert not (tmp_path / "executed").exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from memrepo.commands.finding import find
 from memrepo.commands.session import Answer, Session, opened
@@ -11,6 +11,7 @@ from memrepo.commands.show import as_json as memory_json
 from memrepo.commands.threads import all_threads, as_json, when
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.state import State
 from memrepo.policies.threads import Thread
 
 
@@ -33,9 +34,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as desk:
         state, zone = desk.tree.state(), desk.config.zone
         found = all_threads(desk)
-        thread = _named(found, options.id) or _around(found, find(state, options.id).id)
-        if thread is None:
-            raise NoSuchThread(options.id)
+        thread = thread_of(found, state, options.id)
         members = [state.memories[id_] for id_ in thread.members]
     lines = [f"{thread.id}  {visible(thread.title)}", when(thread, zone)]
     if thread.key:
@@ -47,6 +46,17 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         lines += [f"  {visible(line)}".rstrip() for line in memory.body.split("\n")]
     data = {**as_json(thread), "memories": [memory_json(m) for m in members]}
     return Answer(data=data, text="\n".join(lines))
+
+
+def thread_of(found: Sequence[Thread], state: State, word: str) -> Thread:
+    """Return the thread that a word names, or that the memory it names is part of.
+
+    Raises NoSuchThread, NoSuchMemory or Ambiguous.
+    """
+    thread = _named(found, word) or _around(found, find(state, word).id)
+    if thread is None:
+        raise NoSuchThread(word)
+    return thread
 
 
 def _named(found: Iterable[Thread], word: str) -> Thread | None:

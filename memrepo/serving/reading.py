@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from memrepo.commands.adding import NotOneOf
@@ -14,6 +15,8 @@ from memrepo.commands.recalling import facts, index_of, recall, recalled
 from memrepo.commands.related import graph_of
 from memrepo.commands.search import hit_of
 from memrepo.commands.session import Answer, Desk, Session, opened
+from memrepo.commands.thread import NoSuchThread, thread_of
+from memrepo.commands.threads import all_threads
 from memrepo.commands.touching import HITS, touch
 from memrepo.commands.when import desk_at
 from memrepo.core.memory import TYPES, Memory
@@ -127,13 +130,13 @@ def _relation(reached: Reached) -> str:
 
 
 def thread_context(call: Call) -> Reply:
-    """Answer with what was kept of the conversations that a memory comes from, oldest first."""
+    """Answer with what was kept of the conversation of a memory, or of a thread, oldest first."""
     with opened(call.session) as desk:
         state = desk.tree.state()
-        threads = set(find(state, call.get("id")).texts("threads"))
-        found = [(m, "") for m in state.active if threads.intersection(m.texts("threads"))]
-        found.sort(key=lambda pair: (pair[0].captured, pair[0].text("created"), pair[0].id))
-        return _listed(desk, call, found)
+        members: tuple[str, ...] = ()
+        with suppress(NoSuchThread):  # a memory that is part of none has nothing around it
+            members = tuple(thread_of(all_threads(desk), state, call.get("id")).members)
+        return _listed(desk, call, [(state.memories[id_], "") for id_ in members])
 
 
 def _listed(desk: Desk, call: Call, found: Sequence[tuple[Memory, str]]) -> Reply:

@@ -290,7 +290,10 @@ def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None
 
 def test_a_trailer_alone_makes_no_memory(small_repo: Path) -> None:
     id_ = f"mem-{'f' * 16}"
-    git(small_repo, "commit", "-q", "--allow-empty", "-m", f"x\n\nMemrepo-Memory: {id_}")
+    git(
+        small_repo, "commit", "-q", "--no-verify", "--allow-empty",
+        "-m", f"x\n\nMemrepo-Memory: {id_}",
+    )  # fmt: skip
     for command in ("history", "why", "blame", "show"):
         answer = memrepo(small_repo, command, id_)
         assert answer.exit == 2

@@ -118,14 +118,14 @@ def test_a_secret_in_the_recorded_blob_is_not_quoted(small_repo: Path) -> None:
     secret = f"# Memory\n\n{key}\n- the token is ghp_{'a1B2' * 9} and more\n"
     (small_repo / "sources" / "MEMORY.md").write_text(secret)
     git(small_repo, "add", "-A")
-    git(small_repo, "commit", "-q", "-m", "past every guard")
+    git(small_repo, "commit", "-q", "--no-verify", "-m", "past every guard")
     blob = git(small_repo, "rev-parse", "HEAD:sources/MEMORY.md").strip()
     path = small_repo / memory.path
     old = memory.sources[0].blob
     for lines, kept in (("[7, 7]", "and more"), ("[4, 5]", "redacted"), ("[1, 7]", "# Memory")):
         text = path.read_text().replace(old, blob).replace("[6, 6]", lines)
         (small_repo / memory.path).write_text(text)
-        git(small_repo, "commit", "-q", "-am", lines)
+        git(small_repo, "commit", "-q", "--no-verify", "-am", lines)
         for command in ("why", "show"):
             said = memrepo(small_repo, command, memory.id)
             assert "ghp_" not in said.out
@@ -140,7 +140,7 @@ def test_a_recorded_version_that_is_not_there_is_said(small_repo: Path) -> None:
     memory = by_text(small_repo, "raised beds")
     path = small_repo / memory.path
     path.write_text(path.read_text().replace(memory.sources[0].blob, "1" * 40))
-    git(small_repo, "commit", "-q", "-am", "another blob")
+    git(small_repo, "commit", "-q", "--no-verify", "-am", "another blob")
     found = piece(small_repo, memory.id)
     # The hash still finds it in the sources of today: here, or elsewhere.
     assert (found["missing"], found["resolved"], found["quote"]) == (True, "exact", BEDS)
@@ -207,7 +207,7 @@ def test_why_follows_the_supersession_both_ways_and_survives_a_ring(small_repo: 
     path = small_repo / memory.path
     path.write_text(path.read_text().replace("created:", f"superseded_by: [{first}]\ncreated:", 1))
     git(small_repo, "rm", "-q", memories(small_repo)[second].path)
-    git(small_repo, "commit", "-q", "-am", "a ring with a gap")
+    git(small_repo, "commit", "-q", "--no-verify", "-am", "a ring with a gap")
     found = done(small_repo, "why", third)["supersession"]
     assert [(o["id"], o["gone"]) for o in found["before"]] == [(second, True)]
     assert [o["id"] for o in found["after"]] == [first, second]
@@ -224,7 +224,7 @@ def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -
         f"---\ntype: note\n---\n\n# Beds, \u202ehigh or low\n\n{one.id} is contested.\n"
     )
     git(small_repo, "add", "-A")
-    git(small_repo, "commit", "-q", "-m", "by hand")
+    git(small_repo, "commit", "-q", "--no-verify", "-m", "by hand")
     found = done(small_repo, "why", other.id)
     assert [m["id"] for m in found["contested"]] == [one.id]
     found = done(small_repo, "why", one.id)
@@ -244,7 +244,7 @@ def test_what_a_manifest_says_is_text_however_it_is_written(small_repo: Path) ->
         "no mapping", {"relations": ["x"], "disposition": ["odd"]},
     ]  # fmt: skip
     path.write_text(json.dumps(record))
-    git(small_repo, "commit", "-q", "-am", "by hand")
+    git(small_repo, "commit", "-q", "--no-verify", "-am", "by hand")
     answer = memrepo(small_repo, "why", memory.id)
     assert answer.exit == 0
     assert "ghp_" not in answer.out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,14 +14,15 @@ from zoneinfo import ZoneInfo
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
-from memrepo.keys import MORE, Key, chunks_of, rules_of, special_value, weights_of
-from memrepo.policies.cadence import CADENCES, Cadence, cron_problem
+from memrepo.keys import MORE, Key, chunks_of, rules_of, weights_of
+from memrepo.policies.cadence import CADENCES, Cadence
 from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.compression import CompressionRules
 from memrepo.policies.lexicon import Lexicon, lexicon
 from memrepo.policies.ranking import Weights
 from memrepo.policies.upkeep import Rules
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
+from memrepo.values import read_value
 
 FORMAT = 1
 """The repository format this program reads and writes; a newer one is read only."""
@@ -104,12 +104,7 @@ KEYS: tuple[Key, ...] = (
     *MORE,
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
-_NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
 _SECTIONS = frozenset(n.split(".")[0] for n in (*BY_NAME, *OUTSIDE) if "." in n)
-_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
-_REF = re.compile(
-    r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)", re.ASCII
-)
 
 
 class ConfigError(MemrepoError):
@@ -303,55 +298,7 @@ def git_name(name: str) -> str:
 
 
 def _value(text: str, key: Key, found: Any) -> Any:
-    expected = ""
-    match key.kind:
-        case "whole":
-            if not _is_number(found, int) or found < 1:
-                expected = "a whole number from 1"
-        case "percent":
-            if not _is_number(found, (int, float)) or not 0 <= found <= 100:
-                expected = "a number from 0 to 100"
-        case "count":
-            if not _is_number(found, int) or found < 0:
-                expected = "a whole number from 0"
-        case "money":
-            if not _is_amount(found):
-                expected = "an amount of US dollars from 0"
-        case "seconds":
-            if not _is_amount(found) or not found:
-                expected = "a number of seconds above 0"
-        case "prices":
-            if not _are_prices(found):
-                expected = 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'
-            else:
-                found = {**key.default, **{k: tuple(v) for k, v in found.items()}}
-        case "text":
-            if not isinstance(found, str) or not found.strip():
-                expected = "a text"
-        case "texts":
-            if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
-                expected = 'a list of texts such as ["a", "b"]'
-            else:
-                found = tuple(found)
-        case "choice":
-            if found not in key.words:
-                expected = f"one of {', '.join(key.words)}"
-        case "zone":
-            if not is_zone(found):
-                expected = "a zone of the tz database such as Europe/Berlin"
-        case "flag" if not isinstance(found, bool):
-            expected = "true or false"
-        case "name":
-            if not isinstance(found, str) or not _NAME.fullmatch(found):
-                expected = "a name of letters, digits, dots, hyphens and underscores"
-        case "ref":
-            if not isinstance(found, str) or not _REF.fullmatch(found):
-                expected = "a branch, or a ref below refs/memrepo/"
-        case "crons":
-            expected = _not_crons(found)
-            found = found if expected else tuple(found)
-        case "pattern" | "duration" | "ttls" | "aliases" | "words" | "weight":
-            found, expected = special_value(key, found)
+    value, expected = read_value(key, found)
     if expected:
         raise ConfigError(
             line_of(text, key.name),
@@ -359,7 +306,7 @@ def _value(text: str, key: Key, found: Any) -> Any:
             f"found {found!r}, expected {expected}",
             fix=_default_of(key),
         )
-    return found
+    return value
 
 
 def _default_of(key: Key) -> str:
@@ -374,37 +321,3 @@ def _default_of(key: Key) -> str:
             if key.default is None:
                 return "leave it out for no limit"
             return f"the default is {key.default!r}"
-
-
-def _not_crons(found: Any) -> str:
-    """Say what was expected where a list of cron expressions is none, or return an empty string."""
-    if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
-        return 'a list of cron expressions such as ["15 5 * * 1-5"]'
-    wrong = [f"{part!r}: {said}" for part in found if (said := cron_problem(part))]
-    return f"cron expressions ({wrong[0]})" if wrong else ""
-
-
-def is_zone(value: Any) -> bool:
-    """Tell whether the tz database has a zone; the list of all zones takes long to read."""
-    if not isinstance(value, str) or value.startswith(_NO_ZONES):
-        return False
-    try:
-        ZoneInfo(value)
-    except (KeyError, ValueError, OSError):
-        return False
-    return True
-
-
-def _is_amount(value: Any) -> bool:
-    return _is_number(value, (int, float)) and math.isfinite(value) and value >= 0
-
-
-def _are_prices(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(four, list) and len(four) == 4 and all(map(_is_amount, four))
-        for four in value.values()
-    )
-
-
-def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)

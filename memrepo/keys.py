@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +14,7 @@ from memrepo.policies.archive import ArchiveRules
 from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.decay import REFRESHED, TTLS, DecayRules, told_ttl
 from memrepo.policies.hotcache import HotRules
-from memrepo.policies.lexicon import LISTS, tokens
+from memrepo.policies.lexicon import LISTS
 from memrepo.policies.linking import LinkRules
 from memrepo.policies.merits import Merits
 from memrepo.policies.ranking import Weights
@@ -29,7 +28,6 @@ KeyKind = Literal[
     "weight",
 ]  # fmt: skip
 NEVER = "never"
-PATTERN_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,59 +161,6 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
             importance=float(get("recall.importance")),
         ),
     )  # fmt: skip
-
-
-def special_value(key: Key, found: Any) -> tuple[Any, str]:
-    """Read a duration, a regular expression, or a table of durations, words or names.
-
-    Returns it, and what was expected where it is none.
-    """
-    match key.kind, found:
-        case "duration", str() if _is_duration(found):
-            return found, ""
-        case "duration", _:
-            return found, 'a duration such as "4h" or "30d"'
-        case "pattern", str() if _is_pattern(found):
-            return found, ""
-        case "pattern", _:
-            return found, f"a regular expression of at most {PATTERN_LENGTH} characters"
-        case "weight", int() | float() if type(found) is not bool and 0 <= found <= 1:
-            return found, ""
-        case "weight", _:
-            return found, "a number from 0 to 1"
-        case "words", dict() if set(found) <= set(LISTS) and all(map(_are_texts, found.values())):
-            return found, ""
-        case "words", _:
-            return found, f'lists such as critical = ["urgente"], one each of {", ".join(LISTS)}'
-        case "aliases", dict() if all(n.strip() and _are_texts(v) for n, v in found.items()):
-            return found, ""
-        case "aliases", _:
-            return found, 'lists of names by name such as Kubernetes = ["k8s"]'
-        case _, dict() if all(t == NEVER or _is_duration(t) for t in found.values()):
-            return MappingProxyType({**key.default, **found}), ""
-        case _:
-            return found, f'a duration by class such as {{ normal = "21d", mine = "{NEVER}" }}'
-
-
-def _are_texts(value: Any) -> bool:
-    """Tell whether a value is a list of texts, each with a letter or digit."""
-    return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
-
-
-def _is_pattern(text: str) -> bool:
-    try:
-        re.compile(text)
-    except re.error:
-        return False
-    return len(text) <= PATTERN_LENGTH
-
-
-def _is_duration(value: Any) -> bool:
-    try:
-        parse_duration(value)
-    except (ValueError, AttributeError):
-        return False
-    return True
 
 
 def rules_of(get: Callable[[str], Any]) -> Rules:

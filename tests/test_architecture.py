@@ -24,6 +24,7 @@ RANK = {
     "api": 6,
     "config": 4,
     "keys": 4,
+    "values": 4,
     "commands": 5,
     "serving": 5,
     "memory_tool": 6,

@@ -13,7 +13,7 @@ from memrepo.commands.import_ import RUNTIME, Brought, bring_in, was_imported
 from memrepo.commands.ingest import Ingested, take_in, workspace_of
 from memrepo.commands.session import Answer, Session, desk
 from memrepo.commands.table import UsageError
-from memrepo.config import BY_NAME, is_zone
+from memrepo.config import BY_NAME
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
@@ -30,6 +30,7 @@ from memrepo.store.repo import Repository
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.trust import trust
 from memrepo.store.workspace import read_workspace
+from memrepo.values import is_zone
 
 
 class NoWorkspace(MemrepoError):

@@ -1,0 +1,152 @@
+"""What the value of a configuration key must be, by the kind of the key."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from memrepo.core.times import parse_duration
+from memrepo.keys import NEVER, Key
+from memrepo.policies.cadence import cron_problem
+from memrepo.policies.lexicon import LISTS, tokens
+
+PATTERN_LENGTH = 200
+_NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+_REF = re.compile(
+    r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)", re.ASCII
+)
+
+
+def read_value(key: Key, found: Any) -> tuple[Any, str]:
+    """Return a key's value as it is kept, and what was expected where it is none of its kind."""
+    match key.kind:
+        case "choice":
+            return found, "" if found in key.words else f"one of {', '.join(key.words)}"
+        case "crons":
+            expected = _not_crons(found)
+        case kind:
+            fits, said = _KINDS[kind]
+            expected = "" if fits(found) else said
+    return (found, expected) if expected else (_kept(key, found), "")
+
+
+def _kept(key: Key, found: Any) -> Any:
+    match key.kind:
+        case "texts" | "crons":
+            return tuple(found)
+        case "prices":
+            return {**key.default, **{name: tuple(four) for name, four in found.items()}}
+        case "ttls":
+            return MappingProxyType({**key.default, **found})
+        case _:
+            return found
+
+
+def is_zone(value: Any) -> bool:
+    """Tell whether the tz database has a zone; the list of all zones takes long to read."""
+    if not isinstance(value, str) or value.startswith(_NO_ZONES):
+        return False
+    try:
+        ZoneInfo(value)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True
+
+
+def _not_crons(found: Any) -> str:
+    """Say what was expected where a list of cron expressions is none, or return an empty string."""
+    if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
+        return 'a list of cron expressions such as ["15 5 * * 1-5"]'
+    wrong = [f"{part!r}: {said}" for part in found if (said := cron_problem(part))]
+    return f"cron expressions ({wrong[0]})" if wrong else ""
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_amount(value: Any) -> bool:
+    number = _is_whole(value) or isinstance(value, float)
+    return number and math.isfinite(value) and value >= 0
+
+
+def _are_prices(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(four, list) and len(four) == 4 and all(map(_is_amount, four))
+        for four in value.values()
+    )
+
+
+def _are_texts(value: Any) -> bool:
+    """Tell whether a value is a list of texts, each with a letter or digit."""
+    return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
+
+
+def _is_pattern(value: Any) -> bool:
+    try:
+        re.compile(value)
+    except (re.error, TypeError):
+        return False
+    return len(value) <= PATTERN_LENGTH
+
+
+def _is_duration(value: Any) -> bool:
+    try:
+        parse_duration(value)
+    except (ValueError, AttributeError):
+        return False
+    return True
+
+
+def _are_durations(value: Any) -> bool:
+    return isinstance(value, dict) and all(t == NEVER or _is_duration(t) for t in value.values())
+
+
+def _are_words(value: Any) -> bool:
+    known = isinstance(value, dict) and set(value) <= set(LISTS)
+    return known and all(map(_are_texts, value.values()))
+
+
+def _are_aliases(value: Any) -> bool:
+    return isinstance(value, dict) and all(n.strip() and _are_texts(v) for n, v in value.items())
+
+
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType({
+    "whole": (lambda v: _is_whole(v) and v >= 1, "a whole number from 1"),
+    "count": (lambda v: _is_whole(v) and v >= 0, "a whole number from 0"),
+    "percent": (lambda v: _is_amount(v) and v <= 100, "a number from 0 to 100"),
+    "weight": (lambda v: _is_amount(v) and v <= 1, "a number from 0 to 1"),
+    "money": (_is_amount, "an amount of US dollars from 0"),
+    "seconds": (lambda v: _is_amount(v) and v > 0, "a number of seconds above 0"),
+    "prices": (_are_prices, 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'),
+    "text": (lambda v: isinstance(v, str) and bool(v.strip()), "a text"),
+    "texts": (
+        lambda v: isinstance(v, list) and all(isinstance(part, str) for part in v),
+        'a list of texts such as ["a", "b"]',
+    ),
+    "zone": (is_zone, "a zone of the tz database such as Europe/Berlin"),
+    "flag": (lambda v: isinstance(v, bool), "true or false"),
+    "name": (
+        lambda v: isinstance(v, str) and bool(_NAME.fullmatch(v)),
+        "a name of letters, digits, dots, hyphens and underscores",
+    ),
+    "ref": (
+        lambda v: isinstance(v, str) and bool(_REF.fullmatch(v)),
+        "a branch, or a ref below refs/memrepo/",
+    ),
+    "duration": (_is_duration, 'a duration such as "4h" or "30d"'),
+    "pattern": (_is_pattern, f"a regular expression of at most {PATTERN_LENGTH} characters"),
+    "words": (
+        _are_words, f'lists such as critical = ["urgente"], one each of {", ".join(LISTS)}'
+    ),
+    "aliases": (_are_aliases, 'lists of names by name such as Kubernetes = ["k8s"]'),
+    "ttls": (
+        _are_durations, f'a duration by class such as {{ normal = "21d", mine = "{NEVER}" }}'
+    ),
+})  # fmt: skip
+"""Whether a value is of a kind, and what is expected where it is not."""

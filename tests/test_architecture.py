@@ -170,7 +170,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
 
 
 MACHINE = re.compile(
-    r"(?<![\w.~*])/(?:work|root|opt|home/\w+|Users/\w+|tmp/dev|tmp/brief)[/.]|"
+    r"(?<![\w.~*])/(?:work|root|opt|home/\w+|Users/\w+|tmp/\w+)[/.]|"
     r"pypi\.org|python[h]osted|npm[j]s\."
 )
 PLACES = (

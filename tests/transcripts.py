@@ -36,6 +36,7 @@ from memrepo.serving.tools import DEFAULT
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."
 IDENTITY = "[user]\n\tname = Mara\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
+PROGRAMS = str(Path(sys.executable).parent)
 OTHERS = ("cat", "cp", "git", "ls")
 _HEX = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
 
@@ -112,7 +113,7 @@ class Stage:
                 text = self._other([name, *rest])
             case _:
                 raise ValueError(f"{name}: a transcript may not run it")
-        text = text.replace(str(self.top), "/...").rstrip("\n")
+        text = text.replace(str(self.top), "/...").replace(PROGRAMS, "/.../bin").rstrip("\n")
         return tuple(line.rstrip() for line in text.split("\n")) if text else ()
 
     def _print(self, name: str, words: list[str]) -> str:

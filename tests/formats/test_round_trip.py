@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
@@ -37,14 +38,15 @@ def come(state: State, format_: str, files: dict[str, bytes]) -> State:
     return apply(state, found.changes)
 
 
-def storable(memory: Memory) -> bool:
-    """Tell whether a memory has an id, and an epoch that can still be raised."""
-    return bool(memory.id) and memory.fields.get("status_epoch", 0) < 10**8
+def storable(memory: Memory) -> Memory:
+    """Return a memory with the id that its path is made of, and an epoch that can be raised."""
+    fields = {"id": "mem-0123456789abcdef", **memory.fields}
+    if "status_epoch" in fields:
+        fields["status_epoch"] = 1 + fields["status_epoch"] % 10**6
+    return replace(memory, fields=fields)
 
 
-WORLD = st.lists(
-    memories().filter(storable), max_size=3, unique_by=(lambda m: m.path, lambda m: m.id)
-)
+WORLD = st.lists(memories().map(storable), max_size=3, unique_by=(lambda m: m.path, lambda m: m.id))
 
 
 @cases(12)

@@ -7,14 +7,16 @@ lead to there are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memrepo import __version__
 from memrepo.commands.compressing import Pressing, compression
 from memrepo.commands.lifecycle import played
 from memrepo.commands.offering import Offered
 from memrepo.commands.session import Desk
+from memrepo.core.ids import digest
 from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -22,6 +24,7 @@ from memrepo.keys import links_of
 from memrepo.policies.importance import importance_of
 from memrepo.policies.linking import link_step
 from memrepo.purify.among import among
+from memrepo.purify.manifest import LOGIC_VERSION, Recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,7 @@ class Setting:
     `judge` is None where no model is to be asked: a dry run, or one whose judge gave up on what is
     new. `never` holds the fingerprints of what a person took back or refused, `compared` the prints
     of pairs of memories that a model let stand before; `room` bounds how many memories may leave
-    recall for a summary.
+    recall for a summary. `before` is what the desk's commit holds, `manifests` those of its runs.
     """
 
     desk: Desk
@@ -40,6 +43,8 @@ class Setting:
     never: frozenset[str] = frozenset()
     compared: frozenset[str] = frozenset()
     room: int = 0
+    before: State
+    manifests: Sequence[Recorded] = ()
 
 
 Part = Callable[[State, Setting], Offered]
@@ -50,7 +55,9 @@ def contradictions(state: State, setting: Setting) -> Offered:
     if setting.judge is None:
         return Offered()
     before = setting.judge.usage
-    found = among(state, setting.judge, setting.now, setting.never, setting.compared)
+    comparer = _comparer(setting.judge)
+    changed = _changed(state, setting, comparer)
+    found = among(state, setting.judge, setting.now, setting.never, setting.compared, changed)
     why = found.asked.stopped
     problems = (
         Problem(
@@ -62,7 +69,37 @@ def contradictions(state: State, setting: Setting) -> Offered:
     return Offered(
         steps=found.steps, problems=problems, usage=setting.judge.usage.since(before),
         failures=tuple(found.asked.failures), compared=found.harmless,
+        comparer=comparer if found.whole else "",
     )  # fmt: skip
+
+
+def _comparer(judge: Judge) -> str:
+    """Return the print of what decides about a pair beside its two memories."""
+    return digest([judge.name, judge.prompt_hash, __version__, LOGIC_VERSION])[:16]
+
+
+def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | None:
+    """Return the memories that changed since every pair was compared; None means all.
+
+    A run compared what stood at its base, so what lies between is new, its own work with it.
+    """
+    layout, tree = setting.desk.tree.layout, setting.desk.tree
+    whole = [m.base for m in setting.manifests if m.comparer == comparer and m.base]
+    written = tree.files.changed_since(whole[-1]) if whole else None
+    if written is None or layout.config in written:
+        return None
+    gone = {path for path, blob in written.items() if not blob}
+    if any(path.startswith((layout.area("corrections"), layout.area("runs"))) for path in gone):
+        return None  # what somebody said of a pair is taken back, and it does not say of which
+    cases = state.corrections
+    doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
+    known = setting.before.memories
+    return frozenset(
+        (
+            *(id_ for case in doubted for id_ in case.memories),
+            *(m.id for m in state.active if m.path in written or known.get(m.id) is not m),
+        )
+    )
 
 
 def summaries(state: State, setting: Setting) -> Offered:

@@ -25,7 +25,8 @@ _TWICE = 2
 class Offered:
     """Steps with what to tell of them, what a model was paid for them, and its vain answers.
 
-    `compared` holds the prints of pairs of memories that a model let stand.
+    `compared` holds the prints of pairs of memories that a model let stand; `comparer` says who
+    compared the memories, where no pair was left.
     """
 
     steps: tuple[Step, ...] = ()
@@ -33,12 +34,13 @@ class Offered:
     usage: Usage = field(default_factory=Usage)
     failures: tuple[Failure, ...] = ()
     compared: frozenset[str] = frozenset()
+    comparer: str = ""
 
     def __add__(self, later: Offered) -> Offered:
         return Offered(
             steps=self.steps + later.steps, problems=self.problems + later.problems,
             usage=self.usage + later.usage, failures=self.failures + later.failures,
-            compared=self.compared | later.compared,
+            compared=self.compared | later.compared, comparer=self.comparer or later.comparer,
         )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def propose(
                 played(state, (*parted.kept, *life.steps)),
                 Consolidating(
                     desk=desk, now=now, judge=asked, never=back | never, compared=compared,
-                    room=life.room,
+                    room=life.room, before=state, manifests=manifests,
                 ),
             )  # fmt: skip
     problems += (*life.problems, *offered.problems)
@@ -153,7 +153,7 @@ def _with(purified: Purified, beside: Offered, judge: Judge) -> Purified:
         receipt=replace(
             receipt, usage=receipt.usage + beside.usage,
             prompt_hash=judge.prompt_hash if beside.usage.calls else receipt.prompt_hash,
-            compared=receipt.compared | beside.compared,
+            compared=receipt.compared | beside.compared, comparer=beside.comparer,
         ),
     )  # fmt: skip
 

@@ -71,15 +71,34 @@ class Similar:
             return alike
         return [pair for pair in alike[:MOST] if pair[1] > alike[MOST][1]]
 
+    def around(self, ids: Iterable[str]) -> set[str]:
+        """Return all whose nearest may be among some statements: those that are alike to one.
+
+        Where that takes as many looks as `nearest` of every statement would, it is every statement.
+        """
+        found: set[str] = set()
+        looks = LOOKED * len(self._words)
+        for id_ in ids:
+            words = self._words.get(id_, frozenset())
+            near = {other for word in self._rarest(words) for other in self._by_word[word]}
+            if (looks := looks - len(near)) < 0:
+                return set(self._words)
+            found |= {other for other in near if cosine(words, self._words[other]) > ALIKE}
+        return found
+
     def _near(self, id_: str, words: frozenset[str]) -> dict[str, None]:
         """Return who shares one of the rarest words, at most LOOKED."""
-        common = math.floor(ALIKE * ALIKE * len(words)) + 1
-        rarest = sorted(words, key=lambda word: (len(self._by_word[word]), word))
         near: dict[str, None] = {}
-        for word in rarest[: len(words) - common + 1]:
+        for word in self._rarest(words):
             for other in self._by_word[word]:
                 if other != id_:
                     near[other] = None
                 if len(near) == LOOKED:
                     return near
         return near
+
+    def _rarest(self, words: frozenset[str]) -> list[str]:
+        """Return the rarest words, of which whoever is alike has one."""
+        common = math.floor(ALIKE * ALIKE * len(words)) + 1
+        rarest = sorted(words, key=lambda word: (len(self._by_word[word]), word))
+        return rarest[: len(words) - common + 1]

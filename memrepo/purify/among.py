@@ -33,18 +33,21 @@ class Among:
     steps: tuple[Step, ...]
     asked: Asked[Finding]
     harmless: frozenset[str] = frozenset()
+    whole: bool = True
+    """Whether every suspected pair was decided: none is left for the next run."""
 
 
 def among(
-    state: State, judge: Judge, now: datetime, never: Collection[str], compared: Collection[str]
-) -> Among:
+    state: State, judge: Judge, now: datetime, never: Collection[str], compared: Collection[str],
+    changed: Collection[str] | None = None,
+) -> Among:  # fmt: skip
     """Decide every suspected pair of active memories, at most MOST with a model.
 
     `never` holds the fingerprints of decisions that a person took back, `compared` the prints of
-    pairs that a model let stand before.
+    pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given.
     """
     asked: Asked[Finding] = Asked(name="contradiction")
-    pairs = _suspected(state, now, never, compared)
+    pairs = _suspected(state, now, never, compared, changed)
     chosen = dict(islice(pairs, MOST) if judge.prompt_hash else pairs)
     findings = ask(chosen, judge, asked)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
@@ -54,21 +57,24 @@ def among(
         decided = (decided_pair(known, *pair, found) for pair, found in held.items())
         steps = [step for step in decided if step is not None]
     harmless = harmless_of(chosen, findings, judge)
-    return Among(steps=tuple(steps), asked=asked, harmless=harmless)
+    whole = len(findings) == len(chosen) and next(pairs, None) is None
+    return Among(steps=tuple(steps), asked=asked, harmless=harmless, whole=whole)
 
 
 def _suspected(
-    state: State, now: datetime, never: Collection[str], compared: Collection[str]
-) -> Iterator[tuple[Pair, Suspicion]]:
+    state: State, now: datetime, never: Collection[str], compared: Collection[str],
+    changed: Collection[str] | None,
+) -> Iterator[tuple[Pair, Suspicion]]:  # fmt: skip
     """Yield the pairs worth a question, the newer memory first in each."""
     pool = Pool(state)
+    new = pool.memories.keys() if changed is None else changed
     seen: set[frozenset[str]] = set()
-    for id_ in sorted(pool.memories):
+    for id_ in sorted(pool.memories) if changed is None else pool.around(changed):
         rows: list[tuple[str, Why]] = [(other, "same_key") for other in pool.other_values(id_)]
         rows += [(other, "similar") for other in pool.alike(id_)]
         for other, why in rows:
             pair = frozenset((id_, other))
-            if pair in seen:
+            if pair in seen or not (id_ in new or other in new):
                 continue
             seen.add(pair)
             if not pool.open_to_doubt(id_, other, named=False):

@@ -49,7 +49,8 @@ class Consumed:
 class Receipt:
     """What judging cost, by which prompts (a hash), and why it is not whole, if it is not.
 
-    `compared` holds the prints of pairs of memories that a model compared and let stand.
+    `compared` holds the prints of pairs of memories that a model compared and let stand. `comparer`
+    is the print of who compared the memories, where no pair was left.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -58,6 +59,7 @@ class Receipt:
     batches_left: int = 0
     partial: str = ""
     compared: frozenset[str] = frozenset()
+    comparer: str = ""
 
     @property
     def trailer(self) -> str:
@@ -77,6 +79,7 @@ class Receipt:
             "batches": {"done": self.batches_done, "left": self.batches_left},
             "partial": self.partial,
             **({"compared": sorted(self.compared)} if self.compared else {}),
+            **({"comparer": self.comparer} if self.comparer else {}),
         }  # fmt: skip
 
 
@@ -127,6 +130,9 @@ class Recorded:
     usage: Usage = field(default_factory=Usage)
     partial: str = ""
     compared: frozenset[str] = frozenset()
+    base: str = ""
+    """The commit that it was computed on; empty where it names none."""
+    comparer: str = ""
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
@@ -150,6 +156,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             now=str(record.get("now", "")), usage=_usage(record),
             partial=str(record.get("partial", "")),
             compared=frozenset(map(str, record.get("compared", ()))),
+            base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
+            comparer=str(record.get("comparer", "")),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         return Problem(

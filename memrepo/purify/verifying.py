@@ -7,8 +7,9 @@ alike. A claim whose pair could not be judged is left open, as any other questio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from memrepo.core.changes import Update
 from memrepo.core.ids import digest, text_hash
@@ -222,8 +223,6 @@ class Pool:
             if isinstance(change, Update) and change.fields.get("status") == "superseded"
         }
         self._cases = state.corrections
-        self._similar: Similar | None = None
-        self._by_key: dict[Key, dict[str, list[str]]] | None = None
 
     def open_to_doubt(self, id_: str, other: str, *, named: bool) -> bool:
         """Tell whether a pair is worth a question: nothing has settled or flagged it yet."""
@@ -239,13 +238,6 @@ class Pool:
 
     def other_values(self, id_: str) -> list[str]:
         """Return who gives another value to the same subject and predicate; none for a list."""
-        if self._by_key is None:
-            self._by_key = {}
-            for memory in self.memories.values():
-                if key := _key(memory):
-                    value = normal_subject(memory.text("object"))
-                    values = self._by_key.setdefault(key, {})
-                    values.setdefault(value, []).append(memory.id)
         mine = self.memories.get(id_)
         key = _key(mine) if mine else None
         if mine is None or key is None or len(self._by_key[key]) > MOST + 1:
@@ -256,9 +248,30 @@ class Pool:
 
     def alike(self, id_: str) -> list[str]:
         """Return whose words are most like those of a memory, best first."""
-        if self._similar is None:
-            self._similar = Similar((m.id, m.body) for m in self.memories.values())
         return [other for other, _ in self._similar.nearest(id_)]
+
+    def around(self, ids: Collection[str]) -> list[str]:
+        """Return some memories, and all others that may be suspected together with one of them."""
+        here = sorted(self.memories.keys() & ids)
+        if not here:
+            return []
+        keys = {key for id_ in here if (key := _key(self.memories[id_]))}
+        keyed = {i for key in keys for same in self._by_key[key].values() for i in same}
+        return sorted({*here, *keyed} | self._similar.around(here))
+
+    @cached_property
+    def _similar(self) -> Similar:
+        return Similar((m.id, m.body) for m in self.memories.values())
+
+    @cached_property
+    def _by_key(self) -> Mapping[Key, Mapping[str, list[str]]]:
+        """Return the ids by value, by key."""
+        found: dict[Key, dict[str, list[str]]] = {}
+        for memory in self.memories.values():
+            if key := _key(memory):
+                values = found.setdefault(key, {})
+                values.setdefault(normal_subject(memory.text("object")), []).append(memory.id)
+        return found
 
 
 def _key(memory: Memory) -> Key | None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from driving import NEXT_DAY, assert_sound, done, git, memrepo, standing, subjects
+
+from memrepo.purify.verifying import Pool
 
 LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
 THIRD_DAY = "2026-03-03T09:00:00Z"
@@ -82,3 +85,68 @@ def test_a_stage_that_is_none_or_that_a_reconciliation_lacks_is_refused(small_re
     assert answer.exit == 2
     assert "it has no lifecycle" in answer.error["message"]
     assert standing(small_repo) == before
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the ids whose likes a run looks for, as they come."""
+    found: list[str] = []
+    real = Pool.alike
+
+    def alike(pool: Pool, id_: str) -> list[str]:
+        found.append(id_)
+        return real(pool, id_)
+
+    monkeypatch.setattr(Pool, "alike", alike)
+    return found
+
+
+def looked(repo: Path, asked: list[str], *more: str, now: str) -> set[str]:
+    asked.clear()
+    done(repo, "run", *more, now=now)
+    return set(asked)
+
+
+def test_a_run_looks_only_at_what_changed_since_one_compared_all(
+    small_repo: Path, asked: list[str]
+) -> None:
+    ids = two(small_repo)
+    everyone = looked(small_repo, asked, now=NEXT_DAY)
+    assert ids < everyone
+    own = looked(small_repo, asked, now=THIRD_DAY)  # what the run before wrote, once more
+    assert ids <= own < everyone
+    new = done(small_repo, "add", "Vera Holm keeps the lighthouse of Alpha.")["id"]
+    assert new in looked(small_repo, asked, now=THIRD_DAY)
+    assert looked(small_repo, asked, now=THIRD_DAY) == set()
+
+
+def test_a_run_without_that_stage_does_not_count_as_one_that_compared(
+    small_repo: Path, asked: list[str]
+) -> None:
+    done(small_repo, "run", now=NEXT_DAY)
+    ids = two(small_repo)
+    assert looked(small_repo, asked, "--only", "lifecycle", now=THIRD_DAY) == set()
+    assert ids <= looked(small_repo, asked, now=THIRD_DAY)
+    assert flags(small_repo) == 1
+
+
+def test_a_changed_configuration_means_all_again(small_repo: Path, asked: list[str]) -> None:
+    two(small_repo)
+    everyone = looked(small_repo, asked, now=NEXT_DAY)
+    assert looked(small_repo, asked, now=NEXT_DAY) < everyone
+    with (small_repo / "memrepo.toml").open("a") as rules:
+        rules.write("\n[recall]\nrecency = 0.3\n")
+    git(small_repo, "commit", "-qam", "other rules")
+    assert looked(small_repo, asked, now=NEXT_DAY) == everyone
+
+
+def test_a_case_that_is_deleted_means_all_again(small_repo: Path, asked: list[str]) -> None:
+    two(small_repo)
+    everyone = looked(small_repo, asked, now=NEXT_DAY)
+    done(small_repo, "add", "Vera Holm keeps the lighthouse of Alpha.", now=NEXT_DAY)
+    done(small_repo, "run", now=NEXT_DAY)
+    assert looked(small_repo, asked, now=NEXT_DAY) == set()
+    (case,) = (small_repo / "corrections").glob("*.md")
+    git(small_repo, "rm", "-q", str(case))
+    git(small_repo, "commit", "-qm", "gone", "--no-verify")
+    assert looked(small_repo, asked, now=NEXT_DAY) > everyone

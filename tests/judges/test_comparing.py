@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from driving import done, git, memories, memrepo
 from serving import Act, Service, evidence, finding, good
+
+from memrepo.purify import among as stage
 
 FIRST, LATER, NEXT = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"
 RED, BLUE = "The gate of the old mill is red.", "The gate of the old mill is blue."
@@ -98,3 +101,17 @@ def test_what_pairs_cost_is_on_record_though_a_person_commits_meanwhile(
     assert len(pairs(service)) == 1
     assert manifest(repo)["calls"] == len(service.asked) == 3
     assert manifest(repo)["tokens"]["completion"] == 3 * 50
+
+
+def test_pairs_that_one_run_has_no_room_for_come_up_in_the_next(
+    service: Service, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared(service, repo)
+    for text in ("The door of the new barn is green.", "The door of the new barn is white."):
+        done(repo, "add", text, now=FIRST)
+    monkeypatch.setattr(stage, "MOST", 1)
+    recorded = []
+    for now in (LATER, NEXT, "2026-03-01T12:00:00Z"):
+        assert ask(repo, now=now).exit == 0
+        recorded.append((len(pairs(service)), "comparer" in manifest(repo)))
+    assert recorded == [(1, False), (2, True), (2, True)]

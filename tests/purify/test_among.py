@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_assemble import NOW, editor, empty, group, run, source
 from test_assemble import claim as said
 from test_verifying import COFFEE, TEA, YES, Scripted, bodies, ops_of, plain
@@ -188,3 +190,58 @@ def test_how_many_pairs_are_compared_grows_with_the_memories_not_with_their_pair
     many = count_of_compared(monkeypatch, 2000, text)
     assert many <= max(15 * few, 2000)
     assert many <= 2000 * similarity.LOOKED
+
+
+WORDS = ("old", "mill", "gate", "painted", "red", "blue", "not", "north")
+
+
+@settings(max_examples=40)
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(WORDS), min_size=4, max_size=6, unique=True), min_size=2,
+        max_size=12,
+    ),
+    keyed_as=st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("xyz")), max_size=6),
+    turn=st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_of_what_changed_the_same_pairs_are_suspected_as_among_all(
+    texts: list[list[str]], keyed_as: list[tuple[str, str]], turn: Any
+) -> None:
+    state = stand(
+        *(plain(f"t{n}", " ".join(words)) for n, words in enumerate(texts)),
+        *(keyed(f"k{n}", f"{value}{n}", "", key) for n, (key, value) in enumerate(keyed_as)),
+    )
+    changed = set(turn.sample(sorted(state.memories), turn.randint(0, len(state.memories))))
+    among_all, among_these = Scripted([BOTH] * 200), Scripted([BOTH] * 200)
+    among_all.prompt_hash = among_these.prompt_hash = ""
+    look(state, among_all)
+    among(state, among_these, NOW, (), (), changed)
+    expected = [
+        (s.first.memory_id, s.second.memory_id, s.why) for s in among_all.asked
+        if changed & {s.first.memory_id, s.second.memory_id}
+    ]  # fmt: skip
+    found = [(s.first.memory_id, s.second.memory_id, s.why) for s in among_these.asked]
+    assert found == expected
+
+
+def test_where_nothing_changed_no_text_is_even_cut_into_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cut: list[str] = []
+    monkeypatch.setattr(similarity, "tokens", lambda text: cut.append(text) or frozenset())
+    found = among(teas(), Scripted(), NOW, (), (), ())
+    assert (found.steps, found.whole, cut) == ((), True, [])
+
+
+def test_who_may_be_alike_to_a_few_is_looked_for_among_those_that_share_a_rare_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = []
+    real = similarity.cosine
+    found = similarity.Similar((f"m{n:04}", f"parcel p{n} q{n} r{n // 2}") for n in range(1000))
+    monkeypatch.setattr(similarity, "cosine", lambda one, two: looked.append(1) or real(one, two))
+    assert found.around(["m0004"]) == {"m0004"}
+    assert len(looked) <= 2
+    everyone = similarity.Similar((f"m{n:04}", "the same words again") for n in range(300))
+    assert len(everyone.around(f"m{n:04}" for n in range(100))) == 300
+    assert len(looked) <= similarity.LOOKED * 300 + 2

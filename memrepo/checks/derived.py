@@ -14,7 +14,11 @@ EDITED = Rule(
     name="hot-edited", group="derived",
     doc="The hot cache says what its memories say: an edit of a bullet is an edit of its memory.",
 )  # fmt: skip
-RULES = (EDITED,)
+PAGE_EDITED = Rule(
+    name="page-edited", group="derived", severity="warning",
+    doc="A page of `views/` is as memrepo wrote it: an edit belongs into the memory it came from.",
+)  # fmt: skip
+RULES = (EDITED, PAGE_EDITED)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -29,3 +33,8 @@ def find(scene: Scene) -> Iterator[Problem]:
             from memrepo.checks.hot_page import check_hot_page
 
             yield from check_hot_page(path, data, memory_at)
+    for path, data in scene.in_area("views").items():
+        if not scene.merging:
+            from memrepo.checks.view_page import check_view_page
+
+            yield from check_view_page(path, data, scene.around.before(path))

@@ -29,17 +29,18 @@ def history(session: Session) -> Answer:
     )  # fmt: skip
 
 
-def baseline(session: Session) -> Answer:
+def baseline(session: Session, *, dry_run: bool) -> Answer:
     """Write the fingerprints of the secrets that the tree holds; a person commits the file."""
     with checking.tree(session.where) as checked:
         files = checked.scene.files
         found = sorted({mark for data in files.values() for mark in fingerprints(data)})
         layout = checked.scene.layout or Layout()
     path = layout.prefix + BASELINE
-    (checked.root / path).unlink(missing_ok=True)  # never written through a link
-    (checked.root / path).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     said = counted(len(found), "finding", "findings")
-    return Answer(
-        data={"path": path, "findings": len(found)},
-        text=f"{path} lets {said} stand; it counts once it is added to the index",
-    )  # fmt: skip
+    text = f"{path} lets {said} stand; it counts once it is added to the index"
+    if dry_run:
+        text = f"dry run: {path} would let {said} stand; nothing was written"
+    else:
+        (checked.root / path).unlink(missing_ok=True)  # never written through a link
+        (checked.root / path).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return Answer(data={"path": path, "findings": len(found), "dry_run": dry_run}, text=text)

@@ -35,6 +35,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--fix", action="store_true",
         help="mend in the named or staged files what is safe to mend",
     )  # fmt: skip
+    parser.add_argument(
+        "--dry-run", action="store_true", help="with --baseline: say what would be written"
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--staged", action="store_true", help="what the next commit would hold")
     which.add_argument("--all", action="store_true", help="the whole tree at HEAD (the default)")
@@ -62,7 +65,9 @@ def look(session: Session, options: argparse.Namespace, *, merging: bool = False
     if options.history or options.baseline:
         from memrepo.commands import baseline
 
-        return baseline.history(session) if options.history else baseline.baseline(session)
+        if options.history:
+            return baseline.history(session)
+        return baseline.baseline(session, dry_run=options.dry_run)
     fixed: list[str] = []
     if options.files:
         opened = checking.named(session.where, options.files)
@@ -106,6 +111,11 @@ def _refuse_odd(options: argparse.Namespace) -> None:
     if options.files and whole:
         raise UsageError(
             f"memrepo check: --{whole} takes no FILE", fix=f"leave out --{whole} or the files"
+        )
+    if options.dry_run and not options.baseline:
+        raise UsageError(
+            "memrepo check: --dry-run goes with --baseline; without --fix a check writes nothing",
+            fix="leave out --dry-run",
         )
     if options.fix and not (options.files or options.staged):
         raise NothingToFix

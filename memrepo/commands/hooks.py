@@ -33,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="put the hooks in place; say whether they run; do what one does (the shim asks this)",
     )  # fmt: skip
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help="the hook (run)")
+    parser.add_argument("--dry-run", action="store_true", help="say what install would do")
     parser.add_argument("given", nargs="*", metavar="ARG", help="what git gives the hook (run)")
 
 
@@ -43,16 +44,20 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             f"memrepo hooks {options.what}: found {options.name or 'no name'}",
             fix="memrepo hooks install, memrepo hooks status, memrepo hooks run NAME [ARG ...]",
         )
+    if options.dry_run and options.what != "install":
+        raise UsageError(
+            f"memrepo hooks {options.what}: --dry-run goes with install", fix="leave out --dry-run"
+        )
     match options.what:
         case "install":
-            return _install(session)
+            return _install(session, dry_run=options.dry_run)
         case "status":
             return _status(session)
         case _:
             return _hook(session, options.name, options.given)
 
 
-def _install(session: Session) -> Answer:
+def _install(session: Session, *, dry_run: bool) -> Answer:
     from memrepo.assets import asset
     from memrepo.commands.session import opened
     from memrepo.store import hooks
@@ -61,16 +66,17 @@ def _install(session: Session) -> Answer:
         repo = desk.store.repo
         if path := hooks.in_tree(repo):
             raise HooksInTheTree(path)
-        before = hooks.take_over(repo)
-        kept = hooks.install(repo, asset("hooks", "shim"))
+        before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
+        kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
     lines = [f"installed: {', '.join(hooks.HOOKS)}"]
     if kept:
         lines.append(f"kept and asked first: {', '.join(kept)}")
     if before:
         lines.append(f"asked first as well: the hooks in {before} (was core.hooksPath)")
-    return Answer(
-        data={"hooks": list(hooks.HOOKS), "kept": kept, "before": before}, text="\n".join(lines)
-    )
+    if dry_run:
+        lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
+    data = {"hooks": list(hooks.HOOKS), "kept": kept, "before": before, "dry_run": dry_run}
+    return Answer(data=data, text="\n".join(lines))
 
 
 def _status(session: Session) -> Answer:

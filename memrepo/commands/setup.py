@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memrepo.checks import registry
-from memrepo.commands import checking
+from memrepo.commands import checking, scanning
 from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import Desk
@@ -18,6 +18,11 @@ from memrepo.store.drivers import is_adopted
 from memrepo.store.kept import broken_runs
 from memrepo.store.ledger import ledger_of
 from memrepo.views.hot import hot_path
+
+_UNSCANNED = (
+    "what is pushed is held against memrepo's own rules alone: `pip install memrepo[scan]` adds"
+    " those of detect-secrets"
+)
 
 
 def _format(desk: Desk, fix: bool) -> Finding:
@@ -93,6 +98,8 @@ def _secrets(desk: Desk, fix: bool) -> Finding:
     message = "none in the tree (`memrepo check --history` looks at the past)"
     if found:
         message = f"{counted(len(found), 'secret', 'secrets')}, first {found[0]}"
+    if desk.store.repo.remotes and not scanning.available():
+        message += f"; {_UNSCANNED}"
     return Finding(name="secrets", ok=not found, message=message, problems=found)
 
 

@@ -113,8 +113,8 @@ _MODULES = {
 }  # fmt: skip
 """Modules of commands whose name is a word of the language, or taken, or has a hyphen."""
 
-_ELSEWHERE = ("agent", "export", "schedule", "trust")
-"""Commands that write, but nothing into the repository."""
+_ELSEWHERE = ("agent", "check", "export", "hooks", "schedule", "trust")
+"""Commands that write, but nothing into the history of the repository."""
 
 
 class UsageError(MemrepoError):

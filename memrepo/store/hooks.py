@@ -74,24 +74,26 @@ def in_tree(repo: Repo) -> str:
     return found if found and (top / found).resolve().is_relative_to(top) else ""
 
 
-def install(repo: Repo, shim: Path) -> list[str]:
+def install(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]:
     """Copy the shim under the name of each hook; return the hooks that are asked first."""
     folder, kept = _folder(repo), []
-    folder.mkdir(exist_ok=True)
     for name in HOOKS:
         path = folder / name
         aside = path.with_name(name + _KEPT)
-        ours = path.is_file() and path.read_bytes().startswith(_MARK)
-        if path.exists() and not ours and _state(path, shim.read_bytes()):
-            path.replace(aside)
-        elif path.exists() and not ours:
+        theirs = path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK))
+        if theirs and not _state(path, shim.read_bytes()):
             continue  # the pre-commit framework asks ours first
-        if aside.exists():
+        if theirs or aside.exists():
             kept.append(name)
-        path.unlink(missing_ok=True)  # never written through a link
-        path.write_bytes(shim.read_bytes())
-        path.chmod(0o755)
-    name_program(repo)
+        if not dry_run:
+            folder.mkdir(exist_ok=True)
+            if theirs:
+                path.replace(aside)
+            path.unlink(missing_ok=True)  # never written through a link
+            path.write_bytes(shim.read_bytes())
+            path.chmod(0o755)
+    if not dry_run:
+        name_program(repo)
     return kept
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
+from memrepo.core import stamps
 from memrepo.core.changes import Change, Delete, Write
-from memrepo.core.ids import digest, visible
+from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.memory import Hot, Memory, Stamp
 from memrepo.core.state import State
@@ -19,7 +19,6 @@ from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import HotRules, hot_of, is_exempt
 
 _ORDER = ("identity", "user", "preferences", "decisions", "knowledge", "skills", "context")
-_STAMP = re.compile(rb"<!-- memrepo:hot ([0-9a-f]{16}) -->\n")
 _INTRO = (
     "# Memory",
     "",
@@ -31,8 +30,6 @@ _ESCAPED = re.compile(r"(\\*)\\([<`\[\]])")
 _BULLET = re.compile(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
 _OURS = re.compile(r"|# Memory|## .*|→ Full version: .*|[0-9]+ more stand in:|- \S+/|<!-- .* -->")
 _LEFT_OUT = "## Left out"
-
-Standing = Literal["ours", "edited", "foreign"]
 
 
 def hot_page(state: State, rules: HotRules) -> bytes | None:
@@ -74,12 +71,9 @@ def hot_path(state: State, rules: HotRules) -> str:
     return state.layout.prefix + HOT_NAMES[1]
 
 
-def standing_of(data: bytes) -> Standing:
+def standing_of(data: bytes) -> stamps.Standing:
     """Tell a page of ours from one that a hand changed and from a foreign file."""
-    match = _STAMP.match(data)
-    if match is None:
-        return "foreign"
-    return "ours" if _stamp(data[match.end() :]) == match[1].decode() else "edited"
+    return stamps.standing_of("hot", data)
 
 
 def said_by_hand(line: str) -> tuple[str, str] | None:
@@ -96,10 +90,6 @@ def said_by_hand(line: str) -> tuple[str, str] | None:
 def unescaped(said: str) -> str:
     """Return the text of a bullet without the marks that keep it from being markup."""
     return _ESCAPED.sub(lambda m: m[1][: len(m[1]) // 2] + m[2], said)
-
-
-def _stamp(rest: bytes) -> str:
-    return digest([rest.decode("utf-8", "surrogateescape")])[:16]
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
@@ -122,8 +112,7 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
     if out:
         lines += ["", _LEFT_OUT, f"{len(out)} more stand in:"]
         lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
-    rest = "".join(f"{line}\n" for line in lines).encode()
-    return f"<!-- memrepo:hot {_stamp(rest)} -->\n".encode() + rest
+    return stamps.stamped("hot", "".join(f"{line}\n" for line in lines))
 
 
 def _pointer(memories: Iterable[Memory]) -> str:

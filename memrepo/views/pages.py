@@ -16,6 +16,7 @@ from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import normalise, slugify, visible
 from memrepo.core.memory import Memory
+from memrepo.core.stamps import stamped
 from memrepo.core.state import State
 from memrepo.policies.lexicon import lexicon
 from memrepo.policies.topics import topics_of
@@ -167,7 +168,7 @@ def _pages(state: State, *, personal: bool) -> Iterable[tuple[str, bytes]]:
     # Words of the configuration may differ between clones; pages follow from the tree alone.
     if found := topics_of(state.active, lexicon()):
         text = _template(f"{TOPICS}.j2").render(topics=found)
-        yield state.layout.view(TOPICS), text.encode()
+        yield state.layout.view(TOPICS), stamped("view", text)
 
 
 def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[tuple[str, bytes]]:
@@ -186,7 +187,7 @@ def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[tuple
             parts.append({"name": name, "title": title, "count": len(part)})
             yield state.layout.view(name), _page(state, view, title, part)
     text = _template("_parts.md.j2").render(title=view.title, parts=parts, count=len(claims))
-    yield state.layout.view(view.name), text.encode()
+    yield state.layout.view(view.name), stamped("view", text)
 
 
 def _first_tag(memory: Memory) -> str:
@@ -203,7 +204,7 @@ def _page(state: State, view: View, title: str, claims: Sequence[Memory]) -> byt
             if members
         ],
     )
-    return rendered.encode()
+    return stamped("view", rendered)
 
 
 def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:

@@ -279,6 +279,7 @@ ELSEWHERE = {
     "tree-not-a-file": "tests/commands/test_check.py",
     "tree-name-not-utf8": "tests/commands/test_check.py",
     "hot-edited": "tests/checks/test_derived.py",
+    "page-edited": "tests/checks/test_derived.py",
     "message-trailer": "tests/commands/test_hooks_installed.py",
     "message-secret": "tests/commands/test_hooks_installed.py",
 }

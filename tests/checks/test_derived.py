@@ -1,4 +1,4 @@
-"""A hot cache that a hand changed: caught, and offered as an edit to the memory behind it."""
+"""Pages of memrepo that a hand changed: caught, and led back to the memory behind them."""
 
 from __future__ import annotations
 
@@ -98,6 +98,33 @@ def test_status_says_when_the_cache_gave_way_to_a_foreign_page(hot_repo: Path) -
     assert done(hot_repo, "status")["hot_cache"] == "HOT.md"
     shown = memrepo(hot_repo, "status", as_json=False).out
     assert "hot cache  in HOT.md: the MEMORY.md there is not ours" in shown
+
+
+def test_a_view_changed_by_hand_is_a_warning_that_says_how_to_mend_it(hot_repo: Path) -> None:
+    view = hot_repo / "views" / "LTMEMORY.md"
+    before = view.read_text()
+    assert done(hot_repo, "check", "views/LTMEMORY.md")["problems"] == []
+    view.write_text(before.replace(SAID, "The shed is green."))
+    git(hot_repo, "add", "views")
+    for argv in (("--staged",), ("views/LTMEMORY.md",)):
+        (problem,) = done(hot_repo, "check", *argv)["problems"]
+        assert (problem["rule"], problem["severity"]) == ("page-edited", "warning")
+        assert SAID in before.splitlines()[problem["line"] - 1]
+        assert problem["fix"].startswith("`git restore -SW views/LTMEMORY.md`, then `memrepo edit`")
+    git(hot_repo, "commit", "-qm", "mine", "--no-verify")
+    (problem,) = done(hot_repo, "check")["problems"]
+    assert (problem["line"], "git restore" in problem["fix"]) == (0, False)
+    (id_,) = memories(hot_repo)
+    done(hot_repo, "edit", id_, "--text", "The shed is green.", now=LATER)
+    done(hot_repo, "run", now="2026-03-01T12:00:00Z")
+    assert done(hot_repo, "check")["problems"] == []
+    assert "The shed is green." in view.read_text()
+
+
+def test_a_page_of_ones_own_among_the_views_is_nobodys_business(hot_repo: Path) -> None:
+    (hot_repo / "views" / "mine.md").write_text("# Mine\n")
+    git(hot_repo, "add", "views")
+    assert done(hot_repo, "check", "--staged")["problems"] == []
 
 
 @pytest.mark.parametrize(

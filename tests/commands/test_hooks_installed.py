@@ -125,6 +125,9 @@ def test_a_baseline_lets_stand_what_the_tree_holds_and_nothing_new(repo: Path) -
     write(repo, "---\ntype: fact\n---\n\npassword: hunter22x\n")
     git(repo, "commit", "-qm", "mine", "--no-verify")
     assert memrepo(repo, "check").exit == 1
+    assert done(repo, "check", "--baseline", "--dry-run")["findings"] == 1
+    assert not (repo / "secrets-baseline.json").exists()
+    assert memrepo(repo, "check", "--dry-run").exit == 2
     assert done(repo, "check", "--baseline")["findings"] == 1
     assert "hunter" not in (repo / "secrets-baseline.json").read_text()
     git(repo, "add", "secrets-baseline.json")
@@ -138,6 +141,8 @@ def test_hooks_of_another_program_are_kept_and_asked_first(repo: Path) -> None:
     hook.write_text("#!/bin/sh\necho theirs >&2\n")
     hook.chmod(0o755)
     assert memrepo(repo, "hooks", "status").exit == 1
+    assert done(repo, "hooks", "install", "--dry-run")["kept"] == ["pre-commit"]
+    assert hook.read_text().endswith("theirs >&2\n")
     assert done(repo, "hooks", "install")["kept"] == ["pre-commit"]
     assert done(repo, "hooks", "install")["kept"] == ["pre-commit"]
     write(repo, "---\ntype: facct\n---\n\nx\n")
@@ -154,6 +159,8 @@ def test_a_hooks_path_elsewhere_is_taken_over_and_asked_first(repo: Path, tmp_pa
     git(repo, "config", "core.hooksPath", str(theirs))
     assert memrepo(repo, "hooks", "status").exit == 1
     assert "hook" in {c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]}
+    assert done(repo, "hooks", "install", "--dry-run")["before"] == str(theirs)
+    assert git(repo, "config", "core.hooksPath").strip() == str(theirs)
     assert done(repo, "hooks", "install")["before"] == str(theirs)
     assert memrepo(repo, "hooks", "status").exit == 0
     write(repo, "---\ntype: facct\n---\n\nx\n")
@@ -185,7 +192,9 @@ def test_the_index_follows_a_checkout_and_a_rewrite(repo: Path) -> None:
     assert memrepo(repo, "hooks", "run", "post-checkout", "a", "a", "1").data["schema_version"] == 1
 
 
-@pytest.mark.parametrize("argv", [["run"], ["install", "x"], ["run", "post-nothing"]])
+@pytest.mark.parametrize(
+    "argv", [["run"], ["install", "x"], ["run", "post-nothing"], ["status", "--dry-run"]]
+)
 def test_a_hook_that_is_none_is_a_usage_error(repo: Path, argv: list[str]) -> None:
     assert memrepo(repo, "hooks", *argv).exit == 2
 
@@ -206,6 +215,22 @@ def test_a_changed_configuration_of_hooks_is_told_until_it_is_trusted(repo: Path
 def test_a_clone_trusts_nothing_by_itself(repo: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(repo), "clone")
     assert "never trusted" in memrepo(tmp_path / "clone", "hooks", "status").data["trust"]
+
+
+def test_doctor_names_the_scanner_that_is_missing_where_something_is_pushed(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said() -> str:
+        (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "secrets"]
+        assert found["ok"]
+        return str(found["message"])
+
+    monkeypatch.setattr("memrepo.commands.scanning.available", lambda: False)
+    assert "memrepo[scan]" not in said()
+    git(repo, "remote", "add", "hub", "../hub.git")
+    assert "memrepo[scan]" in said()
+    monkeypatch.setattr("memrepo.commands.scanning.available", lambda: True)
+    assert "memrepo[scan]" not in said()
 
 
 def test_the_scanner_knows_kinds_that_our_rules_do_not(repo: Path) -> None:

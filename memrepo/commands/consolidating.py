@@ -105,9 +105,10 @@ def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | 
 def summaries(state: State, setting: Setting) -> Offered:
     """Put old memories of low importance together."""
     config = setting.desk.config
+    lexicon = config.lexicon  # made anew whenever it is asked for
     how = Pressing(
         rules=config.compression, now=setting.now, judge=setting.judge, never=setting.never,
-        room=setting.room, score=lambda m: importance_of(m, config.lexicon).importance.score,
+        room=setting.room, score=lambda m: importance_of(m, lexicon).importance.score,
     )  # fmt: skip
     return compression(state, how)
 

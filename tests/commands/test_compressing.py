@@ -10,6 +10,7 @@ import pytest
 from driving import assert_sound, done, git, memories, memrepo, standing, tree
 from hoards import KEPT, hoard, stored
 
+from memrepo import config
 from memrepo.core.memory import Memory
 
 FIRST, SECOND, THIRD = (f"2026-03-01T{hour}:00:00Z" for hour in ("09", "10", "11"))
@@ -138,6 +139,17 @@ def test_the_interlock_holds_a_run_that_would_compress_too_much(repo: Path) -> N
     assert summaries(repo) == []
     done(repo, "accept", now=SECOND)
     assert_linked(repo)
+
+
+def test_the_words_that_weigh_memories_are_made_once_however_many_are_weighed(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    real = config.lexicon
+    monkeypatch.setattr(config, "lexicon", lambda more: made.append(more) or real(more))
+    shown = done(repo, "run", "--only", "consolidation", "--dry-run", now=FIRST)
+    assert shown["counts"]["summaries"] > 0
+    assert len(made) == 1
 
 
 @pytest.fixture(params=["enabled = false", "trigger = 61", "below = 0.2", "keep = 60"])

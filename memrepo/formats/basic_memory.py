@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
-from memrepo.formats.pages import Page, hashtags, is_markdown, linked, names_of, prose, read_pages
+from memrepo.formats.pages import Page, hashtags, linked, names_of, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
 
 _OBSERVATION = re.compile(r"\s*[-*+]\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
@@ -28,11 +28,6 @@ _LINKS: Mapping[str, str] = {
     "relates_to": "related", "related_to": "related", "similar_to": "related",
     "follows": "follows", "follows_from": "follows",
 }  # fmt: skip
-
-
-def wants(path: str) -> bool:
-    """Tell whether a file is a note."""
-    return is_markdown(path)
 
 
 def read(files: Files) -> Read:

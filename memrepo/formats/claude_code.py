@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from memrepo.formats.items import items
-from memrepo.formats.pages import Page, is_markdown, linked, names_of, read_pages
+from memrepo.formats.pages import Page, linked, names_of, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
 
 _INDEX = "MEMORY.md"
@@ -22,11 +22,6 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 """Their types as (type, layer) of ours; an empty layer is the type's own."""
 _POINTER = re.compile(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
-
-
-def wants(path: str) -> bool:
-    """Tell whether a file is one of a memory folder's."""
-    return is_markdown(path)
 
 
 def read(files: Files) -> Read:

@@ -8,16 +8,11 @@ from __future__ import annotations
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.formats.own import memory_file
-from memrepo.formats.pages import Page, hashtags, is_markdown, linked, names_of, prose, read_pages
+from memrepo.formats.pages import Page, hashtags, linked, names_of, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, Whole, day_of
 from memrepo.purify.dates import is_date_heading
 
 _DATES = ("modified", "updated", "created", "date")
-
-
-def wants(path: str) -> bool:
-    """Tell whether a file is a note; `.obsidian` and `.trash` are hidden."""
-    return is_markdown(path)
 
 
 def read(files: Files) -> Read:

@@ -18,6 +18,7 @@ from memrepo.formats import (
     own,
     remnic,
 )
+from memrepo.formats.pages import is_markdown
 from memrepo.formats.records import Format
 
 FORMATS: Mapping[str, Format] = MappingProxyType({
@@ -41,7 +42,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType({
         ),
         Format(
             name="remnic", what="a memory folder of Remnic (engram)",
-            wants=remnic.wants, read=remnic.read,
+            wants=is_markdown, read=remnic.read,
         ),
         Format(
             name="hybrid", what="what `openclaw hybrid-mem export` wrote",
@@ -49,15 +50,15 @@ FORMATS: Mapping[str, Format] = MappingProxyType({
         ),
         Format(
             name="claude-code", what="a memory folder of Claude Code",
-            wants=claude_code.wants, read=claude_code.read,
+            wants=is_markdown, read=claude_code.read,
         ),
         Format(name="mem0", what="memories of mem0 as JSON", wants=mem0.wants, read=mem0.read),
         Format(
             name="basic-memory", what="a folder of basic-memory notes",
-            wants=basic_memory.wants, read=basic_memory.read,
+            wants=is_markdown, read=basic_memory.read,
         ),
         Format(
-            name="obsidian", what="an Obsidian vault", wants=obsidian.wants, read=obsidian.read
+            name="obsidian", what="an Obsidian vault", wants=is_markdown, read=obsidian.read
         ),
     )
 })  # fmt: skip

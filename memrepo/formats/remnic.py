@@ -12,7 +12,7 @@ from dataclasses import replace
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.formats.items import items
-from memrepo.formats.pages import Page, is_markdown, linked, read_pages
+from memrepo.formats.pages import Page, linked, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
 from memrepo.purify.records import mappings
 
@@ -24,11 +24,6 @@ _LINKS = ("follows", "references", "contradicts", "supports", "related")
 _STATUSES = {"archived": "archived", "forgotten": "forgotten"}
 _UNBELIEVED = ("pending_review", "rejected", "quarantined")
 _HELD = {"entities": "fact", "questions": "open_question"}
-
-
-def wants(path: str) -> bool:
-    """Tell whether a file may be a memory; versions and state are hidden or no markdown."""
-    return is_markdown(path)
 
 
 def read(files: Files) -> Read:

@@ -24,6 +24,7 @@ from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.formats.own import path_here
 from memrepo.formats.records import Read, Record, Whole, refused
+from memrepo.purify.barring import left_out
 from memrepo.purify.gather import SHORT
 from memrepo.purify.importing import Imported
 from memrepo.purify.known import free_path, storable
@@ -173,23 +174,13 @@ class _Work:
             )  # fmt: skip
 
     def _is_barred(self, memory: Memory, place: _Place, key: str) -> bool:
-        """Leave out what a person rejected, or what is close to it: there is nobody to ask."""
-        stones = self.state.tombstones
-        exact = stones.bar(memory) if stones else None
-        stone = exact or (stones.near(memory) if stones else None)
-        if stone is None:
+        """Leave out what a person rejected, or what is close to it."""
+        here = Problem(path=place[0], line=place[1], key=key, rule="", message="a record")
+        told = left_out(self.state, memory, here)
+        if told is None:
             return False
         self.barred += 1
-        what = "says" if exact else "is close to"
-        self.problems.append(
-            Problem(
-                path=place[0], line=place[1], key=key, severity="warning",
-                rule="rejected-left-out" if exact else "rejected-similar",
-                message=f"a record {what} what was rejected as {stone.key}: it is left out",
-                fix=f"`memrepo unreject {stone.key}` and import again"
-                + ("" if exact else ", or add it by hand"),
-            )
-        )  # fmt: skip
+        self.problems.append(told)
         return True
 
     def _clean(self, memory: Memory, place: _Place) -> Memory:

@@ -65,6 +65,27 @@ def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Me
                     pass
 
 
+def left_out(state: State, memory: Memory, record: Problem) -> Problem | None:
+    """Return why an import leaves out a memory that was rejected, or is close to what was.
+
+    Nobody is there to ask. `record` says where it stands and, as its message, what to call it.
+    """
+    stones = state.tombstones
+    if not stones:
+        return None
+    exact = stones.bar(memory)
+    stone = exact or stones.near(memory)
+    if stone is None:
+        return None
+    again = f"`memrepo unreject {stone.key}` and import again"
+    what = "says" if exact else "is close to"
+    return replace(
+        record, severity="warning", rule="rejected-left-out" if exact else "rejected-similar",
+        message=f"{record.message} {what} what was rejected as {stone.key}: it is left out",
+        fix=again if exact else f"{again}, or add it by hand",
+    )  # fmt: skip
+
+
 def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
     return Problem(
         path=memory.path, rule=rule, severity="warning",

@@ -12,6 +12,7 @@ from memrepo.core.memory import Link, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify import lineage
+from memrepo.purify.barring import left_out
 from memrepo.purify.gather import SHORT
 from memrepo.purify.imported_claims import Draft
 from memrepo.purify.known import free_path, storable, unite
@@ -78,25 +79,13 @@ class Work:
         self.judgements[draft.id] = [dict(draft.judgement)]
 
     def _barred(self, draft: Draft, memory: Memory, problems: list[Problem]) -> bool:
-        """Leave out what a person rejected, or what is close to it: there is nobody to ask."""
-        stones = self.state.tombstones
-        if not stones:
-            return False
-        exact = stones.bar(memory)
-        stone = exact or stones.near(memory)
-        if stone is None:
+        """Leave out what a person rejected, or what is close to it."""
+        here = Problem(path=lineage.CLAIMS, line=draft.line, column=1, rule="", message=draft.key)
+        told = left_out(self.state, memory, here)
+        if told is None:
             return False
         self.barred += 1
-        what = "says" if exact else "is close to"
-        problems.append(
-            Problem(
-                path=lineage.CLAIMS, line=draft.line, column=1, severity="warning",
-                rule="rejected-left-out" if exact else "rejected-similar",
-                message=f"{draft.key} {what} what was rejected as {stone.key}: it is left out",
-                fix=f"`memrepo unreject {stone.key}` and import again"
-                + ("" if exact else ", or add it by hand"),
-            )
-        )  # fmt: skip
+        problems.append(told)
         return True
 
     def _held(self, draft: Draft) -> str:

@@ -52,6 +52,7 @@ format: $(READY)
 
 docs: $(READY)
 	@$(PY) tests/docs_parts.py
+	@$(PY) -m benchmarks.plot
 	@$(PY) tests/transcripts.py --write
 
 bench: $(READY)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import (
@@ -20,6 +21,7 @@ from benchmarks import (
     hooking,
     ledger,
     merging,
+    plot,
     priors,
     recalling,
     reverting,
@@ -31,11 +33,11 @@ from benchmarks import (
 from benchmarks.measure import Ratio, Sizes
 from memrepo import __version__
 
-RESULTS = Path(__file__).with_name("results.json")
 TINY = Sizes(
     commits=3, files=3, units=3, starts=1, events=50, memories=50, questions=1, turns=1,
-    hooked=(2, 4),
+    searched=(50,), hooked=(2, 4),
 )  # fmt: skip
+LARGE = 100_000
 ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "writing": writing.measure,
     "starting": starting.measure,
@@ -76,7 +78,8 @@ def table(ratios: Sequence[Ratio]) -> str:
     wide = max(len(r.name) for r in ratios)
     head = f"{'':{wide}}  {'ratio':>7}  {'bound':>7}  {'count':>6}"
     rows = [
-        f"{r.name:{wide}}  {r.ratio:7.2f}  {r.bound:7.2f}  {r.count:6}{'' if r.met else '  missed'}"
+        f"{r.name:{wide}}  {r.ratio:7.2f}  {'' if r.bound is None else f'{r.bound:.2f}':>7}"
+        f"  {r.count:6}{'' if r.met else '  missed'}"
         for r in ratios
     ]
     return "\n".join([head, *rows])
@@ -87,27 +90,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does everything run?")
+    parser.add_argument("--large", action="store_true", help=f"recall at {LARGE:,} memories too")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results here")
     options = parser.parse_args(argv)
     if unknown := sorted(set(options.names) - set(ALL)):
         parser.error(f"no such benchmark: {', '.join(unknown)}")
     sizes = TINY if options.quick else Sizes()
+    if options.large:
+        sizes = replace(sizes, searched=(*sizes.searched, LARGE))
     ratios = []
     for name in options.names or ALL:
         with tempfile.TemporaryDirectory(prefix="memrepo-bench-", dir=memory_disk()) as folder:
             ratios += ALL[name](Path(folder), sizes)
     print(table(ratios))
     whole = not options.quick and not options.names
-    if out := options.out or (RESULTS if whole else None):
+    if out := options.out or (plot.RESULTS if whole else None):
         record = {"versions": versions(), "ratios": [rounded(r) for r in ratios]}
         out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if whole:
+        plot.main()
     return 0
 
 
 def rounded(ratio: Ratio) -> dict[str, object]:
     """Return a ratio for the record, with as many digits as mean something."""
     record = ratio.as_json()
-    return {**record, "ratio": float(f"{ratio.ratio:.2g}"), "bound": round(ratio.bound, 2)}
+    bound = None if ratio.bound is None else round(ratio.bound, 2)
+    return {**record, "ratio": float(f"{ratio.ratio:.2g}"), "bound": bound}
 
 
 if __name__ == "__main__":

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from benchmarks.measure import Machine
+from memrepo.commands.landing import prepare
+from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source, Stamp
+from memrepo.core.messages import Context
+from memrepo.store.repo import open_repository
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -14,6 +21,21 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def memories(count: int) -> list[Memory]:
     """Make `count` memories such as a run makes them."""
     return [_memory(number) for number in range(count)]
+
+
+def filled(machine: Machine, where: Path, found: Sequence[Memory]) -> None:
+    """Make a repository that one run has filled with memories."""
+    machine.memrepo("init", str(where), where=where.parent)
+    with open_repository(where) as store:
+        head, what = store.head(), f"{len(found)} memories"
+        changes = tuple(Create(memory=memory) for memory in found)
+        landing = prepare(
+            store, store.snapshot(head).state(),
+            Plan(base=head, steps=(Step(op="create", what=what, changes=changes),)),
+            Context(actor="memrepo/0", run="20260101T000000Z-00000000"), START,
+            merge=Step(op="run", what=f"{len(found)} new"),
+        )  # fmt: skip
+        store.land(landing.chain, "filled")
 
 
 def _memory(number: int) -> Memory:

@@ -10,20 +10,18 @@ from there and never copied. Everything here runs the program as a person does, 
 from __future__ import annotations
 
 import argparse
-import io
-import json
 import shutil
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from benchmarks import noise, turns
+from benchmarks.measure import answer_of
 from benchmarks.recall import (
     Place,
     gold_bullets,
@@ -31,8 +29,8 @@ from benchmarks.recall import (
     questions,
     raw_memories,
     recall_at,
+    workspaces,
 )
-from memrepo import cli
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
@@ -43,10 +41,6 @@ from memrepo.purify.units import Unit, scan
 DEPTH = 10
 LONGEST = 400
 FIRST, SECOND = "2026-03-01T09:00:00Z", "2026-03-02T09:00:00Z"
-
-
-class Failed(Exception):
-    """The program did not do what a benchmark needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +91,12 @@ def measure(
         raw_clean = recall_at(DEPTH, raw_memories(clean, headings=True), asked, gold_bullets(copy))
         added = noise.inject(copy, round(len(clean) * share), seed)
         repo = Path(folder) / "repo"
-        _memrepo("init", str(repo), "--from", str(copy), now=FIRST)
-        _memrepo("-C", str(repo), "run", now=FIRST)
+        answer_of("init", str(repo), "--from", str(copy), now=FIRST)
+        answer_of("-C", str(repo), "run", now=FIRST)
         if added.later:
             (copy / noise.LATER).parent.mkdir(exist_ok=True)
             (copy / noise.LATER).write_text(added.later + "\n", encoding="utf-8")
-            _memrepo("-C", str(repo), "run", now=SECOND)
+            answer_of("-C", str(repo), "run", now=SECOND)
         return _figures(workspace.name, share, copy, repo, asked, added, raw_clean)
 
 
@@ -175,16 +169,6 @@ def _memories(repo: Path) -> list[Memory]:
     return found
 
 
-def _memrepo(*argv: str, now: str) -> None:
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        code = cli.main(["--now", now, "--json", *argv])
-    if code:
-        raise Failed(
-            f"memrepo {' '.join(argv)} ended with {code}: {out.getvalue()}{err.getvalue()}"
-        )
-
-
 def report(found: Sequence[Measured]) -> str:
     """Render the figures of one share of noise, a row a workspace and their mean."""
     head = (
@@ -232,15 +216,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=7, help="of the noise")
     parser.add_argument("--leaks", action="store_true", help="print the noise that stays active")
     options = parser.parse_args(argv)
-    workspaces = sorted(p for p in options.locomo.iterdir() if p.is_dir())
-    if not workspaces:
+    talks = workspaces(options.locomo)
+    if not talks:
         parser.error(f"no workspaces in {options.locomo}")
     levels = []
     for share in map(float, options.curve.split(",")):
         level = []
-        for workspace in workspaces:
-            gold = json.loads(workspace.with_name(f"{workspace.name}.gold.json").read_bytes())
-            level.append(measure(workspace, gold["qa"], share, options.seed))
+        for workspace, qa in talks.items():
+            level.append(measure(workspace, qa, share, options.seed))
         levels.append(level)
         print(report(level), end="\n\n", flush=True)
         if options.leaks:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from memrepo.core import codec
 from memrepo.core.ids import claim_id, strip_marker
@@ -27,9 +29,13 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked, and the bullets (their bare texts) that answer it."""
+    """What is asked, of which category, and what answers it.
+
+    `gold` are the bare texts of bullets, or the ids of turns.
+    """
 
     text: str
+    category: int
     gold: frozenset[str]
 
 
@@ -62,6 +68,14 @@ def evidence_of(text: str) -> frozenset[str]:
     return frozenset(f"D{a}:{b}" for a, b in _EVIDENCE.findall(text))
 
 
+def workspaces(folder: Path) -> dict[Path, list[dict[str, Any]]]:
+    """Return the workspaces of a folder with the questions of `NAME.gold.json` beside each."""
+    return {
+        path: json.loads(path.with_name(f"{path.name}.gold.json").read_bytes())["qa"]
+        for path in sorted(folder.iterdir()) if path.is_dir()
+    }  # fmt: skip
+
+
 def gold_bullets(workspace: Path) -> dict[Place, str]:
     """Return the bare text of each bullet that names its dialogue turns, by place."""
     found = {}
@@ -75,15 +89,15 @@ def gold_bullets(workspace: Path) -> dict[Place, str]:
     return found
 
 
-def questions(qa: Iterable[Mapping[str, object]], bullets: Iterable[str]) -> list[Question]:
+def questions(qa: Iterable[Mapping[str, Any]], bullets: Iterable[str]) -> list[Question]:
     """Return the questions that some bullet answers."""
     known = {text: evidence_of(text) for text in bullets}
     made = []
     for one in qa:
-        wanted = evidence_of(" ".join(map(str, one["evidence"])))  # type: ignore[call-overload]
+        wanted = evidence_of(" ".join(map(str, one["evidence"])))
         gold = frozenset(text for text, ids in known.items() if ids & wanted)
         if gold and one["category"] != ADVERSARIAL:
-            made.append(Question(text=str(one["question"]), gold=gold))
+            made.append(Question(text=str(one["question"]), category=one["category"], gold=gold))
     return made
 
 

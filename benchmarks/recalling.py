@@ -1,21 +1,32 @@
-"""What recall adds to the full-text index under it: questions, against bare queries."""
+"""What recall costs as memories grow, against what is bare: FTS5, a scan, hashing, a start."""
 
 from __future__ import annotations
 
+import hashlib
+import heapq
 import sqlite3
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.measure import Ratio, Sizes, medians_s, timed
-from benchmarks.recall import index_of
-from memrepo.core import codec
+from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
+from benchmarks.memories import filled
+from memrepo.commands.recalling import index_of
+from memrepo.commands.session import desk
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import expression
-from memrepo.store.index import NAME, Filter
+from memrepo.store.index import NAME, Filter, Index
+from memrepo.store.repo import Repository, open_repository
 
+BUILT = "index built / its files read and hashed"
+ASKED = "questions to warm recall / bare FTS5 queries of their words"
+SCANNED = "questions to warm recall / bare scans of the texts for their words"
+STARTED = "memrepo search / python -c pass"
+CAUGHT_UP = "catching up where nothing changed / python -c pass"
 _COUNT = 10
 _PLACES = ("depot", "harbour", "market", "library", "station", "garden", "bakery", "school")
 _THINGS = ("gate", "lamp", "roof", "clock", "bench", "pump", "door", "fence", "window", "stair")
@@ -27,22 +38,79 @@ _QUESTIONS = (
 
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
-    """Ask the same questions of recall and of FTS5 alone, all in each turn, on a warm index."""
-    count = sizes.memories
-    index = index_of(folder, dict(_file(number) for number in range(count)))
-    index.search(["pump"], Filter())
-    with closing(sqlite3.connect(folder / NAME)) as base:
-        found = medians_s(
-            sizes.questions,
+    """Build, ask, start and catch up in a repository of each size; bounds are of large ones."""
+    machine = Machine(folder)
+    return [
+        ratio for count in sizes.searched
+        for ratio in _measured(machine, folder / f"repo-{count}", count, sizes)
+    ]  # fmt: skip
+
+
+def _measured(machine: Machine, repo: Path, count: int, sizes: Sizes) -> list[Ratio]:
+    found = [_memory(number) for number in range(count)]
+    filled(machine, repo, found)
+    few = 1 if count > sizes.memories else min(3, sizes.turns)
+    with open_repository(repo) as store:
+        built = medians_s(
+            few,
+            index=lambda: _built(store),
+            hashed=lambda: timed(lambda: [_hashed(repo / memory.path) for memory in found]),
+        )
+        asked = _asked(store, [memory.body.lower() for memory in found], sizes.questions)
+        started = medians_s(
+            sizes.turns,
+            search=lambda: timed(lambda: machine.memrepo("search", _QUESTIONS[0], where=repo)),
+            same=lambda: timed(lambda: _caught_up(store)),
+            bare=lambda: timed(lambda: machine.python("pass", where=repo)),
+        )
+    ratios = {
+        BUILT: (built["index"] / built["hashed"], 3, few),
+        ASKED: (asked["recall"] / asked["fts5"], 8 if count <= sizes.memories else 4,
+                sizes.questions),
+        SCANNED: (asked["recall"] / asked["scan"], None, sizes.questions),
+        STARTED: (started["search"] / started["bare"], 12, sizes.turns),
+        CAUGHT_UP: (started["same"] / started["bare"], 1.3, sizes.turns),
+    }  # fmt: skip
+    return [
+        Ratio(name=name, ratio=ratio, bound=bound if count >= sizes.memories else None,
+              count=count, turns=turns)
+        for name, (ratio, bound, turns) in ratios.items()
+    ]  # fmt: skip
+
+
+def _index(store: Repository) -> Index:
+    """Return the index at HEAD, which goes by words alone whatever this machine has installed."""
+    return replace(index_of(desk(store)), model=lambda: None)
+
+
+def _caught_up(store: Repository) -> None:
+    """Bring the index up to date and count what holds one word: nearly nothing to search."""
+    _index(store).count(["submarine"], Filter())
+
+
+def _built(store: Repository) -> float:
+    """Return the seconds that an index takes from no file to its first answer."""
+    for path in store.folder.glob(f"{NAME}*"):
+        path.unlink()
+    return timed(lambda: _caught_up(store))
+
+
+def _hashed(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _asked(store: Repository, texts: Sequence[str], turns: int) -> Mapping[str, float]:
+    """Ask the same questions of recall, FTS5 and the bare texts by turns, on a warm index."""
+    index = _index(store)
+    with closing(sqlite3.connect(store.folder / NAME)) as base:
+        return medians_s(
+            turns,
             recall=lambda: timed(
                 lambda: [index.search([q], Filter(limit=_COUNT)) for q in _QUESTIONS]
             ),
             fts5=lambda: sum(_bare(base, q) for q in _QUESTIONS),
-        )  # fmt: skip
-    return [
-        Ratio(name="questions to warm recall / bare FTS5 queries of their words",
-              ratio=found["recall"] / found["fts5"], bound=8, count=count, turns=sizes.questions),
-    ]  # fmt: skip
+            scan=lambda: timed(lambda: [scan(texts, query_terms(q)) for q in _QUESTIONS]),
+        )
 
 
 def _bare(base: sqlite3.Connection, question: str) -> float:
@@ -55,7 +123,12 @@ def _bare(base: sqlite3.Connection, question: str) -> float:
     return time.perf_counter() - start
 
 
-def _file(number: int) -> tuple[str, bytes]:
+def scan(texts: Sequence[str], asked: Sequence[str]) -> list[str]:
+    """Return the texts that hold most of some words, as one would find them without an index."""
+    return heapq.nlargest(_COUNT, texts, key=lambda text: sum(word in text for word in asked))
+
+
+def _memory(number: int) -> Memory:
     """Make a turn of a talk: forty to a source, few words that are often said and some seldom."""
     who = ("Ana", "Ben", "Cleo")[number % 3]
     text = (
@@ -70,5 +143,4 @@ def _file(number: int) -> tuple[str, bytes]:
     id_ = f"mem-{number:016x}"
     fields = {"id": id_, "type": "fact", "subject": who, "sources": (place,)}
     path = Layout().memory(id_=id_, type_="fact", text=f"{text} {number}", captured=day)
-    path = path.replace(".md", f"-{number:06x}.md")
-    return path, codec.encode(Memory(path=path, fields=fields, body=text))
+    return Memory(path=path.replace(".md", f"-{number:06x}.md"), fields=fields, body=text)

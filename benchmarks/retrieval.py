@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.recall import ADVERSARIAL, evidence_of, index_of
+from benchmarks.recall import ADVERSARIAL, Question, evidence_of, index_of
 from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.ranking import Weights
@@ -41,21 +41,12 @@ _SESSION = re.compile(r"session_(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One question: its text, its category, and the ids of the turns that answer it."""
-
-    text: str
-    category: int
-    gold: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
     """One conversation: its turns by path as files, their dialogue ids, and its questions."""
 
     files: Mapping[str, bytes]
     turns: Mapping[str, str]
-    questions: Sequence[Asked]
+    questions: Sequence[Question]
 
 
 Figures = list[dict[str, float]]
@@ -81,7 +72,7 @@ def _talk(sample: Mapping[str, Any]) -> Talk:
             files[memory.path], turns[id_] = codec.encode(memory), turn["dia_id"]
     known = frozenset(turns.values())
     questions = [
-        Asked(text=q["question"], category=q["category"], gold=gold)
+        Question(text=q["question"], category=q["category"], gold=gold)
         for q in sample["qa"]
         if (gold := evidence_of(" ".join(map(str, q["evidence"]))) & known)
     ]
@@ -100,10 +91,17 @@ def figures(index: Index, talk: Talk, weights: Weights) -> Figures:
     rows = []
     for asked in talk.questions:
         found = index.search([asked.text], Filter(limit=max(DEPTHS)), weights)
-        at = [i for i, hit in enumerate(found, start=1) if talk.turns[hit.id] in asked.gold]
-        row = {f"R@{d}": sum(i <= d for i in at) / len(asked.gold) for d in DEPTHS}
-        rows.append({**row, "MRR": 1 / at[0] if at else 0.0, "category": asked.category})
+        rows.append(scored(asked, [frozenset((talk.turns[hit.id],)) for hit in found]))
     return rows
+
+
+def scored(asked: Question, found: Sequence[frozenset[str]]) -> dict[str, float]:
+    """Return the figures of a question from what each hit holds, best first."""
+    at = next((i for i, held in enumerate(found, start=1) if held & asked.gold), 0)
+    row = {
+        f"R@{d}": len(asked.gold & frozenset().union(*found[:d])) / len(asked.gold) for d in DEPTHS
+    }
+    return {**row, "MRR": 1 / at if at else 0.0, "category": asked.category}
 
 
 def means(rows: Figures, *categories: int) -> dict[str, float]:

@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
-from benchmarks.memories import START, memories
-from memrepo.commands.landing import prepare
-from memrepo.core.changes import Create, Plan, Step
-from memrepo.core.messages import Context
-from memrepo.store.repo import open_repository
+from benchmarks.memories import filled, memories
 
 WORDS = ("depot", "gate")
 _SERVER = "import sys; from memrepo.cli import main; sys.exit(main(['mcp']))"
@@ -27,8 +23,7 @@ _HELLO = {
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Start server, bare import and command line by turns, each in a process of its own."""
     machine, repo = Machine(folder), folder / "repo"
-    machine.memrepo("init", str(repo), where=folder)
-    _fill(repo, sizes.memories)
+    filled(machine, repo, memories(sizes.memories))
     machine.memrepo("search", *WORDS, where=repo)
     found = medians_s(
         sizes.turns,
@@ -43,15 +38,6 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         Ratio(name="first memory_search / memrepo search", ratio=found["search"] / found["line"],
               bound=2, count=sizes.memories, turns=sizes.turns),
     ]  # fmt: skip
-
-
-def _fill(repo: Path, count: int) -> None:
-    changes = tuple(Create(memory=memory) for memory in memories(count))
-    with open_repository(repo) as store:
-        head = store.head()
-        plan = Plan(base=head, steps=(Step(op="create", what="many", changes=changes),))
-        state = store.snapshot(head).state()
-        store.land(prepare(store, state, plan, Context(actor="memrepo/0"), START).chain, "fill")
 
 
 def _serving(machine: Machine, repo: Path, *, search: bool) -> float:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import noise, offline_judge, recall, turns
+from benchmarks import facts, noise, offline_judge, recall, turns
 
 FACTS = {
     "Ada": (
@@ -48,8 +48,8 @@ def data(tmp_path: Path) -> Path:
     workspace = folder / "talk"
     (workspace / "episodes").mkdir(parents=True)
     lines = ["# MEMORY.md", ""]
-    for name, facts in FACTS.items():
-        lines += [f"## {name}", "", *(f"- [2024-03-04] {fact}" for fact in facts), ""]
+    for name, said in FACTS.items():
+        lines += [f"## {name}", "", *(f"- [2024-03-04] {fact}" for fact in said), ""]
     (workspace / "MEMORY.md").write_text("\n".join(lines), encoding="utf-8")
     story = "Ada and Tom met at the harbour and spoke of bees, bread and organs. " * 12
     (workspace / "episodes" / "2024-03-04.md").write_text(f"# A day\n\n{story}\n", encoding="utf-8")
@@ -93,9 +93,36 @@ def test_the_report_names_every_kind_of_noise(data: Path, capsys: pytest.Capture
     assert "refitted leave-one-out" in said
 
 
-def test_a_folder_without_workspaces_is_an_error(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("program", "options"), [(offline_judge, ["--locomo"]), (facts, [])], ids=["judge", "facts"]
+)
+def test_a_folder_without_workspaces_is_an_error(program, options: list[str], tmp_path: Path):
     with pytest.raises(SystemExit):
-        offline_judge.main(["--locomo", str(tmp_path)])
+        program.main([*options, str(tmp_path)])
+
+
+def test_facts_are_found_through_the_command_line(data: Path, capsys: pytest.CaptureFixture[str]):
+    assert facts.main([str(data)]) == 0
+    said = capsys.readouterr().out
+    assert all(said.count(way) == 1 for way in facts.WAYS)
+    assert said.count("R@20 1.000") == 8
+    assert said.count(f"{'talk':14} {5:9}") == 2
+    assert said.count(f"{'  multi-hop':14} {1:9}") == 4
+
+
+@pytest.mark.parametrize(
+    ("resource", "lines", "expected"),
+    [
+        ("sources/MEMORY.md", [3, 3], {"b"}),
+        ("sources/MEMORY.md", [1, 9], {"a", "b"}),
+        ("sources/MEMORY.md", [0, 0], set()),
+        ("sources/memory/2024-03-04.md", [3, 3], set()),
+    ],
+)
+def test_a_hit_holds_the_bullets_on_the_lines_it_cites(resource, lines, expected):
+    bullets = {("sources/MEMORY.md", 2): "a", ("sources/MEMORY.md", 3): "b"}
+    hit = {"sources": [{"resource": resource, "lines": lines}]}
+    assert facts.held(hit, bullets) == expected
 
 
 def test_noise_stands_where_it_says(data: Path):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import retrieval
+from benchmarks.recall import Question
 from memrepo.policies.ranking import Weights
 
 
@@ -61,3 +62,21 @@ def test_constants_are_chosen_without_the_conversation_that_is_measured(
     monkeypatch.setattr(trials, "on", on)
     trials.chosen(["two"])
     assert set(asked) == {"two"}
+
+
+@pytest.mark.parametrize(
+    ("held", "ten", "twenty", "reciprocal"),
+    [
+        ([], 0, 0, 0),
+        (["a"], 0.5, 0.5, 1),
+        (["x", "a", "a", "b"], 1, 1, 0.5),
+        (["x"] * 9 + ["a", "b"], 0.5, 1, 0.1),
+        (["x"] * 20 + ["a"], 0, 0, 1 / 21),
+    ],
+)
+def test_what_is_found_twice_counts_once_and_what_is_deeper_not_at_all(
+    held: list[str], ten: float, twenty: float, reciprocal: float
+) -> None:
+    asked = Question(text="?", category=1, gold=frozenset("ab"))
+    row = retrieval.scored(asked, [frozenset(one) for one in held])
+    assert row == {"R@10": ten, "R@20": twenty, "MRR": reciprocal, "category": 1}

@@ -49,7 +49,8 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 def _measured(machine: Machine, repo: Path, count: int, sizes: Sizes) -> list[Ratio]:
     found = [_memory(number) for number in range(count)]
     filled(machine, repo, found)
-    few = 1 if count > sizes.memories else min(3, sizes.turns)
+    large = count > sizes.memories
+    few, often = (1, sizes.turns) if large else (min(3, sizes.turns), sizes.starts)
     with open_repository(repo) as store:
         built = medians_s(
             few,
@@ -58,18 +59,17 @@ def _measured(machine: Machine, repo: Path, count: int, sizes: Sizes) -> list[Ra
         )
         asked = _asked(store, [memory.body.lower() for memory in found], sizes.questions)
         started = medians_s(
-            sizes.turns,
+            often,
             search=lambda: timed(lambda: machine.memrepo("search", _QUESTIONS[0], where=repo)),
             same=lambda: timed(lambda: _caught_up(store)),
             bare=lambda: timed(lambda: machine.python("pass", where=repo)),
         )
     ratios = {
         BUILT: (built["index"] / built["hashed"], 3, few),
-        ASKED: (asked["recall"] / asked["fts5"], 8 if count <= sizes.memories else 4,
-                sizes.questions),
+        ASKED: (asked["recall"] / asked["fts5"], 4 if large else 8, sizes.questions),
         SCANNED: (asked["recall"] / asked["scan"], None, sizes.questions),
-        STARTED: (started["search"] / started["bare"], 12, sizes.turns),
-        CAUGHT_UP: (started["same"] / started["bare"], 1.3, sizes.turns),
+        STARTED: (started["search"] / started["bare"], 12, often),
+        CAUGHT_UP: (started["same"] / started["bare"], 1.3, often),
     }  # fmt: skip
     return [
         Ratio(name=name, ratio=ratio, bound=bound if count >= sizes.memories else None,

@@ -14,8 +14,11 @@ import yaml
 from driving import begin, done, git
 
 from memrepo.assets import asset
+from memrepo.store.lock import lock
 
 ROOT = Path(__file__).resolve().parents[1]
+BROKEN = "---\ntype: fact\nconfidence: high\n---\n\nText.\n"
+"""A memory with a wrong value on its third line."""
 Ran = subprocess.CompletedProcess[str]
 
 
@@ -81,10 +84,82 @@ def test_a_good_edit_passes(clean: Path, programs: Path) -> None:
 
 
 def test_a_broken_memory_fails_and_is_named_with_its_line(clean: Path, programs: Path) -> None:
-    path = stage(clean, "---\ntype: fact\nconfidence: high\n---\n\nText.\n")
+    path = stage(clean, BROKEN)
     ran = pre_commit(clean, programs, "run")
     assert ran.returncode == 1
     assert f"{path}:3:" in ran.stdout
+
+
+def knowledge(repository: Path) -> list[Path]:
+    """Return the memory files of one layer."""
+    return [repository / p for p in git(repository, "ls-files", "memories/knowledge").splitlines()]
+
+
+def test_of_a_file_staged_in_part_that_part_counts(clean: Path, programs: Path) -> None:
+    good = knowledge(clean)[0].read_text(encoding="utf-8")
+    path = clean / stage(clean, f"{good}\nMore of it.\n")
+    path.write_text(BROKEN, encoding="utf-8")
+    ran = pre_commit(clean, programs, "run")
+    assert (ran.returncode, path.read_text(encoding="utf-8")) == (0, BROKEN), ran.stdout
+    stage(clean, BROKEN)
+    path.write_text(good, encoding="utf-8")
+    ran = pre_commit(clean, programs, "run")
+    assert (ran.returncode, path.read_text(encoding="utf-8")) == (1, good), ran.stdout
+    assert f"{path.relative_to(clean)}:3:" in ran.stdout
+
+
+def test_a_renamed_and_a_deleted_memory_pass_and_a_broken_one_beside_them_is_named(
+    clean: Path, programs: Path
+) -> None:
+    moved, gone, *_ = knowledge(clean)
+    git(clean, "mv", str(moved), str(moved.with_name(f"other-{moved.name}")))
+    git(clean, "rm", "-q", str(gone))
+    ran = pre_commit(clean, programs, "run")
+    assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout
+    path = stage(clean, BROKEN)
+    ran = pre_commit(clean, programs, "run")
+    assert (ran.returncode, f"{path}:3:" in ran.stdout) == (1, True), ran.stdout
+    assert moved.name not in ran.stdout.replace(path, "")
+
+
+def test_a_memory_joined_by_hand_is_checked_before_the_merge_is_committed(
+    clean: Path, programs: Path
+) -> None:
+    start = git(clean, "rev-parse", "HEAD").strip()
+    good = knowledge(clean)[0].read_text(encoding="utf-8")
+    for branch in ("theirs", "ours"):
+        git(clean, "checkout", "-q", "-B", branch, start)
+        stage(clean, f"{good}\nSaid by {branch}.\n")
+        git(clean, "commit", "-q", "--no-verify", "-m", branch)
+    git(clean, "merge", "-q", "--no-commit", "theirs", check=False)
+    for text, code in ((f"{good}\nSaid by both.\n", 0), (BROKEN, 1)):
+        path = stage(clean, text)
+        ran = pre_commit(clean, programs, "run")
+        assert "merge-conflict files only" in ran.stdout
+        assert (ran.returncode, f"{path}:3:" in ran.stdout) == (code, bool(code)), ran.stdout
+    git(clean, "checkout", "-q", "-f", "main")
+
+
+def test_the_first_commit_of_all_is_checked(clean: Path, programs: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    for path in (clean / "memrepo.toml", clean / ".pre-commit-config.yaml", *knowledge(clean)[:1]):
+        to = tmp_path / path.relative_to(clean)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(path.read_bytes())
+    git(tmp_path, "add", "-A")
+    ran = pre_commit(tmp_path, programs, "run")
+    assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout
+    broken = stage(tmp_path, BROKEN)
+    ran = pre_commit(tmp_path, programs, "run")
+    assert (ran.returncode, f"{broken}:3:" in ran.stdout) == (1, True), ran.stdout
+
+
+def test_a_check_waits_for_no_run_that_writes(clean: Path, programs: Path) -> None:
+    path = stage(clean, BROKEN)
+    folder = clean / ".git" / "memrepo"
+    with lock(folder, "run"), lock(folder, "write"):
+        ran = pre_commit(clean, programs, "run")
+    assert (ran.returncode, f"{path}:3:" in ran.stdout) == (1, True), ran.stdout
 
 
 def test_a_broken_source_is_nobodys_business(clean: Path, programs: Path) -> None:
@@ -99,7 +174,7 @@ def test_the_installed_hook_stops_the_commit_of_a_broken_memory(
     clean: Path, programs: Path
 ) -> None:
     git(clean, "config", "memrepo.program", str(programs / "memrepo"))
-    path = stage(clean, "---\ntype: fact\nconfidence: high\n---\n\nText.\n")
+    path = stage(clean, BROKEN)
     ran = run(clean, programs, "git", "commit", "-q", "-m", "edit")
     assert ran.returncode != 0
     assert f"{path}:3:" in ran.stdout + ran.stderr

@@ -5,7 +5,7 @@ Symlinks and submodules are never followed; each is a Problem.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.state import Decoded, State, read_state
+from memrepo.store.blobs import contents
 from memrepo.store.gitenv import call, call_bytes
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 _FILE_MODES = ("100644", "100755")
 _SHA256_DIGITS = 64
+_MANY = 50
+"""From so many files on two more processes are worth it."""
+_AT_ONCE = 1000
+"""How many contents are held in memory together."""
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:
@@ -71,6 +76,10 @@ class BlobFiles(Mapping[str, bytes]):
         """Return the bytes of a file whose blob is known, without a listing."""
         del path
         return read_blob(self._repo, blob)
+
+    def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
+        """Return the bytes of many blobs; None where the repository lacks one."""
+        return contents(self._repo, blobs)
 
     def changed_since(self, commit: str) -> Mapping[str, str] | None:
         """Return the blob by path of all that differs from another commit, empty where it is gone.
@@ -127,8 +136,22 @@ class Snapshot:
             _DECODED[key] = codec.decode(path, self.files[path])
         return _DECODED[key]
 
+    def _decode_many(self) -> None:
+        """Decode what this process has not seen yet; many files are read by one git process."""
+        fresh = [
+            item for item in self.blobs.items()
+            if self.layout.is_memory(item[0]) and item not in _DECODED
+        ]  # fmt: skip
+        for at in range(0, len(fresh) if len(fresh) >= _MANY else 0, _AT_ONCE):
+            some = fresh[at : at + _AT_ONCE]
+            found = self.files.many(blob for _, blob in some)
+            for path, blob in some:
+                if (data := found[blob]) is not None:
+                    _DECODED[path, blob] = codec.decode(path, data)
+
     def state(self) -> State:
         """Decode the memories; problems of the tree come first."""
+        self._decode_many()
         state = read_state(self.files, self.layout, self._decoded)
         return State(
             layout=state.layout,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
-from driving import git
+from driving import done, git
+from hoards import hoard, stored
 
 from memrepo.core.layout import Layout
+from memrepo.core.state import State
+from memrepo.store import tree
 from memrepo.store.gitenv import opened
 from memrepo.store.tree import Snapshot, file_at, read_blob, snapshot
 
@@ -180,3 +184,31 @@ def test_a_whole_area_that_is_not_a_folder_is_named(
     assert (prefix + area, "tree-not-a-file") in {(p.path, p.rule) for p in found.problems}
     other = Layout("memrepo/" if not prefix else "")
     assert area not in {p.path.removeprefix(prefix) for p in take(root, other)[0].problems}
+
+
+def test_many_memories_are_read_by_one_process_and_say_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(tmp_path, "init", "repo")
+    many = hoard(tree._MANY + 2)
+    stored(tmp_path / "repo", many)
+    alone: list[str] = []
+
+    def read(repo: Any, blob: str) -> bytes:
+        alone.append(blob)
+        return read_blob(repo, blob)
+
+    def state() -> State:
+        alone.clear()
+        monkeypatch.setattr(tree, "_DECODED", {})
+        with opened(tmp_path / "repo") as repo:
+            return snapshot(repo, "HEAD", Layout()).state()
+
+    monkeypatch.setattr(tree, "read_blob", read)
+    monkeypatch.setattr(tree, "_AT_ONCE", 20)
+    together = state()
+    assert alone == []
+    monkeypatch.setattr(tree, "_MANY", 1000)
+    singly = state()
+    assert len(alone) == len(together.memories) == len(many)
+    assert dict(together.memories) == dict(singly.memories)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store.gitenv import call
 
 if TYPE_CHECKING:
@@ -16,6 +16,30 @@ _MIDDLE_OF = {
     "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisect",
     "sequencer": "a sequence of picks",
 }  # fmt: skip
+
+
+class BranchMoved(MemrepoError):
+    """Somebody committed to the branch while a plan was computed."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(
+            f"{branch} moved while the change was computed",
+            fix="run the command again",
+        )
+
+
+class NotAsExpected(MemrepoError):
+    """A write was to build on a commit that is no longer the newest."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(
+            f"nothing was written: expected commit {expected[:12]}, found {found[:12]}",
+            fix="read again what the write rests on, then name the commit found",
+        )
 
 
 class CannotWork(MemrepoError):

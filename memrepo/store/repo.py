@@ -15,12 +15,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store import journal, recovery
 from memrepo.store.audit import write_graph
-from memrepo.store.fitness import CannotWork, branch_of, refuse_unfit
+from memrepo.store.fitness import (
+    BranchMoved,
+    CannotWork,
+    NotAsExpected,
+    branch_of,
+    refuse_unfit,
+)
 from memrepo.store.gitenv import GitFailed, NotARepository, call, find_layout, opened, said
 from memrepo.store.journal import Journal
 from memrepo.store.lock import lock, uninterrupted
@@ -43,30 +49,6 @@ LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 LONGEST_REVISION = 1000
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-
-
-class BranchMoved(MemrepoError):
-    """Somebody committed to the branch while a plan was computed."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, branch: str) -> None:
-        super().__init__(
-            f"{branch} moved while the change was computed",
-            fix="run the command again",
-        )
-
-
-class NotAsExpected(MemrepoError):
-    """A write was to build on a commit that is no longer the newest."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, expected: str, found: str) -> None:
-        super().__init__(
-            f"nothing was written: expected commit {expected[:12]}, found {found[:12]}",
-            fix="read again what the write rests on, then name the commit found",
-        )
 
 
 class Repository:

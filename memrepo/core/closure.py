@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
 from memrepo.core.mergefields import Origin, rank
 from memrepo.core.problems import Problem
 from memrepo.core.references import REFERENCES, targets
-from memrepo.core.state import State
+
+if TYPE_CHECKING:
+    from memrepo.core.state import State  # reading it takes a hook longer than all else here
 
 RULES: Mapping[str, str] = {
     "reference-lost": "Links, supersessions and other references name a memory that exists.",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from driving import done
 
 HEAVY = {
     "anthropic", "asyncio", "frontmatter", "git", "jinja2", "mistune", "shtab", "sqlite3",
@@ -40,7 +42,7 @@ def loaded(where: Path, *argv: str) -> tuple[int, set[str]]:
     """Run a command in a process of its own; return its exit code and the modules it loaded."""
     ran = subprocess.run(
         [sys.executable, "-c", CODE, *argv], cwd=where, capture_output=True, text=True, check=True,
-        env={"PYTHONPATH": str(Path(__file__).resolve().parents[1])},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])},
     )  # fmt: skip
     code, modules = json.loads(ran.stderr.splitlines()[-1])
     return code, set(modules)
@@ -69,6 +71,24 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
     assert {m for m in modules if m.startswith("memrepo.") and m.count(".") > 1} <= {
         "memrepo.commands.table", "memrepo.core.errors",
     }  # fmt: skip
+
+
+def test_a_search_loads_no_gitpython_and_starts_git_seven_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo)
+    done(repo, "add", "Ana likes the tea of the harbour")
+    done(repo, "search", "tea")
+    trace = tmp_path / "trace"
+    monkeypatch.setenv("GIT_TRACE", str(trace))
+    code, modules = loaded(repo, "search", "tea", "--no-touch")
+    assert code == 0
+    heavy = {"anthropic", "asyncio", "frontmatter", "git", "gitdb", "jinja2", "mistune", "yaml"}
+    assert modules & heavy == set()
+    started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
+    # HEAD, its layout, HEAD, what is edited, the ledger, settings of this clone, and contents.
+    assert 0 < len(started) <= 7
 
 
 def test_a_header_that_only_yaml_can_read_loads_yaml(memory: Path) -> None:

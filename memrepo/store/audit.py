@@ -15,7 +15,7 @@ from memrepo.store.gitenv import call
 from memrepo.store.history import PLAIN, records
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reverts", "Settles")
 _VALUE = "\x1e"

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import git_failures, isolate
+from memrepo.store.gitenv import NoWorkTree, git_failures, isolate, known
 from memrepo.store.repo import CannotWork, Repository
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 
 @contextmanager
 def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     """Open the repository whose top is exactly this folder, made if need be; True when made."""
-    from git import Repo
+    from git import Repo as Found
 
     isolate()
     made = not _is_repository(where)
@@ -26,12 +26,15 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
         # Also where a `git init` was cut short: to repeat it is safe.
         where.mkdir(parents=True, exist_ok=True)
         with git_failures():
-            repo = Repo.init(where, initial_branch=_first_branch())
+            found = Found.init(where, initial_branch=_first_branch())
     else:
-        repo = Repo(where)
+        found = Found(where)
     try:
-        if repo.bare:
-            raise CannotWork(f"{where}: found a bare repository, expected one with a work tree")
+        with found:
+            repo = known(found)
+    except NoWorkTree as error:
+        raise CannotWork(f"{where}: {error}") from error
+    try:
         with git_failures():
             yield Repository(repo, layout), made
     finally:

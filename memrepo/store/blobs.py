@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memrepo.store.gitenv import call_bytes
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 LONGEST = 64 * 1024 * 1024
 """No source or memory is this large: such a blob is not held in memory to be quoted."""

@@ -16,7 +16,7 @@ from memrepo.store import settings
 from memrepo.store.lock import lock
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 CLONE = "memrepo.clone"
 NAME = "clone.json"

@@ -19,7 +19,7 @@ from memrepo.store.birth import append_local
 from memrepo.store.hooks import PROGRAM
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 _DRIVER = "merge.memrepo.driver"
 _WANTED: Mapping[str, str] = {"pull.twohead": "recursive", "merge.renames": "false"}

@@ -9,7 +9,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store.gitenv import call
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 _MIDDLE_OF = {
     "MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",

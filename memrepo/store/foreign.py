@@ -16,7 +16,7 @@ from memrepo.store.stream import Pick
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 FILE = "100644"
 _FILES = (FILE, "100755")

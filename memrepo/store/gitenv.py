@@ -1,4 +1,4 @@
-"""The one place that reads git's environment and opens a repository with GitPython."""
+"""The one place that reads git's environment, finds a repository and loads GitPython."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 
 if TYPE_CHECKING:
-    from git import Repo
+    import git
+
+    from memrepo.store.light import Git
 
 # What `git rev-parse --local-env-vars` names, but for configuration given on a command line:
 # inherited from a hook or an alias these would point our git processes at another repository.
@@ -32,6 +35,43 @@ _SAFE = (
 
 
 _SECRET = re.compile(r"://[^/@\s]+@")
+_HEAD = re.compile(r"ref: *refs/|[0-9a-f]{40}")
+# A setting by which the work tree may lie elsewhere, or be none; or which may lie elsewhere itself.
+_UNUSUAL = re.compile(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
+
+
+class Repo:
+    """Where a git repository lies, and the two ways to ask git there.
+
+    `light` reads without GitPython, whose import takes longer than git's answers; `git` is
+    GitPython's, loaded when it is first asked for.
+    """
+
+    def __init__(self, top: str, git_dir: str, common_dir: str) -> None:
+        self.working_tree_dir = top
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+
+    @cached_property
+    def light(self) -> Git:
+        """Return git for reading."""
+        from memrepo.store.light import Git
+
+        return Git(Path(self.working_tree_dir))
+
+    @cached_property
+    def git(self) -> git.Git:
+        """Return GitPython's git."""
+        from git import Git
+
+        return Git(self.working_tree_dir)
+
+    def close(self) -> None:
+        """End the processes that were left standing."""
+        if "light" in self.__dict__:
+            self.light.close()
+        if "git" in self.__dict__:
+            self.git.clear_cache()
 
 
 class NotARepository(MemrepoError):
@@ -152,6 +192,11 @@ def isolate(*, keep_index: bool = False) -> None:
     os.environ["GIT_OPTIONAL_LOCKS"] = "0"
 
 
+def in_english() -> dict[str, str]:
+    """Return the environment of a git whose messages are read."""
+    return {**os.environ, "LANGUAGE": "C", "LC_ALL": "C"}
+
+
 def index_of_commit() -> str:
     """Return the name of the index file that git commits from, where a hook is told of one."""
     return Path(os.environ.get("GIT_INDEX_FILE", "")).name
@@ -160,12 +205,17 @@ def index_of_commit() -> str:
 @contextmanager
 def git_failures() -> Iterator[None]:
     """Turn a failing git command that nobody expected into GitFailed."""
-    from git.exc import GitCommandError
-
     try:
         yield
-    except GitCommandError as error:
+    except git_error() as error:
         raise GitFailed(error) from error
+
+
+def git_error() -> type[Exception]:
+    """Return what GitPython raises where git fails; in an `except` it is loaded only then."""
+    from git.exc import GitCommandError
+
+    return GitCommandError
 
 
 def user_config() -> Path:
@@ -182,26 +232,67 @@ def agent_name() -> str:
 @contextmanager
 def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
     """Open the git repository that holds a folder; raises NotARepository."""
-    from git import Repo
-    from git.exc import InvalidGitRepositoryError, NoSuchPathError
-
     isolate(keep_index=keep_index)
+    repo = _plain(where) or _any(where)
     try:
-        repo = Repo(where, search_parent_directories=True)
-    except (InvalidGitRepositoryError, NoSuchPathError) as error:
-        raise NotARepository(where, "found no git repository here or above") from error
-    try:
-        if repo.bare or repo.working_tree_dir is None:
-            raise NotARepository(where, "found a bare repository, expected one with a work tree")
         with git_failures():
             yield repo
     finally:
         repo.close()
 
 
+def _plain(where: Path) -> Repo | None:
+    """Find the usual repository, a work tree that holds its `.git`; None: GitPython is to look."""
+    if not where.is_dir():
+        return None
+    here = Path(os.path.normpath(where.absolute()))
+    top = next((p for p in (here, *here.parents) if os.path.lexists(p / ".git")), here)
+    folder = top / ".git"
+    try:
+        # Between the folder and its work tree's top there may be the files of another repository.
+        inside = any((p / "HEAD").exists() for p in (here, *here.parents) if p.is_relative_to(top))
+        usual = _HEAD.match((folder / "HEAD").read_text("utf-8")) and not _UNUSUAL.search(
+            (folder / "config").read_text("utf-8")
+        )
+        whole = all((folder / name).is_dir() for name in ("objects", "refs"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    if inside or not usual or not whole or (folder / "commondir").exists():
+        return None
+    return Repo(str(top), str(folder), str(folder))
+
+
+def _any(where: Path) -> Repo:
+    """Find a repository of any kind; raises NotARepository."""
+    import git
+    from git.exc import InvalidGitRepositoryError, NoSuchPathError
+
+    try:
+        with git.Repo(where, search_parent_directories=True) as found:
+            return known(found)
+    except (InvalidGitRepositoryError, NoSuchPathError) as error:
+        raise NotARepository(where, "found no git repository here or above") from error
+    except NoWorkTree as error:
+        raise NotARepository(where, str(error)) from error
+
+
+class NoWorkTree(ValueError):
+    """A repository is bare."""
+
+    def __init__(self) -> None:
+        super().__init__("found a bare repository, expected one with a work tree")
+
+
+def known(found: git.Repo) -> Repo:
+    """Return the place of a repository that GitPython found; raises NoWorkTree."""
+    if found.bare or found.working_tree_dir is None:
+        raise NoWorkTree
+    return Repo(str(found.working_tree_dir), str(found.git_dir), str(found.common_dir))
+
+
 def find_layout(repo: Repo, commit: str) -> Layout | None:
     """Return the layout a commit's tree has, or None where memrepo was never initialised."""
     for prefix in ("", ADOPTED_PREFIX):
-        if repo.git.ls_tree("--name-only", commit, "--", prefix + CONFIG_NAME):
+        if repo.light.ask("ls-tree", "--name-only", commit, "--", prefix + CONFIG_NAME):
             return Layout(prefix)
     return None

@@ -9,7 +9,7 @@ from memrepo.store import journal
 from memrepo.store.repo import TX, Repository
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 
 def git_version(repo: Repo) -> tuple[int, int]:

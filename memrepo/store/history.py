@@ -13,7 +13,7 @@ from memrepo.core.messages import PREFIX
 from memrepo.store.gitenv import call, call_bytes
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles")
 _VALUE = "\x1e"

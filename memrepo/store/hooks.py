@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from memrepo.store import settings
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 PROGRAM = "memrepo.program"
 HOOKS_BEFORE = "memrepo.hooksbefore"

@@ -38,8 +38,7 @@ from memrepo.store.stream import COMMITTER, quoted
 from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
-    from git import Repo
-
+    from memrepo.store.gitenv import Repo
     from memrepo.store.repo import Repository
 
 REF = "refs/memrepo/access"
@@ -117,8 +116,7 @@ class Ledger:
 
     def tip(self) -> str:
         """Return the ledger's commit, or an empty string where there is none yet."""
-        found = call(self.repo, "rev-parse", "--verify", "--quiet", REF, forgive=True)
-        return found.strip()
+        return self.repo.light.ask("rev-parse", "--verify", "--quiet", REF, no=1).strip()
 
     def blobs(self, commit: str) -> dict[str, str]:
         """Return blob id by segment name at a commit of the ledger."""

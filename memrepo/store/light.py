@@ -6,12 +6,13 @@ Nothing here writes, but for `put_in_index`. Contents are read by object id thro
 from __future__ import annotations
 
 import subprocess
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.gitenv import isolate, told
+from memrepo.store.gitenv import in_english, isolate, told
 
 _GIT = "git"
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "color.ui=false")
@@ -31,6 +32,8 @@ class Blobs:
 
     def __init__(self, git: Git) -> None:
         self._process = git.start("cat-file", "--batch")
+        # A tree may be read after its repository was closed: nobody closes this one then.
+        self.close = weakref.finalize(self, _end, self._process)
 
     def read(self, blob: str) -> bytes:
         """Return the bytes of a blob; raises GitSaid where the repository lacks it."""
@@ -49,11 +52,12 @@ class Blobs:
             raise GitSaid("cat-file", "no pipe")
         return self._process.stdin, self._process.stdout
 
-    def close(self) -> None:
-        """End the process."""
-        for pipe in self._pipes():
-            pipe.close()
-        self._process.wait()
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a standing process."""
+    for pipe in filter(None, (process.stdin, process.stdout)):
+        pipe.close()
+    process.wait()
 
 
 class Git:
@@ -83,14 +87,16 @@ class Git:
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start git with pipes."""
         pipe = subprocess.PIPE
-        return subprocess.Popen(self._command(words), stdin=pipe,
-                                stdout=pipe, stderr=subprocess.DEVNULL)  # fmt: skip
+        return subprocess.Popen(
+            self._command(words), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL,
+            env=in_english(),
+        )  # fmt: skip
 
     def ask(self, *words: str, fed: bytes = b"", no: int = 0) -> str:
         """Return what git prints; raises GitSaid when it fails with another code than `no`."""
         done = subprocess.run(
             self._command(words), input=fed, capture_output=True,
-            check=False,
+            check=False, env=in_english(),
         )  # fmt: skip
         if done.returncode not in (0, no):
             raise GitSaid(words[0], done.stderr.decode("utf-8", "replace"))
@@ -105,6 +111,7 @@ class Git:
         """End what was started."""
         if self._blobs is not None:
             self._blobs.close()
+            self._blobs = None
 
     def __enter__(self) -> Git:
         return self

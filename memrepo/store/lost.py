@@ -12,7 +12,7 @@ from memrepo.store.gitenv import call
 from memrepo.store.tree import file_at
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

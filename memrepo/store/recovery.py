@@ -14,7 +14,7 @@ from memrepo.store.journal import Journal
 from memrepo.store.worktree import Sides, WorkTree
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 TX = "refs/memrepo/tx/"
 _PROCESSES = Path("/proc")

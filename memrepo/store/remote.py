@@ -17,7 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store.gitenv import call, call_far, told
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 OWN = "refs/memrepo/remote/"
 _NAME = re.compile(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)

@@ -27,8 +27,9 @@ from memrepo.store.fitness import (
     branch_of,
     refuse_unfit,
 )
-from memrepo.store.gitenv import GitFailed, NotARepository, call, find_layout, opened, said
+from memrepo.store.gitenv import NotARepository, call, find_layout, git_error, opened, said
 from memrepo.store.journal import Journal
+from memrepo.store.light import GitSaid
 from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX
 from memrepo.store.signing import sign_merge, wants_signature
@@ -37,7 +38,7 @@ from memrepo.store.tree import Snapshot, snapshot
 from memrepo.store.worktree import FilesInTheWay, WorkTree
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 __all__ = (
     "TX", "BranchMoved", "CannotWork", "FilesInTheWay", "NotAsExpected", "Repository",
@@ -95,13 +96,6 @@ class Repository:
         """Return the full name of the branch HEAD names, or an empty string when detached."""
         return call(self.repo, "symbolic-ref", "-q", "HEAD", forgive=True).strip()
 
-    @property
-    def git_error(self) -> type[Exception]:
-        """Return the exception that a failing git command raises."""
-        from git.exc import GitCommandError
-
-        return GitCommandError
-
     def head(self) -> str:
         """Return the id of the commit at HEAD, or an empty string on a branch not yet born."""
         return self.resolve("HEAD")
@@ -111,14 +105,12 @@ class Repository:
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
         try:
-            found = str(
-                self.repo.git.rev_parse(
-                    "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
-                )
-            )
-        except self.git_error as error:
-            if "dubious ownership" in str(error):
-                raise GitFailed(error) from error
+            found = self.repo.light.ask(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+            ).strip()
+        except GitSaid as error:
+            if "dubious ownership" in error.message:
+                raise
             return ""
         # Of `^main` git verifies the revision and prints it with its sign.
         return found if _COMMIT.fullmatch(found) else ""
@@ -365,7 +357,7 @@ class Repository:
                 "merge", "--ff-only", "--quiet", "--no-stat", "--no-squash", "--commit",
                 "--no-autostash", "--no-overwrite-ignore", tip, held=self._held,
             )  # fmt: skip
-        except self.git_error as error:
+        except git_error() as error:
             if self.head() != base:
                 raise BranchMoved(branch) from error
             raise CannotWork(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 WORKSPACE = "memrepo.workspace"
 
@@ -29,7 +29,7 @@ def get(repo: Repo, key: str) -> str:
 
 def local(repo: Repo) -> dict[str, str]:
     """Return every setting of memrepo's in this clone by its name; the last of a name counts."""
-    said = str(repo.git.config("--local", "--list", "-z", strip_newline_in_stdout=False))
+    said = repo.light.ask("config", "--local", "--list", "-z")
     pairs = (entry.partition("\n") for entry in said.split("\0"))
     return {name: value for name, _, value in pairs if name.startswith("memrepo.")}
 

@@ -14,8 +14,7 @@ from memrepo.store import history
 from memrepo.store.gitenv import call
 
 if TYPE_CHECKING:
-    from git import Repo
-
+    from memrepo.store.gitenv import Repo
     from memrepo.store.repo import Repository
 
 

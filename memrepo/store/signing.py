@@ -14,7 +14,7 @@ from memrepo.store.identity import person
 from memrepo.store.stream import COMMITTER, Chain
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 BAD = "BR"
 """Of git's `%G?`: the signature does not fit the commit, or its key was revoked."""

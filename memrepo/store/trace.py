@@ -20,7 +20,7 @@ from memrepo.store.gitenv import call
 from memrepo.store.history import Entry, touching
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 DIGITS = 6
 

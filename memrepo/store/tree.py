@@ -15,13 +15,13 @@ from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.state import Decoded, State, read_state
 from memrepo.store.blobs import contents
-from memrepo.store.gitenv import call, call_bytes
+from memrepo.store.gitenv import call
+from memrepo.store.light import GitSaid
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 _FILE_MODES = ("100644", "100755")
-_SHA256_DIGITS = 64
 _MANY = 50
 """From so many files on two more processes are worth it."""
 _AT_ONCE = 1000
@@ -30,15 +30,10 @@ _AT_ONCE = 1000
 
 def read_blob(repo: Repo, blob: str) -> bytes:
     """Return the bytes of a blob by its id; raises ValueError when the repository lacks it."""
-    if len(blob) == _SHA256_DIGITS:
-        from git.exc import GitCommandError
-
-        # GitPython's standing reader knows ids of 40 digits only.
-        try:
-            return call_bytes(repo, "cat-file", "blob", blob)
-        except GitCommandError as error:
-            raise ValueError(f"{blob} could not be read") from error
-    return repo.git.get_object_data(blob)[3]
+    try:
+        return repo.light.read(blob)
+    except GitSaid as error:
+        raise ValueError(f"{blob} could not be read") from error
 
 
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memrepo.store import settings
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 TRUSTED = "memrepo.trusted"
 CONFIG = ".pre-commit-config.yaml"

@@ -16,7 +16,7 @@ from memrepo.store.gitenv import call
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 ABSENT = ""
 
@@ -99,9 +99,9 @@ class WorkTree:
 
         Staged or not: what counts is what lies in the work tree.
         """
-        raw = call(
-            self.repo, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
-            "--ignore-submodules=all", "--", folder,
+        raw = self.repo.light.ask(
+            "--literal-pathspecs", "status", "--porcelain", "-z", "--untracked-files=all",
+            "--no-renames", "--ignore-submodules=all", "--", folder,
         )  # fmt: skip
         paths = (entry[3:] for entry in raw.split("\0") if len(entry) > 3)
         return {path: self.read(path) for path in paths if is_text(path)}

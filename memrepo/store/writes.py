@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memrepo.store.gitenv import call
 
 if TYPE_CHECKING:
-    from git import Repo
+    from memrepo.store.gitenv import Repo
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 

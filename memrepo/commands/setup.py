@@ -98,7 +98,7 @@ def _secrets(desk: Desk, fix: bool) -> Finding:
     message = "none in the tree (`memrepo check --history` looks at the past)"
     if found:
         message = f"{counted(len(found), 'secret', 'secrets')}, first {found[0]}"
-    if desk.store.repo.remotes and not scanning.available():
+    if desk.store.repo.light.ask("remote") and not scanning.available():
         message += f"; {_UNSCANNED}"
     return Finding(name="secrets", ok=not found, message=message, problems=found)
 

@@ -175,8 +175,7 @@ class _Work:
 
     def _is_barred(self, memory: Memory, place: _Place, key: str) -> bool:
         """Leave out what a person rejected, or what is close to it."""
-        here = Problem(path=place[0], line=place[1], key=key, rule="", message="a record")
-        told = left_out(self.state, memory, here)
+        told = left_out(self.state, memory, "a record", place[0], place[1], key)
         if told is None:
             return False
         self.barred += 1

@@ -65,10 +65,12 @@ def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Me
                     pass
 
 
-def left_out(state: State, memory: Memory, record: Problem) -> Problem | None:
+def left_out(
+    state: State, memory: Memory, called: str, path: str, line: int, key: str = ""
+) -> Problem | None:
     """Return why an import leaves out a memory that was rejected, or is close to what was.
 
-    Nobody is there to ask. `record` says where it stands and, as its message, what to call it.
+    Nobody is there to ask. The memory is told as `called`, where its record stands.
     """
     stones = state.tombstones
     if not stones:
@@ -79,9 +81,10 @@ def left_out(state: State, memory: Memory, record: Problem) -> Problem | None:
         return None
     again = f"`memrepo unreject {stone.key}` and import again"
     what = "says" if exact else "is close to"
-    return replace(
-        record, severity="warning", rule="rejected-left-out" if exact else "rejected-similar",
-        message=f"{record.message} {what} what was rejected as {stone.key}: it is left out",
+    return Problem(
+        path=path, line=line, key=key, severity="warning",
+        rule="rejected-left-out" if exact else "rejected-similar",
+        message=f"{called} {what} what was rejected as {stone.key}: it is left out",
         fix=again if exact else f"{again}, or add it by hand",
     )  # fmt: skip
 

@@ -80,8 +80,7 @@ class Work:
 
     def _barred(self, draft: Draft, memory: Memory, problems: list[Problem]) -> bool:
         """Leave out what a person rejected, or what is close to it."""
-        here = Problem(path=lineage.CLAIMS, line=draft.line, column=1, rule="", message=draft.key)
-        told = left_out(self.state, memory, here)
+        told = left_out(self.state, memory, draft.key, lineage.CLAIMS, draft.line)
         if told is None:
             return False
         self.barred += 1

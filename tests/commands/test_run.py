@@ -183,7 +183,8 @@ def test_no_line_of_a_memory_or_source_name_becomes_markup_of_a_view(ugly_repo: 
 
     read = mistune.create_markdown(renderer="ast")
     for path in (ugly_repo / "views").glob("*.md"):
-        text = path.read_text(encoding="utf-8")
+        stamp, _, text = path.read_text(encoding="utf-8").partition("\n")
+        assert re.fullmatch(r"<!-- memrepo:view [0-9a-f]+ -->", stamp)
         claims = len(re.findall(r"^\[mem-[0-9a-f]{16}\]", text, re.MULTILINE))
         blocks = read(text)
         kinds = {b["type"] for b in blocks}

@@ -170,7 +170,8 @@ def test_the_number_of_processes_does_not_grow_with_history(
         plan = Plan(base=store.head(), steps=steps)
         state = store.snapshot(store.head()).state()
         store.land(prepare(store, state, plan, Context(actor="memrepo/0"), START).chain, "many")
-    assert started() <= before + 2
+    # Many files at once are read by processes of their own, as many whatever the history.
+    assert started() <= before + 3
 
 
 def test_control_characters_in_foreign_commits_confuse_nothing(small_repo: Path) -> None:

@@ -15,7 +15,6 @@ from memrepo.formats.items import items
 from memrepo.formats.pages import Page, linked, names_of, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
 
-_INDEX = "MEMORY.md"
 _KINDS: Mapping[str, tuple[str, str]] = {
     "user": ("fact", "user"), "feedback": ("preference", ""), "project": ("fact", ""),
     "reference": ("fact", ""),

@@ -132,6 +132,11 @@ def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
     """
     raw = git.ask("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-relative",
                   "--no-ext-diff", "--ignore-submodules=none")  # fmt: skip
+    yield from _differences(raw)
+
+
+def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield path, mode after, blob before and after of git's raw form; a missing one is empty."""
     parts = raw.split("\0")
     for head, path in zip(parts[0::2], parts[1::2], strict=False):
         _, mode, old, new, _ = head.split(" ")
@@ -216,8 +221,6 @@ def changed(git: Git, commit: str) -> Iterator[tuple[str, str, str]]:
     """Yield path, blob before and blob after of what a commit changed; a missing one is empty."""
     raw = git.ask("diff-tree", "-r", "--root", "--raw", "-z", "--no-renames", "--no-abbrev",
                   "--no-commit-id", commit)  # fmt: skip
-    parts = raw.split("\0")
-    for head, path in zip(parts[0::2], parts[1::2], strict=False):
-        _, mode, old, new, _ = head.split(" ")
+    for path, mode, old, new in _differences(raw):
         if mode in (*FILES, "000000"):
-            yield path, old.strip("0") and old, new.strip("0") and new
+            yield path, old, new

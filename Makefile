@@ -71,7 +71,8 @@ clean:
 	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Two stamps: an edit of pyproject.toml installs memrepo again, which needs no network.
+# Two stamps: an edit of pyproject.toml installs memrepo again, which needs no network. Its modules
+# are compiled as pip does for others: where PYTHONDONTWRITEBYTECODE is set no start keeps them.
 $(PACKAGES): requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		found=$$($(PYTHON) --version 2>/dev/null); \
@@ -85,4 +86,5 @@ $(PACKAGES): requirements-dev.lock
 
 $(READY): $(PACKAGES) pyproject.toml README.md
 	@$(PY) -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PY) -m compileall -q memrepo
 	@touch $@

@@ -178,6 +178,17 @@ def recall(
     return sorted(kept[: only.limit], key=lambda one: one.tier == "forgotten")
 
 
+def holding(
+    desk: Desk, index: Index, words: Sequence[str], only: Filter, now: datetime
+) -> list[Recalled]:
+    """Return every memory that holds all of the words, by path and not ranked."""
+    accesses, rules = ledger_of(desk.store).accesses(), desk.config.rules
+    return [
+        recalled(_memory(index, match), accesses, now, rules)
+        for match in index.holding(words, only)
+    ]
+
+
 def _memory(index: Index, match: Match) -> Memory:
     memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))
     if memory is None:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from memrepo.commands.layered import layered
+from memrepo.commands.layered import NotLayered, layered
 from memrepo.commands.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import HITS, touch, touch_arguments
@@ -96,9 +96,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         *(["\n".join(head)] if head else []),
         *((_text(hit, explain=options.explain) for hit in hits) if hits else [_nothing(why)]),
     ]
-    if every > len(hits):
-        left = counted(every - len(hits), "hit does not fit", "hits do not fit")
-        parts.append(f"{left} into {options.max_tokens} tokens")
+    parts += _left_out(every - len(hits), options)
     if archived:
         more = counted(archived, "archived memory also matches", "archived memories also match")
         parts.append(f"{more} (`--status archived`)")
@@ -128,26 +126,38 @@ def _filter(desk: Desk, options: argparse.Namespace) -> Filter:
 
 
 def _layered(session: Session, options: argparse.Namespace) -> Answer:
+    for name in ("type", "status", "at", "valid_at"):
+        if getattr(options, name):
+            raise NotLayered(f"--{name.replace('_', '-')}")
     words = " ".join(options.words)
     with opened(session) as desk:
-        found = layered(desk, index_of(desk, tick=session.tick), options.words, session.now)
+        index, only = index_of(desk, tick=session.tick), _filter(desk, options)
+        found = layered(desk, index, options.words, only, session.now, _weights(desk, options))
         commit = desk.tree.commit
-        hits = [hit_of(one, commit) for one in found.hits]
+        every = [hit_of(one, commit) for one in found.hits]
+        hits, tokens = bounded(every, options.max_tokens)
         touch(desk, session, options, [hit["id"] for hit in hits])
-    hits, tokens = bounded(hits, options.max_tokens)
     recovered = found.tier == "forgotten" and bool(hits) and not options.no_touch
     data = {
         "query": words, "hits": hits, "tokens": tokens, "commit": commit, "tier": found.tier,
         "count": found.count, "too_many": found.too_many, "recovered": recovered,
+        "left_out": len(every) - len(hits), "partly": found.partly, "others": found.others,
     }  # fmt: skip
-    if not hits:
+    if not every:
         return Answer(data=data, text=found.told(words))
-    parts = [f"tier {found.tier}, confidence {hits[0]['answer_confidence']}", *map(_text, hits)]
+    parts = [f"tier {found.tier}, confidence {every[0]['answer_confidence']}"]
+    parts += [_text(hit, explain=options.explain) for hit in hits]
+    parts += _left_out(len(every) - len(hits), options)
     if found.tier == "gist":
         parts.append("these are gists: `memrepo show ID` has the original")
     if recovered:
         parts.append("recovered: forgotten, and warm again from now on")
     return Answer(data=data, text="\n\n".join(parts))
+
+
+def _left_out(count: int, options: argparse.Namespace) -> list[str]:
+    said = counted(count, "hit does not fit", "hits do not fit")
+    return [f"{said} into {options.max_tokens} tokens"] if count else []
 
 
 def hit_of(found: Recalled, commit: str) -> dict[str, Any]:

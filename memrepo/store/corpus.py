@@ -85,6 +85,17 @@ class IndexCorpus:
         ).fetchone()
         return int(row[0])
 
+    def holding(self, found: Sequence[str]) -> set[tuple[str, str, str]]:
+        """Return id, path and blob of each memory that holds all of the terms, in any part."""
+        asked = f"""SELECT DISTINCT m.id, m.path, m.blob
+            FROM words JOIN memory AS m ON m.number = words.rowid
+            WHERE words MATCH ? AND {self._limits.condition}"""  # noqa: S608 - as above
+        held = (
+            set(self._base.execute(asked, (expression([term]), *self._limits.values)))
+            for term in found
+        )
+        return set.intersection(*held)
+
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
         """Return the documents whose day lies in one of some spans of days, the newest first."""
         within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(spans))

@@ -127,6 +127,17 @@ class Index:
 
         return self._asked(proposed)
 
+    def holding(self, asked: Sequence[str], only: Filter) -> list[Match]:
+        """Return every memory that holds all of the words, by path and without a score."""
+        found = query_terms(" ".join(asked))
+        if not found:
+            return []
+        held = self._asked(lambda base: IndexCorpus(base, only.limits).holding(found))
+        return [
+            Match(id=id_, path=path, blob=blob, score=0.0)
+            for id_, path, blob in sorted(held, key=lambda row: row[1])
+        ]
+
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
         """Return for each filter how many memories hold any of the words."""
         found = query_terms(" ".join(asked))

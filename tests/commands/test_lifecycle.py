@@ -420,9 +420,58 @@ def test_nothing_found_names_the_three_reasons(small_repo: Path) -> None:
     assert len([line for line in said.splitlines() if line.startswith("- ")]) == 3
 
 
-@pytest.mark.parametrize("words", [["zebra"], ["a", "b", "c", "d", "e", "f"]])
-def test_a_layered_search_takes_two_to_five_words(small_repo: Path, words: list[str]) -> None:
-    assert memrepo(small_repo, "search", "--layered", *words).exit == 2
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["zebra"], 2), (["the", "zebra"], 2), (["did", "we", "see", "a", "zebra", "there"], 0),
+     (["oak", "elm", "ash", "yew", "fir", "fig"], 2)],
+)  # fmt: skip
+def test_a_layered_search_takes_two_to_five_words_that_say_something(
+    small_repo: Path, words: list[str], code: int
+) -> None:
+    assert memrepo(small_repo, "search", "--layered", *words).exit == code
+
+
+@pytest.mark.parametrize(
+    "option", ["--type=fact", "--status=archived", "--at=HEAD", "--valid-at=2026-03-01"]
+)
+def test_what_a_layered_search_cannot_heed_is_refused(small_repo: Path, option: str) -> None:
+    refused = memrepo(small_repo, "search", "--layered", "zebra", "crossing", option)
+    assert refused.exit == 2
+    assert option.partition("=")[0] in refused.error["message"]
+
+
+def test_a_layered_search_heeds_tags_forms_of_words_and_its_bound(small_repo: Path) -> None:
+    mine = done(
+        small_repo, "add", "The zebra crossing is closed.", "--type", "note", "--tag", "road"
+    )
+    noted(small_repo, "Zebras were crossing the river.")
+    argv = ("search", "--layered", "zebras", "crossings", "--tag", "road")
+    assert [h["id"] for h in done(small_repo, *argv, "--no-touch")["hits"]] == [mine]
+    # What was not handed over was not retrieved, and was found all the same.
+    tight = done(small_repo, *argv, "--max-tokens", "2")
+    assert (tight["hits"], tight["count"], tight["left_out"]) == ([], 1, 1)
+    assert not (small_repo / ".git" / "memrepo" / "access.jsonl").exists()
+    said = memrepo(small_repo, *argv, "--max-tokens", "2", as_json=False).out
+    assert "tier hot" in said
+    assert "1 hit does not fit into 2 tokens" in said
+
+
+def test_a_layered_search_looks_at_every_note_that_holds_the_words(small_repo: Path) -> None:
+    far = noted(small_repo, "The zebra crossing" + " and another matter" * 200 + " is Ruth's.")
+    found = done(small_repo, "search", "--layered", "zebra", "ruth")
+    assert [h["id"] for h in found["hits"]] == [far]
+
+
+def test_nothing_found_says_what_else_holds_the_words(small_repo: Path) -> None:
+    noted(small_repo, "The zebra is fed.")
+    added(small_repo, "The zebra crossing is closed.")
+    found = done(small_repo, "search", "--layered", "zebra", "crossing")
+    assert (found["hits"], found["partly"], found["others"]) == ([], 1, 1)
+    said = memrepo(small_repo, "search", "--layered", "zebra", "crossing", as_json=False).out
+    assert said.endswith(
+        "1 note holds some of the words (`memrepo search --type note`)\n"
+        "1 other memory holds them all (`memrepo search`)\n"
+    )
 
 
 def test_a_forgotten_note_that_is_found_is_recovered(small_repo: Path) -> None:

@@ -6,6 +6,7 @@ patched: what dies is the program as it is.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from typing import Any
 import driving
 
 from memrepo import cli
+from memrepo.store.clone import NAME as CLONE
 
 KILLED = 137
 WRITING_GIT = {
@@ -96,6 +98,20 @@ def command(where: Path, *argv: str, now: str) -> Callable[[], object]:
     return lambda: cli.main(["-C", str(where), "--now", now, "-q", *argv])
 
 
+def copied(place: Path, to: Path) -> Path:
+    """Copy a place; the repository in it is told that it is the same clone still.
+
+    Else it would take a new id, and the segments of its ledger would be another clone's to unite.
+    """
+    shutil.copytree(place, to, symlinks=True)
+    common = to / "repo" / ".git"
+    known = common / "memrepo" / CLONE
+    if known.exists():
+        found = {**json.loads(known.read_bytes()), "inode": common.stat().st_ino}
+        known.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    return to
+
+
 def deaths(
     place: Path, scratch: Path, *argv: str, now: str, step: int = 1
 ) -> Iterator[tuple[int, Path]]:
@@ -105,8 +121,7 @@ def deaths(
     """
     last: dict[str, bytes] = {}
     for turn in range(1, 500, step):
-        copy = scratch / f"{turn}"
-        shutil.copytree(place, copy, symlinks=True)
+        copy = copied(place, scratch / f"{turn}")
 
         def act(where: Path = copy / "repo", turn: int = turn) -> None:
             die_at(turn)

@@ -226,14 +226,12 @@ def test_a_process_killed_in_a_flush_loses_no_access(
 ) -> None:
     monkeypatch.setattr(ledgers, "COMPACT_AT", 2)
     with opened(place / "repo") as ledger:
-        for at in range(3):
+        for at in range(4):  # the third unites, the one that dies unites again
             ledger.record([event(at)], NOW)
             ledger.flush(NOW)
     seen = 0
     for turn in range(1, 40):
-        copy = tmp_path / str(turn) / "repo"
-        # The inode differs: a copied clone is another clone, so the record and its flush are ours.
-        shutil.copytree(place / "repo", copy, symlinks=True)
+        copy = crashing.copied(place, tmp_path / str(turn)) / "repo"
         with opened(copy) as ledger:
             ledger.record([event(10)], NOW)
 
@@ -243,11 +241,13 @@ def test_a_process_killed_in_a_flush_loses_no_access(
                 ledger.flush(NOW)
 
         killed = crashing.fork(act) == crashing.KILLED
-        assert total(copy) == 4
+        assert total(copy) == 5
         with opened(copy) as ledger:
             ledger.flush(NOW)
-        assert total(copy) == 4
+        assert total(copy) == 5
         driving.assert_sound(copy)
+        with opened(copy) as ledger:
+            assert len(ledger.blobs(ledger.tip())) == 1, "they were not united"
         if not killed:
             break
         seen += 1

@@ -29,6 +29,7 @@ from memrepo.core.memory import TYPES, Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.policies.terms import query_terms
 from memrepo.store.index import Filter
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
@@ -65,6 +66,8 @@ class Hit:
     type: str
     title: str
     text: str
+    truncated: bool
+    """Whether `text` is the part that answers, where the whole exceeds `max_tokens`."""
     score: float
     parts: Mapping[str, float]
     status: str
@@ -143,7 +146,8 @@ class OpenRepository:
         here = self._at_head()
         there = desk_at(here, at or "")
         found = recall(there, index_of(there, past=bool(at)), [query], only, session.now)
-        told, _ = bounded([hit_of(one, there.tree.commit) for one in found], max_tokens)
+        every = [hit_of(one, there.tree.commit) for one in found]
+        told, _ = bounded(every, max_tokens, query_terms(query))
         sources = {one.memory.id: one.memory.sources for one in found}
         hits = [Hit(**{**hit, "sources": sources[hit["id"]]}) for hit in told]
         self._touch(here, session, [hit.id for hit in hits[:HITS]], touched=touch and not at)

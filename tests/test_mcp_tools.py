@@ -279,10 +279,23 @@ def test_limit_and_max_tokens_are_true_bounds(repo: Path) -> None:
     assert cut.data["truncated"] is True
 
 
+def test_of_a_long_text_the_part_that_answers_is_told(repo: Path) -> None:
+    day = [f"- Ana cleaned shelf {n} of the store." for n in range(40)]
+    day[30] = "- Bo keeps the spare key behind the clock."
+    done(repo, "add", "\n".join(day), "--type", "note", "--title", "A day")
+    reply = good(repo, "memory_search", query="where is the spare key")
+    (hit,) = reply.data["hits"]
+    assert hit["truncated"] is True
+    assert "behind the clock" in hit["text"]
+    assert "behind the clock" in reply.text
+    assert "shelf 2 " not in hit["text"]
+    assert len(good(repo, "memory_get", id=hit["id"]).data["text"]) > len("\n".join(day))
+
+
 def test_only_what_was_handed_over_counts_as_retrieved(repo: Path) -> None:
     ids = [good(repo, "memory_store", text=f"Tea {n} " + "x" * 900, reason="r").data["id"]
            for n in range(2)]  # fmt: skip
-    hits = good(repo, "memory_search", query="tea", max_tokens=400).data["hits"]
+    hits = good(repo, "memory_search", query="tea", max_tokens=300).data["hits"]
     assert hits == []
     counts = [done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] for id_ in ids]
     assert counts == [0, 0]

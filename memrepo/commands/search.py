@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -20,12 +21,16 @@ from memrepo.commands.when import (
 from memrepo.core.ids import visible
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
+from memrepo.policies.excerpts import excerpt
 from memrepo.policies.ranking import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
 from memrepo.store.index import Filter, Index
 
 CHARS_PER_TOKEN = 4
+EXCERPT = 600
+"""Characters of a long text that are handed over where the whole is too much."""
+_LINE = 200
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,13 +93,18 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         why = "" if hits else _why_nothing(index, options, only)
         head = heading(desk, options.at, options.valid_at)
         every = len(hits)
-        hits, tokens = bounded(hits, options.max_tokens)
+        asked = query_terms(" ".join(options.words))
+        hits, tokens = bounded(hits, options.max_tokens, asked)
         touch(now, session, options, [hit["id"] for hit in hits[:HITS]])
     data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
     data |= {"archived": archived, "left_out": every - len(hits), "why": why}
     parts = [
         *(["\n".join(head)] if head else []),
-        *((_text(hit, explain=options.explain) for hit in hits) if hits else [_nothing(why)]),
+        *(
+            (_text(hit, asked, explain=options.explain) for hit in hits)
+            if hits
+            else [_nothing(why)]
+        ),
     ]
     parts += _left_out(every - len(hits), options)
     if archived:
@@ -135,7 +145,8 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
         found = layered(desk, index, options.words, only, session.now, _weights(desk, options))
         commit = desk.tree.commit
         every = [hit_of(one, commit) for one in found.hits]
-        hits, tokens = bounded(every, options.max_tokens)
+        asked = query_terms(words)
+        hits, tokens = bounded(every, options.max_tokens, asked)
         touch(desk, session, options, [hit["id"] for hit in hits])
     recovered = found.tier == "forgotten" and bool(hits) and not options.no_touch
     data = {
@@ -146,7 +157,7 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
     if not every:
         return Answer(data=data, text=found.told(words))
     parts = [f"tier {found.tier}, confidence {every[0]['answer_confidence']}"]
-    parts += [_text(hit, explain=options.explain) for hit in hits]
+    parts += [_text(hit, asked, explain=options.explain) for hit in hits]
     parts += _left_out(len(every) - len(hits), options)
     if found.tier == "gist":
         parts.append("these are gists: `memrepo show ID` has the original")
@@ -165,7 +176,7 @@ def hit_of(found: Recalled, commit: str) -> dict[str, Any]:
     memory = found.memory
     return {
         "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
-        "text": found.text, "score": found.score, "parts": dict(found.parts),
+        "text": found.text, "truncated": False, "score": found.score, "parts": dict(found.parts),
         "status": memory.status, "standing": memory.standing, "tier": found.tier,
         "expired": found.over, "trust": trust_of(memory),
         "answer_confidence": found.answer_confidence,
@@ -223,24 +234,39 @@ def _title(memory: Memory) -> str:
     return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
 
 
-def bounded(hits: list[dict[str, Any]], limit: int | None) -> tuple[list[dict[str, Any]], int]:
+def shortened(hit: dict[str, Any], asked: Collection[str]) -> dict[str, Any]:
+    """Return a hit of a long text with the part that answers, and say so in `truncated`."""
+    text = excerpt(hit["text"], asked, EXCERPT)
+    return hit if text == hit["text"] else {**hit, "text": text, "truncated": True}
+
+
+def bounded(
+    hits: list[dict[str, Any]], limit: int | None, asked: Collection[str]
+) -> tuple[list[dict[str, Any]], int]:
     """Keep the hits whose texts together stay within `limit` tokens (a token is four characters).
 
-    One that does not fit gives way to shorter ones behind it.
+    Where the whole of a long text does not fit, the part that holds most of the terms `asked` is
+    kept; a hit that does not fit so either gives way to shorter ones behind it.
     """
     kept, total = [], 0
-    for hit in hits:
-        cost = -(-len(hit["text"]) // CHARS_PER_TOKEN)
+    for whole in hits:
+        hit, cost = whole, _cost(whole)
         if limit is not None and total + cost > limit:
-            continue
+            hit = shortened(whole, asked)
+            cost = _cost(hit)
+            if total + cost > limit:
+                continue
         kept.append(hit)
         total += cost
     return kept, total
 
 
-def _text(hit: dict[str, Any], *, explain: bool = False) -> str:
-    body = " ".join(visible(hit["text"]).split())
-    body = body if len(body) <= 200 else body[:199].rstrip() + "…"
+def _cost(hit: dict[str, Any]) -> int:
+    return -(-len(hit["text"]) // CHARS_PER_TOKEN)
+
+
+def _text(hit: dict[str, Any], asked: Collection[str], *, explain: bool = False) -> str:
+    body = " ".join(visible(excerpt(hit["text"], asked, _LINE)).split())
     flags = "".join(
         f", {hit[key]}" for key, usual in (("status", "active"), ("standing", "resolved"))
         if hit[key] != usual

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from memrepo.commands.cron_prompts import agent_snippet
@@ -14,9 +15,10 @@ from memrepo.commands.single import write_arguments
 from memrepo.commands.timetable import timetable
 from memrepo.commands.touching import CURRENT
 from memrepo.commands.waiting import all_waiting, requests_waiting
-from memrepo.core.access import SESSION, Event, seconds
+from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
+from memrepo.core.times import EARLIEST
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.nomination import Candidate, nominated
@@ -114,6 +116,7 @@ def context(
         if m.is_note
         and effective(m, accesses.of(m.id), session.now, rules.tiers) == "hot"
     ]  # fmt: skip
+    notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
     if audience == "shared":
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
@@ -127,6 +130,12 @@ def context(
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
     return pack(hot, notes, waiting, max_tokens), hot, notes, waiting
+
+
+def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:
+    """Return what orders notes: the last touch, then the day they tell of, then the id."""
+    told = max((s.captured for s in note.sources), default="")
+    return (accesses.of(note.id).last or note.time("created") or EARLIEST, told, note.id)
 
 
 def _end(first: Desk, session: Session, options: argparse.Namespace) -> Answer:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, assert_never
 
@@ -15,10 +15,10 @@ from memrepo.core.fields import ListOf
 from memrepo.core.memory import STATUSES, Link, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME, FIELDS, Field
 from memrepo.core.spelling import inline
+from memrepo.core.times import EARLIEST
 
 CLOCK_SLACK = timedelta(minutes=10)
 """How far a stamp may lie past its commit date before that date stands for it."""
-NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 _RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)}
 
@@ -55,7 +55,7 @@ def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, dat
     at, committed = stamp.at, origin.committed
     if committed is not None and (at is None or at > committed + CLOCK_SLACK):
         at = committed
-    return human, at or NEVER, repr((sorted(memory.fields.items()), memory.body, memory.path))
+    return human, at or EARLIEST, repr((sorted(memory.fields.items()), memory.body, memory.path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

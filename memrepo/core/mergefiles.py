@@ -25,9 +25,10 @@ from typing import Literal, TypeAlias
 from memrepo.core import corrections, header
 from memrepo.core.layout import Layout
 from memrepo.core.lines import dominant_end, split_lines, unix
-from memrepo.core.mergefields import NEVER, Origin, Stamps
+from memrepo.core.mergefields import Origin, Stamps
 from memrepo.core.problems import Problem
 from memrepo.core.text3 import merge_text
+from memrepo.core.times import EARLIEST
 from memrepo.core.tombstones import (
     is_tombstone,
     join_tombstones,
@@ -118,14 +119,14 @@ _Weight = tuple[bool, datetime, int, bytes]
 
 
 def _age(data: bytes, origin: Origin) -> _Weight:
-    return origin.person, origin.committed or NEVER, 0, data
+    return origin.person, origin.committed or EARLIEST, 0, data
 
 
 def _evidence(data: bytes, _: Origin) -> _Weight:
     """Weigh a candidate by the number of its sources, then by its bytes."""
     entries = {e.key: e.value for e in header.split(data, "").entries}
     sources = entries.get("sources", [])
-    return False, NEVER, len(sources) if isinstance(sources, list) else 0, data
+    return False, EARLIEST, len(sources) if isinstance(sources, list) else 0, data
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes, fits: Callable[[str], bool]) -> JoinedFile:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
+EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
+"""What comes before every moment: it stands for one that is not known where moments are ordered."""
 _TIME = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?"
 )

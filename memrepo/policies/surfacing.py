@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
-from memrepo.core.times import format_time
+from memrepo.core.times import EARLIEST, format_time
 
 WEIGHTS: Mapping[str, int] = MappingProxyType(
     {"contested": 3, "unresolved": 2, "retire_candidate": 1}
 )
 MOST_DAYS, MOST_SOURCES, MOST_RECURRENCE = 14, 5, 10
 TEXT_LIMIT = 240
-_OLDEST = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,4 +71,4 @@ def _scored(memory: Memory, now: datetime) -> Surfaced:
 
 
 def _rank(found: Surfaced) -> tuple[float, datetime, str]:
-    return (-found.score, changed_at(found.memory) or _OLDEST, found.memory.id)
+    return (-found.score, changed_at(found.memory) or EARLIEST, found.memory.id)

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Literal
 
 from memrepo.core.memory import Memory
 from memrepo.core.moments import extent
-from memrepo.core.times import format_time
+from memrepo.core.times import EARLIEST, format_time
 
 Bound = Literal["", "valid_from", "valid_until", "successor", "superseded_at", "predecessor",
                 "unknown"]  # fmt: skip
-_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,4 +103,4 @@ def _ends(
     if len(dated) == len(successors) > 0:
         return
     when = memory.time("superseded_at")
-    yield (when, "superseded_at") if when else (_NEVER, "unknown")
+    yield (when, "superseded_at") if when else (EARLIEST, "unknown")

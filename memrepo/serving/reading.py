@@ -23,6 +23,7 @@ from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import fold
 from memrepo.core.times import format_time
 from memrepo.policies.graph import Reached
+from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
 from memrepo.serving.calls import Call
 from memrepo.serving.replies import Reply, listing, longest, place, told
@@ -48,7 +49,8 @@ def search(call: Call) -> Reply:
         index = index_of(there, past=bool(at))
         found = recall(there, index, [call.get("query")], only, call.session.now)
         commit = there.tree.commit
-        hits = [told(hit_of(one, commit), score=round(one.score, 3)) for one in found]
+        asked = query_terms(call.get("query"))
+        hits = [told(hit_of(one, commit), asked, score=round(one.score, 3)) for one in found]
         reply = listing(hits, commit, _bound(call))
         _touch(here, call.session, at, [hit["id"] for hit in reply.data["hits"][:HITS]])
     return reply

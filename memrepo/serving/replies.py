@@ -7,14 +7,16 @@ of the data; what stands outside is ids, numbers, dates, names of our own, and q
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 from memrepo.commands.quoting import span
+from memrepo.commands.search import shortened
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import counted, fold
+from memrepo.policies.excerpts import excerpt
 from memrepo.views.context import CHARS_PER_TOKEN, HEAD, fenced
 
 LINE = 200
@@ -52,22 +54,29 @@ class Piece:
     line: str
 
 
-def told(hit: Mapping[str, Any], **more: Any) -> Piece:
-    """Return a hit of recall (`hit_of`) as a tool tells of it."""
+def told(hit: dict[str, Any], asked: Collection[str] = (), **more: Any) -> Piece:
+    """Return a hit of recall (`hit_of`) as a tool tells of it.
+
+    Of a long text it tells the part that holds most of the terms `asked`.
+    """
+    hit = shortened(hit, asked)
     note = hit["type"] == "note" and hit["tier"] not in ("gist", "forgotten")
-    text = f"{hit['title']}\n{hit['text']}" if note else hit["text"]
+    shown = excerpt(hit["text"], asked, LINE)
+    shown = f"{hit['title']}: {shown}" if note else shown
     source = max(hit["sources"], key=lambda s: s["captured"], default=None)
     found = {
         "id": hit["id"], "type": hit["type"], "status": hit["status"],
         "standing": hit["standing"], "trust": hit["trust"],
         "confidence": hit["answer_confidence"], **more,
     }  # fmt: skip
+    if hit["truncated"]:
+        found["truncated"] = True
     if source is not None:
         found["source"] = place(source["resource"], source["lines"])
         found["captured"] = source["captured"]
     about = (hit["type"], hit["trust"], found.get("captured"), found.get("relation"))
-    line = f"{hit['id']} ({', '.join(filter(None, about))}): {fold(text, LINE)}"
-    return Piece(data={**found, "text": fenced(text)}, line=line)
+    line = f"{hit['id']} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
+    return Piece(data={**found, "text": fenced(hit["text"])}, line=line)
 
 
 def place(resource: str, lines: Sequence[int]) -> str:

@@ -22,6 +22,7 @@ from memrepo.core.ids import digest
 from memrepo.core.messages import fold
 from memrepo.core.secrets import redact
 from memrepo.core.times import format_time, parse_time
+from memrepo.policies.terms import query_terms
 from memrepo.serving.calls import Call
 from memrepo.serving.replies import listing, told
 from memrepo.store.index import Filter
@@ -72,7 +73,8 @@ def _offer(session: Session, prompt: str) -> str:
     with opened(session) as desk:
         found = recall(desk, index_of(desk), [words], Filter(limit=OFFERS), session.now)
         best = max((one.score for one in found), default=0.0)
-        near = [told(hit_of(one, desk.tree.commit)) for one in found if one.score >= best / 2]
+        asked, commit = query_terms(words), desk.tree.commit
+        near = [told(hit_of(one, commit), asked) for one in found if one.score >= best / 2]
         reply = listing(near, desk.tree.commit, OFFER_TOKENS)
     return reply.text if reply.data["hits"] else ""
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memrepo.core.ids import visible
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Gist, Memory
+from memrepo.policies.gists import gist_of
 from memrepo.views.hot import condensed
 
 CHARS_PER_TOKEN = 4
@@ -38,17 +39,18 @@ def pack(
 ) -> Packed:
     """Pack warnings, hot memories and hot notes, in this order, until the budget is reached.
 
-    The whole stands in a fence that none of it can close, under a line that says what it is.
+    A note that does not fit whole is there with its gist, if that fits. The whole stands in a
+    fence that none of it can close, under a line that says what it is.
     """
-    pieces = [f"warning: {_line(w)}" for w in warnings]
-    pieces += [f"- {condensed(m)} ({m.layer}, {m.id})" for m in hot]
-    pieces += [_note(note) for note in notes]
+    pieces: list[tuple[str, ...]] = [(f"warning: {_line(w)}",) for w in warnings]
+    pieces += [(f"- {condensed(m)} ({m.layer}, {m.id})",) for m in hot]
+    pieces += [(_note(note), _gist(note)) for note in notes]
     room, kept = max_tokens * CHARS_PER_TOKEN - len(HEAD) - 20, []
-    for piece in pieces:
-        if len(piece) + 1 > room:
-            continue
-        room -= len(piece) + 1
-        kept.append(piece)
+    for sizes in pieces:
+        piece = next((text for text in sizes if len(text) < room), None)
+        if piece is not None:
+            room -= len(piece) + 1
+            kept.append(piece)
     text = _block(kept)
     while len(text) > max_tokens * CHARS_PER_TOKEN:
         kept.pop()  # a fence grows with the ticks inside
@@ -63,9 +65,19 @@ def _block(pieces: Sequence[str]) -> str:
 
 
 def _note(note: Memory) -> str:
-    title = _line(note.text("title")) or note.slug
     body = "\n".join(f"  {line}" for line in visible(note.body).split("\n"))
-    return f"note {title} ({note.id}):\n{body}"
+    return f"{_head(note)}:\n{body}"
+
+
+def _gist(note: Memory) -> str:
+    gist: Gist = note.fields.get("gist") or gist_of(note)
+    return f"{_head(note)}, its gist: {_line(gist.summary)}"
+
+
+def _head(note: Memory) -> str:
+    day = max((s.captured for s in note.sources), default="")[:10]
+    about = ", ".join(filter(None, (day, note.id)))
+    return f"note {_line(note.text('title')) or note.slug} ({about})"
 
 
 def _line(text: str) -> str:

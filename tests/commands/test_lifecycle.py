@@ -236,6 +236,15 @@ def test_a_session_starts_with_what_is_hot_in_a_fence(small_repo: Path) -> None:
     assert shared["hot"] == []
 
 
+def test_the_newest_note_comes_first_and_one_that_was_read_before_it(small_repo: Path) -> None:
+    told = {n.id: max(s.captured for s in n.sources) for n in notes(small_repo)}
+    found = done(small_repo, "session", "start")["notes"]
+    assert [told[id_] for id_ in found] == sorted(told.values(), reverse=True)
+    done(small_repo, "show", found[-1], now=after(minutes=1))
+    again = done(small_repo, "session", "start", now=after(minutes=2))["notes"]
+    assert again == [found[-1], *found[:-1]]
+
+
 def test_a_context_keeps_to_its_budget(small_repo: Path) -> None:
     for number in range(5):
         done(small_repo, "promote", added(small_repo, f"Long word {'x' * 100} {number}."))
@@ -243,6 +252,18 @@ def test_a_context_keeps_to_its_budget(small_repo: Path) -> None:
     assert found["tokens"] <= 100
     assert found["left_out"] > 0
     assert done(small_repo, "session", "start", "--max-tokens", "5")["context"] == ""
+
+
+def test_a_note_that_does_not_fit_is_there_with_its_gist(small_repo: Path) -> None:
+    day = "\n".join(f"- Tray {n} was put on shelf {n} of the cold store." for n in range(60))
+    id_ = done(small_repo, "add", day, "--type", "note", "--title", "Trays")["id"]
+    context = done(small_repo, "session", "start", "--max-tokens", "300")["context"]
+    (line,) = [line for line in context.splitlines() if id_ in line]
+    assert line.startswith("note Trays (")
+    assert "its gist: Tray 0 was put on shelf 0" in line
+    whole = done(small_repo, "session", "start", "--max-tokens", "3000")["context"]
+    assert "its gist" not in whole
+    assert "Tray 59" in whole
 
 
 def test_an_end_keeps_what_was_counted(small_repo: Path) -> None:

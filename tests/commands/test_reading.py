@@ -272,6 +272,21 @@ def test_a_hit_too_long_for_the_limit_gives_way_and_is_counted(small_repo: Path)
     assert answer["left_out"] == 1
 
 
+def test_of_a_long_hit_the_part_that_answers_is_shown(small_repo: Path) -> None:
+    day = [f"- The bench {n} was painted once more." for n in range(60)]
+    day[40] = "- The zeppelin landed on the roof."
+    done(small_repo, "add", "\n".join(day), "--type", "note")
+    said = memrepo(small_repo, "search", "zeppelin", as_json=False).out
+    assert "  … - The zeppelin" in said
+    assert "zeppelin landed on the roof" in said
+    (whole,) = done(small_repo, "search", "zeppelin")["hits"]
+    assert whole["truncated"] is False
+    (part,) = done(small_repo, "search", "zeppelin", "--max-tokens", "150")["hits"]
+    assert part["truncated"] is True
+    assert "zeppelin landed on the roof" in part["text"]
+    assert len(part["text"]) <= 600 < len(whole["text"])
+
+
 def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(
     small_repo: Path,
 ) -> None:

@@ -1,0 +1,66 @@
+"""Which part of a long text answers a question: the sentences that hold most of its words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+
+from memrepo.policies.chunking import sentences
+from memrepo.policies.terms import terms
+
+MARK = "…"
+_GAP = f" {MARK} "
+
+
+def excerpt(text: str, asked: Collection[str], most: int) -> str:
+    """Return the part of a text, at most `most` characters, that holds most of what is asked.
+
+    `asked` are search terms (`terms.query_terms`). The part is a run of whole sentences, a list
+    item counting as one; a word weighs the less the more sentences hold it, and of equal parts
+    the first is taken. What stands around it fills the room. A mark shows where text is missing;
+    a sentence that is itself too long is cut at its end. A text that fits is returned as it is.
+    """
+    if len(text) <= most:
+        return text
+    spans = sentences(text)
+    room = most - 2 * len(_GAP)
+    if room <= 0 or not spans:
+        return text[:most]
+    first, last = _best(text, spans, frozenset(asked), room)
+    first, last = _filled(spans, first, last, room)
+    start, end = spans[first][0], spans[last][1]
+    part = text[start:end]
+    cut = len(part) > room
+    part = part[:room].rstrip() if cut else part
+    before = MARK + " " if first else ""
+    after = MARK if cut else f" {MARK}" if last + 1 < len(spans) else ""
+    return f"{before}{part}{after}"
+
+
+def _best(
+    text: str, spans: list[tuple[int, int]], asked: frozenset[str], room: int
+) -> tuple[int, int]:
+    """Return first and last sentence of the shortest run that fits and weighs most."""
+    held = [asked.intersection(terms(text[start:end])) for start, end in spans]
+    spread = Counter(term for terms_ in held for term in terms_)
+    best, found = (0.0, 0), (0, 0)
+    for first in range(len(spans)):
+        seen: set[str] = set()
+        for last in range(first, len(spans)):
+            if last > first and spans[last][1] - spans[first][0] > room:
+                break
+            seen |= held[last]
+            weight = round(sum(1 / spread[term] for term in sorted(seen)), 6)
+            value = (weight, spans[first][0] - spans[last][1])
+            if weight and value > best:
+                best, found = value, (first, last)
+    return found
+
+
+def _filled(spans: list[tuple[int, int]], first: int, last: int, room: int) -> tuple[int, int]:
+    """Widen a run by the sentences behind it, then by those before it, as far as they fit."""
+    while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= room:
+        last += 1
+    while first and spans[last][1] - spans[first - 1][0] <= room:
+        first -= 1
+    return first, last

@@ -462,9 +462,7 @@ def test_what_a_layered_search_cannot_heed_is_refused(small_repo: Path, option: 
 
 
 def test_a_layered_search_heeds_tags_forms_of_words_and_its_bound(small_repo: Path) -> None:
-    mine = done(
-        small_repo, "add", "The zebra crossing is closed.", "--type", "note", "--tag", "road"
-    )
+    mine = added(small_repo, "The zebra crossing is closed.", "--type", "note", "--tag", "road")
     noted(small_repo, "Zebras were crossing the river.")
     argv = ("search", "--layered", "zebras", "crossings", "--tag", "road")
     assert [h["id"] for h in done(small_repo, *argv, "--no-touch")["hits"]] == [mine]

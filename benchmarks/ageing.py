@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, filled, memories
 from memrepo.core.times import format_time
-from memrepo.policies.archive import ArchiveRules
+from memrepo.policies.rules import ArchiveRules
 
 MOVED = 10
 TIMES = 10

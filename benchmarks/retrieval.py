@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.recall import ADVERSARIAL, Question, evidence_of, index_of
 from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.ranking import Weights
+from memrepo.policies.rules import Weights
 from memrepo.store.index import Filter, Index
 
 GRID: Mapping[str, Sequence[float]] = {

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, cast
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Any, cast
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judging import Profile
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.keys import MORE, Key, chunks_of, rules_of, weights_of
-from memrepo.policies.cadence import CADENCES, Cadence
-from memrepo.policies.chunking import ChunkRules
-from memrepo.policies.compression import CompressionRules
-from memrepo.policies.lexicon import Lexicon, lexicon
-from memrepo.policies.ranking import Weights
-from memrepo.policies.upkeep import Rules
+from memrepo.policies.rules import CADENCES, Cadence, Rules, Weights
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 from memrepo.values import read_value
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from memrepo.core.judging import Profile
+    from memrepo.policies.chunking import ChunkRules
+    from memrepo.policies.compression import CompressionRules
+    from memrepo.policies.lexicon import Lexicon
 
 FORMAT = 1
 """The repository format this program reads and writes; a newer one is read only."""
@@ -142,6 +142,8 @@ class Config:
     @property
     def zone(self) -> ZoneInfo:
         """Return the zone in which times are shown."""
+        from zoneinfo import ZoneInfo
+
         return ZoneInfo(self.get("timezone"))
 
     @property
@@ -176,6 +178,8 @@ class Config:
     @property
     def lexicon(self) -> Lexicon:
         """Return the words by which texts are weighed, with those of the configuration."""
+        from memrepo.policies.lexicon import lexicon
+
         return lexicon(self.get("importance.words"))
 
     @property
@@ -191,6 +195,8 @@ class Config:
     @property
     def compression(self) -> CompressionRules:
         """Return when runs compress memories, and which never."""
+        from memrepo.policies.compression import CompressionRules
+
         return CompressionRules(
             enabled=self.get("compression.enabled"), trigger=self.get("compression.trigger"),
             keep=self.get("compression.keep"), below=self.get("compression.below"),
@@ -253,6 +259,8 @@ def line_of(text: str, name: str) -> int:
 
 
 def _unknown(text: str, name: str) -> ConfigError:
+    import difflib
+
     near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.6)
     near = near or [k for k in BY_NAME if k.rpartition(".")[2] == name.rpartition(".")[2]][:1]
     return ConfigError(

@@ -6,21 +6,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.times import format_duration, parse_duration
-from memrepo.policies.archive import ArchiveRules
-from memrepo.policies.chunking import ChunkRules
-from memrepo.policies.decay import REFRESHED, TTLS, DecayRules, told_ttl
-from memrepo.policies.hotcache import HotRules
-from memrepo.policies.lexicon import LISTS
-from memrepo.policies.linking import LinkRules
-from memrepo.policies.merits import Merits
-from memrepo.policies.ranking import Weights
-from memrepo.policies.threads import GAP
-from memrepo.policies.tiers import TierRules
-from memrepo.policies.upkeep import Rules
+from memrepo.policies.rules import (
+    GAP,
+    LISTS,
+    REFRESHED,
+    TTLS,
+    ArchiveRules,
+    DecayRules,
+    HotRules,
+    Merits,
+    Rules,
+    TierRules,
+    Weights,
+)
+
+if TYPE_CHECKING:
+    from memrepo.policies.chunking import ChunkRules
+    from memrepo.policies.linking import LinkRules
 
 KeyKind = Literal[
     "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
@@ -41,7 +47,9 @@ class Key:
     words: tuple[str, ...] = ()
 
 
-_TTLS = MappingProxyType({c: NEVER if t is None else told_ttl(t) for c, t in TTLS.items()})
+_TTLS = MappingProxyType(
+    {name: NEVER if ttl is None else format_duration(ttl) for name, ttl in TTLS.items()}
+)
 LIFECYCLE: tuple[Key, ...] = (
     Key(name="run.pace_pct", kind="percent", default=5,
         doc="The share of all memories that one run may prune and archive; 20 it always may."),
@@ -137,6 +145,8 @@ MORE = (*CHECKS, *ENRICHMENT, *LIFECYCLE, *RECALL)
 
 def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
     """Return how long texts are cut, by the configuration."""
+    from memrepo.policies.chunking import ChunkRules
+
     return ChunkRules(
         target=get("chunking.target"), least=get("chunking.min"), overlap=get("chunking.overlap")
     )
@@ -144,6 +154,8 @@ def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
 
 def links_of(get: Callable[[str], Any]) -> LinkRules:
     """Return whether and how runs link memories, by the configuration."""
+    from memrepo.policies.linking import LinkRules
+
     return LinkRules(expand=get("links.expand"), most=get("links.most"))
 
 

@@ -7,12 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from memrepo.core.times import parse_duration
 from memrepo.keys import NEVER, Key
-from memrepo.policies.cadence import cron_problem
-from memrepo.policies.lexicon import LISTS, tokens
+from memrepo.policies.rules import LISTS
 
 PATTERN_LENGTH = 200
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
@@ -51,6 +49,8 @@ def is_zone(value: Any) -> bool:
     """Tell whether the tz database has a zone; the list of all zones takes long to read."""
     if not isinstance(value, str) or value.startswith(_NO_ZONES):
         return False
+    from zoneinfo import ZoneInfo
+
     try:
         ZoneInfo(value)
     except (KeyError, ValueError, OSError):
@@ -62,6 +62,8 @@ def _not_crons(found: Any) -> str:
     """Say what was expected where a list of cron expressions is none, or return an empty string."""
     if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
         return 'a list of cron expressions such as ["15 5 * * 1-5"]'
+    from memrepo.policies.cadence import cron_problem
+
     wrong = [f"{part!r}: {said}" for part in found if (said := cron_problem(part))]
     return f"cron expressions ({wrong[0]})" if wrong else ""
 
@@ -84,6 +86,8 @@ def _are_prices(value: Any) -> bool:
 
 def _are_texts(value: Any) -> bool:
     """Tell whether a value is a list of texts, each with a letter or digit."""
+    from memrepo.policies.lexicon import tokens
+
     return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import retrieval
 from benchmarks.recall import Question
-from memrepo.policies.ranking import Weights
+from memrepo.policies.rules import Weights
 
 
 def talk(name: str, *turns: str) -> dict[str, Any]:

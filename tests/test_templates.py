@@ -16,7 +16,7 @@ import yaml
 from memrepo.assets import asset
 from memrepo.config import BY_NAME, KEYS, PRICES, parse_config
 from memrepo.core.memory import HOMES
-from memrepo.policies.cadence import CADENCES
+from memrepo.policies.rules import CADENCES
 from memrepo.purify.sources import SourceRules
 
 VALUES = {

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memrepo.commands.judging import outside
+from memrepo.commands.outside import outside
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.config import KEYS, line_of
 from memrepo.store import settings

@@ -13,7 +13,7 @@ from typing import Any
 
 from memrepo.assets import asset
 from memrepo.commands.session import Desk
-from memrepo.policies.cadence import RunMode
+from memrepo.policies.rules import RunMode
 from memrepo.store import crontab
 
 _VERSION = re.compile(r"^Version (\d+)\.$", re.MULTILINE)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from memrepo.commands.outside import outside
 from memrepo.commands.session import Desk
-from memrepo.config import OUTSIDE, git_name, parse_outside
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Judge, Usage
-from memrepo.store import settings
-from memrepo.store.gitenv import user_config
 
 if TYPE_CHECKING:
     from memrepo.judges.budget import Limit
@@ -41,33 +38,6 @@ class Choice:
     max_usd: float | None = None
     max_tokens: int | None = None
     carried: Usage = field(default_factory=Usage)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """An outside setting's value and where it comes from."""
-
-    value: Any
-    origin: str
-
-
-def outside(desk: Desk) -> Mapping[str, Setting]:
-    """Return the settings that no repository may carry: this clone's first, then the person's."""
-    found: dict[str, Setting] = {}
-    path = user_config()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        text = ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotJudge(f"{path}: cannot be read: {error}") from error
-    for name, value in parse_outside(text, str(path)).items():
-        found[name] = Setting(value=value, origin=str(path))
-    here = settings.local(desk.store.repo)
-    for name in OUTSIDE:
-        if value := here.get(f"memrepo.{git_name(name)}"):
-            found[name] = Setting(value=value, origin=".git/config")
-    return found
 
 
 def judge_of(desk: Desk, choice: Choice) -> Judge:

@@ -16,7 +16,7 @@ from memrepo.commands.session import Desk
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.policies.gists import gist_of
-from memrepo.policies.ranking import Weights
+from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms, terms
 from memrepo.policies.tiers import TIERS
 from memrepo.store.index import Filter, Index

@@ -21,8 +21,8 @@ from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
-from memrepo.policies.hotcache import HotRules
 from memrepo.policies.nomination import Candidate, nominated
+from memrepo.policies.rules import HotRules
 from memrepo.policies.upkeep import AGEING, Upkeep, upkeep
 from memrepo.purify.holding import fingerprints
 from memrepo.purify.manifest import Recorded

@@ -7,26 +7,24 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memrepo.commands.judging import outside
 from memrepo.commands.session import Desk
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory
 from memrepo.core.times import format_time
 from memrepo.policies.decay import is_over, keeping
-from memrepo.policies.gists import gist_of
-from memrepo.policies.importance import importance_of
 from memrepo.policies.merits import Moment
-from memrepo.policies.ranking import Weights
+from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
-from memrepo.policies.upkeep import Rules
 from memrepo.store import embedding
-from memrepo.store.embedding import Embedder
 from memrepo.store.index import NAME, PAST, Filter, Index, Match
 from memrepo.store.indexing import Indexed
 from memrepo.store.ledger import ledger_of
+
+if TYPE_CHECKING:
+    from memrepo.store.embedding import Embedder
 
 EXPIRED = "expired"
 """What `--status` calls active memories past their time, pruned yet or not."""
@@ -54,7 +52,11 @@ class Recalled:
             return self.memory.body
         if self.tier == "forgotten" and "gist" not in self.memory.fields:
             return self.memory.body
-        gist: Gist = self.memory.fields.get("gist") or gist_of(self.memory)
+        gist: Gist | None = self.memory.fields.get("gist")
+        if gist is None:
+            from memrepo.policies.gists import gist_of
+
+            gist = gist_of(self.memory)
         tags = f"tags: {', '.join(gist.tags)}" if gist.tags else ""
         return "\n".join(filter(None, (gist.title, tags, gist.summary)))
 
@@ -105,9 +107,15 @@ def index_of(
     """Return the index that answers at a desk: with uncommitted edits, unless it is in the past."""
     store, config, tree = desk.store, desk.config, desk.tree
     lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
+
+    def importance(memory: Memory) -> float:
+        from memrepo.policies.importance import importance_of
+
+        return importance_of(memory, lexicon()).importance.score
+
     wanted = Indexed(
         tree=tree, chunking=config.chunking, words=repr(config.get("importance.words")),
-        importance=lambda memory: importance_of(memory, lexicon()).importance.score,
+        importance=importance,
         blob_id=store.work.blob_id, tick=tick,
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
     )  # fmt: skip
@@ -118,12 +126,16 @@ def index_of(
 
 def _model(desk: Desk) -> Embedder | None:
     """Return the model of the person's configuration, else the packaged one, loaded once."""
+    if not embedding.can_run():
+        return None
     folder = model_folder(desk)
     return _loaded(folder) if folder or embedding.is_installed() else None
 
 
 def model_folder(desk: Desk) -> str:
     """Return the folder of the model that this clone or the person chose, or an empty text."""
+    from memrepo.commands.outside import outside
+
     setting = outside(desk).get("dense.model")
     return str(desk.store.root / Path(str(setting.value)).expanduser()) if setting else ""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memrepo import __version__
-from memrepo.commands.judging import Setting, outside
+from memrepo.commands.outside import Setting, outside
 from memrepo.commands.session import Answer, Desk, Session, desk
 from memrepo.commands.timetable import (
     LAST,

@@ -20,7 +20,8 @@ from memrepo.commands.session import Desk
 from memrepo.commands.timetable import local_folder
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
-from memrepo.policies.cadence import MODES, RunMode, clock_times, plain
+from memrepo.policies.cadence import MODES, clock_times, plain
+from memrepo.policies.rules import RunMode
 from memrepo.store import crontab
 
 COMMAND_LIMIT = 990

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from memrepo.commands.layered import NotLayered, layered
 from memrepo.commands.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.touching import HITS, touch, touch_arguments
@@ -22,7 +21,7 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.policies.excerpts import excerpt
-from memrepo.policies.ranking import Weights
+from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
 from memrepo.store.index import Filter, Index
@@ -136,6 +135,8 @@ def _filter(desk: Desk, options: argparse.Namespace) -> Filter:
 
 
 def _layered(session: Session, options: argparse.Namespace) -> Answer:
+    from memrepo.commands.layered import NotLayered, layered
+
     for name in ("type", "status", "at", "valid_at"):
         if getattr(options, name):
             raise NotLayered(f"--{name.replace('_', '-')}")

@@ -18,8 +18,9 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.decay import prunable
+from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import moves
-from memrepo.policies.upkeep import Allowed, Rules
+from memrepo.policies.upkeep import Allowed
 from memrepo.store import history
 from memrepo.store.ledger import Ledger, ledger_of, unite
 from memrepo.store.lost import Lost, lost_files, removed_by

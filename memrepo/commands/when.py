@@ -6,18 +6,14 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from memrepo.commands.past import landings
 from memrepo.commands.session import Desk
-from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
-from memrepo.core.moments import asked
-from memrepo.core.state import State
-from memrepo.policies.validity import true_at
-from memrepo.store.gitenv import find_layout
-from memrepo.store.moments import commit_at
-from memrepo.store.tree import snapshot
+
+if TYPE_CHECKING:
+    from memrepo.core.state import State
 
 
 class NotYetSetUp(MemrepoError):
@@ -68,6 +64,12 @@ def desk_at(desk: Desk, word: str) -> Desk:
     """
     if not word:
         return desk
+    from memrepo.commands.past import landings
+    from memrepo.config import ConfigError, parse_config
+    from memrepo.store.gitenv import find_layout
+    from memrepo.store.moments import commit_at
+    from memrepo.store.tree import snapshot
+
     store = desk.store
     merge = landings(desk, [word]).get(word)
     commit = merge.commit if merge else ""
@@ -85,6 +87,8 @@ def desk_at(desk: Desk, word: str) -> Desk:
 
 def moment_of(desk: Desk, word: str) -> datetime:
     """Return the moment that `--valid-at` asks about; raises NotADate."""
+    from memrepo.core.moments import asked
+
     try:
         return asked(word, desk.config.zone)
     except ValueError as error:
@@ -93,6 +97,8 @@ def moment_of(desk: Desk, word: str) -> datetime:
 
 def true_then(desk: Desk, state: State, word: str) -> Mapping[str, Memory]:
     """Return the memories that held in the world at a date, whatever their status."""
+    from memrepo.policies.validity import true_at
+
     return true_at(state.memories, moment_of(desk, word), desk.config.zone)
 
 

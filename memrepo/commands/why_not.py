@@ -16,7 +16,7 @@ from memrepo.core.times import format_time
 from memrepo.policies.archive import archive_due
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
-from memrepo.policies.upkeep import Rules
+from memrepo.policies.rules import Rules
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 

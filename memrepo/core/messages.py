@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from memrepo.core.changes import BULK_OPS, Step, prints_of
 from memrepo.core.ids import visible
+
+if TYPE_CHECKING:
+    from memrepo.core.changes import Step
 
 SUBJECT_LENGTH = 72
 REASON_LENGTH = 500
@@ -49,6 +52,8 @@ def counted(count: int, one: str, many: str) -> str:
 
 def message(step: Step, context: Context) -> str:
     """Spell the commit message of a step."""
+    from memrepo.core.changes import BULK_OPS, prints_of
+
     subject = fold(f"{step.op}: {context.subject or step.what}", SUBJECT_LENGTH)
     trailers = [("Run", context.run)] if context.run else []
     trailers.append(("Op", step.op))

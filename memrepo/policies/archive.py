@@ -7,8 +7,7 @@ tree from there only by a person's decision.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Step, Update
@@ -16,15 +15,7 @@ from memrepo.core.memory import Hot, Memory
 from memrepo.core.times import format_duration, format_time
 from memrepo.policies.classes import class_of
 from memrepo.policies.hotcache import hot_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveRules:
-    """How long a memory idles before it rests, and how long until a person is asked about it."""
-
-    after: timedelta = timedelta(days=30)
-    demoted_after: timedelta = timedelta(days=60)
-    review_after: timedelta = timedelta(days=180)
+from memrepo.policies.rules import ArchiveRules
 
 
 def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime | None:

@@ -1,6 +1,6 @@
 """When runs are due: cron expressions in a zone, and the slots that reconciliation owns.
 
-Lineage: memory-purifier, cadence profiles (the expressions) and the reconciliation-window guard.
+Lineage: memory-purifier, the reconciliation-window guard.
 Deliberate differences: the guard reads any cron expression and not only day lists, counts 60
 minutes and not clock hours, and reaches over midnight. Cron's own rules, summer time included,
 are cronsim's, which follows Debian's cron.
@@ -9,18 +9,15 @@ are cronsim's, which follows Debian's cron.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
-from types import MappingProxyType
-from typing import Literal
 
 from cronsim import CronSim, CronSimError
 
-from memrepo.core.judging import Profile
+from memrepo.policies.rules import Cadence, RunMode
 
-RunMode = Literal["incremental", "reconciliation"]
 MODES: tuple[RunMode, ...] = ("reconciliation", "incremental")
 
 WINDOW = timedelta(hours=1)
@@ -28,26 +25,6 @@ WINDOW = timedelta(hours=1)
 SLACK = timedelta(minutes=5)
 """How late a scheduler may start a run that is still the one meant."""
 MOST_MISSED = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cadence:
-    """The cron expressions of both modes (five fields); an empty tuple: never."""
-
-    incremental: tuple[str, ...] = ()
-    reconciliation: tuple[str, ...] = ()
-
-    def of(self, mode: RunMode) -> tuple[str, ...]:
-        """Return the expressions of one mode."""
-        return self.incremental if mode == "incremental" else self.reconciliation
-
-
-CADENCES: Mapping[Profile, Cadence] = MappingProxyType({
-    "personal": Cadence(
-        incremental=("15 5 * * 1,2,4,5,6", "15 17 * * *"), reconciliation=("15 5 * * 3,0",)
-    ),
-    "business": Cadence(incremental=("15 13 * * 1,2,4,5,6",), reconciliation=("15 13 * * 3,0",)),
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

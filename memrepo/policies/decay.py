@@ -8,37 +8,23 @@ it; what may never be pruned is decided here and not by the class alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from types import MappingProxyType
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_duration, format_time, parse_time
 from memrepo.policies.classes import class_of
 from memrepo.policies.futuredates import future_date
+from memrepo.policies.rules import DecayRules
 
 _DAY = timedelta(days=1)
-TTLS: Mapping[str, timedelta | None] = MappingProxyType({
-    "permanent": None, "durable": 90 * _DAY, "normal": 14 * _DAY, "short": 2 * _DAY,
-    "ephemeral": timedelta(hours=4), "stable": 90 * _DAY, "active": 14 * _DAY, "session": _DAY,
-    "checkpoint": timedelta(hours=4),
-})  # fmt: skip
-REFRESHED = ("durable", "normal", "stable", "active")
 FLOOR = 0.1
 """Below this effective confidence recall is silent and a run prunes; exactly this stays."""
 _SOFT = 0.75
 _STEPS = 16
 _LEAST_STEP = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecayRules:
-    """Time to live by class (None: for ever), and the classes that a retrieval refreshes."""
-
-    ttl: Mapping[str, timedelta | None] = field(default_factory=lambda: TTLS)
-    refreshed: tuple[str, ...] = REFRESHED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

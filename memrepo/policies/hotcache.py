@@ -18,22 +18,11 @@ from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time, parse_time
-from memrepo.policies.decay import DecayRules, is_over, keeping
+from memrepo.policies.decay import is_over, keeping
+from memrepo.policies.rules import DecayRules, HotRules
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HotRules:
-    """How many bullets there are, and after how many sessions a memory comes or goes."""
-
-    budget: int = 30
-    sessions: int = 3
-    idle: int = 3
-    path: str = "MEMORY.md"
-    max_lines: int = 200
-    max_bytes: int = 24 * 1024
 
 
 def hot_of(memory: Memory) -> Hot | None:

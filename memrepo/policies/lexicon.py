@@ -14,11 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from memrepo.core.ids import normalise
+from memrepo.policies.rules import SIGNALS
 from memrepo.policies.terms import SPACELESS
 
-SIGNALS = ("critical", "high", "hedging", "personal", "specifics")
-LISTS = ("trivial", *SIGNALS, "stop")
-"""The lists of a language file; `importance.words` may add to each."""
 _TOKEN = re.compile(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
 _RUN = re.compile(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _NO_BLANKS = re.compile(f"[{SPACELESS}]")

@@ -23,18 +23,6 @@ _USUAL = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merits:
-    """How much each merit weighs beside what answers the question."""
-
-    recency: float = 0.2
-    """Share of the score; the rest is left to what answers the question."""
-    half_life: timedelta = timedelta(days=7)
-    access: float = 0.1
-    """What retrievals add at most."""
-    importance: float = 0.25
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
     """When a question is asked, and how often each memory had been retrieved by then."""
 

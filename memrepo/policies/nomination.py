@@ -14,7 +14,8 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time
-from memrepo.policies.tiers import TierRules, moves
+from memrepo.policies.rules import TierRules
+from memrepo.policies.tiers import moves
 
 WEEK, FORTNIGHT, EVER = (7, 3), (14, 5), 8
 """Days and retrievals within them, twice; then retrievals in all."""

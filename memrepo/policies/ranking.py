@@ -16,34 +16,15 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Protocol
 
-from memrepo.policies.merits import Merits, Moment, access, behind, importance, recency
+from memrepo.policies.merits import Moment, access, behind, importance, recency
 from memrepo.policies.questions import Question, Span
+from memrepo.policies.rules import Merits, Weights
 from memrepo.policies.terms import stems, stop_stems
 
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """What each signal may add; scores of the words are divided by their maximum first."""
-
-    k1: float = 1.0
-    b: float = 0.2
-    feedback: float = 0.15
-    neighbour: float = 0.3
-    second_neighbour: float = 0.2
-    thread: float = 0.3
-    subject: float = 0.3
-    date: float = 0.2
-    day: float = 0.2
-    other_subject: float = 0.95
-    """The subject's own best must reach this share of the best, or the question misnames it."""
-    meaning: float = 0.6
-    """Of vectors, where there is a model."""
-    merits: Merits = field(default_factory=Merits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,9 @@ from memrepo.policies.archive import archive_due
 from memrepo.policies.classes import class_of
 from memrepo.policies.decay import FLOOR, decays, is_over, is_protected, keeping
 from memrepo.policies.hotcache import hot_of, why_hot
+from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import TIERS, place_of
-from memrepo.policies.upkeep import Rules, upkeep
+from memrepo.policies.upkeep import upkeep
 
 DRAWS = 3
 """Retrievals of a session: as many as a search counts."""

@@ -17,11 +17,11 @@ from datetime import time as clock_time
 from memrepo.core.memory import Memory
 from memrepo.policies.graph import Graph
 from memrepo.policies.lexicon import Lexicon
+from memrepo.policies.rules import GAP
 from memrepo.policies.terms import SPACELESS
 from memrepo.policies.topics import rarity
 from memrepo.purify.dates import find_clock
 
-GAP = timedelta(minutes=30)
 UNTITLED = "Untitled Thread"
 _WORDS = 3
 _LETTERS = 4

@@ -10,33 +10,20 @@ the tree before it has stood there as forgotten for its full time. The tier forg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from memrepo.core.access import Access, moment
-from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_duration, format_time
-from memrepo.policies.gists import gist_of
+from memrepo.policies.rules import TierRules
+
+if TYPE_CHECKING:
+    from memrepo.core.changes import Step
 
 TIERS = ("hot", "warm", "gist", "forgotten")
 CONFIDENCE = {"hot": "high", "warm": "high", "gist": "medium", "forgotten": "very low"}
 """How sure an answer from a tier is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TierRules:
-    """Ages since the last touch at which a note moves, and how long it stays forgotten."""
-
-    warm_after: timedelta = timedelta(hours=3)
-    gist_after: timedelta = timedelta(days=7)
-    forgotten_after: timedelta = timedelta(days=14)
-    clean_after: timedelta = timedelta(days=30)
-
-    def after(self, tier: str) -> timedelta:
-        """Return the age at which a note enters a tier."""
-        ages = {"warm": self.warm_after, "gist": self.gist_after, "forgotten": self.forgotten_after}
-        return ages.get(tier, timedelta(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +147,9 @@ def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
 
 
 def _step(note: Memory, move: Move, now: datetime) -> Step:
+    from memrepo.core.changes import Step, Update
+    from memrepo.policies.gists import gist_of
+
     fields: dict[str, Any] = {
         "tier": None if move.tier == "hot" else move.tier, "tier_since": move.since,
         "tier_written": now,

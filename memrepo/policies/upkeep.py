@@ -8,7 +8,7 @@ none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from memrepo.core.access import Accesses
@@ -16,27 +16,17 @@ from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.policies.archive import ArchiveRules, archivable, archive, archive_due, told
-from memrepo.policies.decay import DecayRules, prunable
-from memrepo.policies.hotcache import HotRules, hot_steps
+from memrepo.policies.archive import archivable, archive, archive_due, told
+from memrepo.policies.decay import prunable
+from memrepo.policies.hotcache import hot_steps
 from memrepo.policies.leaving import Leaving
-from memrepo.policies.tiers import TierRules, steps_for, why_clean
+from memrepo.policies.rules import Rules
+from memrepo.policies.tiers import steps_for, why_clean
 
 AGEING = ("tier", "prune", "archive")
 """Operations that age alone asks for: the interlock does not count them."""
 LEAST = 20
 """So many memories may always be pruned or archived in one run."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """The rules of every policy; `pace_pct` bounds what one run prunes and archives."""
-
-    tiers: TierRules = field(default_factory=TierRules)
-    decay: DecayRules = field(default_factory=DecayRules)
-    hot: HotRules = field(default_factory=HotRules)
-    archive: ArchiveRules = field(default_factory=ArchiveRules)
-    pace_pct: float = 5.0
 
 
 Allowed = Callable[[Step], bool]

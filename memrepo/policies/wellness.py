@@ -12,7 +12,7 @@ from memrepo.core.memory import Memory, Stamp
 from memrepo.policies.archive import archivable, for_review
 from memrepo.policies.decay import decays, is_over, keeping
 from memrepo.policies.hotcache import heat, hot_of, unused
-from memrepo.policies.upkeep import Rules
+from memrepo.policies.rules import Rules
 
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 

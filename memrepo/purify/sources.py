@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from memrepo.core.judging import Profile
+if TYPE_CHECKING:
+    from memrepo.core.judging import Profile
 
 SourceKind = Literal["claims", "notes"]
 

@@ -6,7 +6,6 @@ one would give other vectors without a word. A folder of one's own (`dense.model
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,9 +56,14 @@ class Embedder:
         return (told / np.maximum(lengths, 1e-9)).astype(np.float32)
 
 
+def can_run() -> bool:
+    """Tell whether what any model needs to run is there, without loading it."""
+    return all(map(importlib.util.find_spec, _RUNTIME))
+
+
 def is_installed() -> bool:
     """Tell whether the packages of the extra are there, without loading one."""
-    return all(importlib.util.find_spec(name) for name in (*_RUNTIME, *(p[0] for p in PINNED)))
+    return can_run() and all(importlib.util.find_spec(package) for package, _, _ in PINNED)
 
 
 def load(folder: str = "") -> Embedder:
@@ -78,6 +82,8 @@ def load(folder: str = "") -> Embedder:
 
 
 def _loaded(network: Path, tokenizer: Path) -> Embedder:
+    import hashlib
+
     import onnxruntime
     from tokenizers import Tokenizer
 
@@ -100,6 +106,8 @@ def _own(folder: Path) -> tuple[Path, Path]:
 
 
 def _pinned(file: tuple[str, str, str]) -> Path:
+    import hashlib
+
     package, name, wanted = file
     spec = importlib.util.find_spec(package)
     places = list(spec.submodule_search_locations or ()) if spec else []

@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Ranked, Weights, rank
+from memrepo.policies.ranking import Ranked, rank
+from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.embedding import Embedder

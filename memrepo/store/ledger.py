@@ -10,10 +10,8 @@ short writes the same name when it is done again.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,10 +29,8 @@ from memrepo.core.access import (
     read_event,
     united,
 )
-from memrepo.store.clone import clone_id
 from memrepo.store.gitenv import call
 from memrepo.store.lock import lock
-from memrepo.store.stream import COMMITTER, quoted
 from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
@@ -112,6 +108,8 @@ class Ledger:
     @cached_property
     def clone(self) -> str:
         """Return the id under which this clone's segments stand."""
+        from memrepo.store.clone import clone_id
+
         return clone_id(self.repo)
 
     def tip(self) -> str:
@@ -221,6 +219,10 @@ class Ledger:
 
     def _commit(self, tip: str, new: _New, now: datetime, *, merged: str = "") -> str:
         """Write one commit on the ledger's ref, which only the holder of its lock moves."""
+        import tempfile
+
+        from memrepo.store.stream import COMMITTER, quoted
+
         count = len(new.files) + len(new.blobs)
         message = f"access: {count} segment{'' if count == 1 else 's'}\n".encode()
         stamp = f"{COMMITTER} {int(now.timestamp())} +0000"
@@ -306,6 +308,8 @@ def _is_torn(buffer: BinaryIO) -> bool:
 
 
 def _name(clone: str, number: int, data: bytes) -> str:
+    import hashlib
+
     return f"{clone}/{number:08d}-{hashlib.sha256(data).hexdigest()[:16]}.jsonl"
 
 

@@ -1,12 +1,12 @@
 """The one writer: a chain of commits through one fast-import stream, then a fast-forward.
 
-The rules and why they are as they are: docs/git-model.md, "How a run writes".
+The rules and why they are as they are: docs/git-model.md, "How a run writes". Reading opens a
+repository too: what only writing needs is imported where it writes.
 """
 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +19,6 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store import journal, recovery
-from memrepo.store.audit import write_graph
 from memrepo.store.fitness import (
     BranchMoved,
     CannotWork,
@@ -32,13 +31,12 @@ from memrepo.store.journal import Journal
 from memrepo.store.light import GitSaid
 from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX
-from memrepo.store.signing import sign_merge, wants_signature
-from memrepo.store.stream import Chain, write_stream
 from memrepo.store.tree import Snapshot, snapshot
 from memrepo.store.worktree import FilesInTheWay, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
+    from memrepo.store.stream import Chain
 
 __all__ = (
     "TX", "BranchMoved", "CannotWork", "FilesInTheWay", "NotAsExpected", "Repository",
@@ -213,6 +211,10 @@ class Repository:
 
     def build(self, chain: Chain, name: str) -> str:
         """Stream a chain into a transaction ref and return its tip; the branch is untouched."""
+        import tempfile
+
+        from memrepo.store.stream import write_stream
+
         ref = TX + name
         before = set(Path(self.repo.git_dir).glob("fast_import_crash_*"))
         try:
@@ -267,6 +269,8 @@ class Repository:
             self._advance(base, name, lambda: tip)
 
     def _signed(self, chain: Chain, name: str) -> str:
+        from memrepo.store.signing import sign_merge, wants_signature
+
         tip = self.build(chain, name)
         if chain.merge and wants_signature(self.repo):
             return sign_merge(self.repo, chain, tip, TX + name, self._held)
@@ -334,6 +338,8 @@ class Repository:
 
         Git itself waits for 6,700 loose objects, which take many times what they would packed.
         """
+        from memrepo.store.audit import write_graph
+
         with self.writing():
             loose = call(self.repo, "count-objects").split(" ", 1)[0]
             if int(loose) >= LOOSE:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.core.state import Decoded, State, read_state
-from memrepo.store.blobs import contents
 from memrepo.store.gitenv import call
 from memrepo.store.light import GitSaid
 
 if TYPE_CHECKING:
+    from memrepo.core.state import Decoded, State
     from memrepo.store.gitenv import Repo
 
 _FILE_MODES = ("100644", "100755")
@@ -74,6 +73,8 @@ class BlobFiles(Mapping[str, bytes]):
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
         """Return the bytes of many blobs; None where the repository lacks one."""
+        from memrepo.store.blobs import contents
+
         return contents(self._repo, blobs)
 
     def changed_since(self, commit: str) -> Mapping[str, str] | None:
@@ -146,6 +147,8 @@ class Snapshot:
 
     def state(self) -> State:
         """Decode the memories; problems of the tree come first."""
+        from memrepo.core.state import State, read_state
+
         self._decode_many()
         state = read_state(self.files, self.layout, self._decoded)
         return State(

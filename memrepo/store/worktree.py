@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -258,6 +257,8 @@ class WorkTree:
 
 
 def _hash(name: str) -> Any:
+    import hashlib
+
     return {"sha1": hashlib.sha1, "sha256": hashlib.sha256}[name]
 
 

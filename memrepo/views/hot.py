@@ -16,7 +16,8 @@ from memrepo.core.layout import HOT_NAMES
 from memrepo.core.memory import Hot, Memory, Stamp
 from memrepo.core.state import State
 from memrepo.policies.gists import sentences
-from memrepo.policies.hotcache import HotRules, hot_of, is_exempt
+from memrepo.policies.hotcache import hot_of, is_exempt
+from memrepo.policies.rules import HotRules
 
 _ORDER = ("identity", "user", "preferences", "decisions", "knowledge", "skills", "context")
 _INTRO = (

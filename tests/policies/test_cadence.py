@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from memrepo.core.judging import Profile
 from memrepo.policies.cadence import (
-    CADENCES,
     SLACK,
     WINDOW,
-    Cadence,
     clock_times,
     cron_problem,
     due,
@@ -26,6 +24,7 @@ from memrepo.policies.cadence import (
     plain,
     upcoming,
 )
+from memrepo.policies.rules import CADENCES, Cadence
 
 MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
 PERSONAL = CADENCES["personal"]

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Decay, Memory, Source, Stamp
 from memrepo.policies.classes import class_of, segments
-from memrepo.policies.decay import FLOOR, REFRESHED, TTLS, DecayRules, keeping, prunable
+from memrepo.policies.decay import FLOOR, keeping, prunable
 from memrepo.policies.futuredates import future_date
+from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = DecayRules()

@@ -12,8 +12,9 @@ import pytest
 from memrepo.core.access import RETRIEVAL, Event, fold
 from memrepo.core.memory import Decay, Memory, Stamp
 from memrepo.policies.classes import classify, segments
-from memrepo.policies.decay import TTLS, DecayRules, keeping
+from memrepo.policies.decay import keeping
 from memrepo.policies.futuredates import future_date
+from memrepo.policies.rules import TTLS, DecayRules
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 RULES = DecayRules()

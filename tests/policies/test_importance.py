@@ -23,7 +23,8 @@ from memrepo.policies.importance import (
     level_of,
     score,
 )
-from memrepo.policies.lexicon import LISTS, lexicon, tokens
+from memrepo.policies.lexicon import lexicon, tokens
+from memrepo.policies.rules import LISTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 WORDS = lexicon()

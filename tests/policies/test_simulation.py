@@ -17,9 +17,10 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Hot, Link, Memory
 from memrepo.core.state import State, read_state
 from memrepo.policies.classes import class_of
-from memrepo.policies.hotcache import HotRules, hot_of
+from memrepo.policies.hotcache import hot_of
+from memrepo.policies.rules import HotRules, Rules
 from memrepo.policies.simulation import DRAWS, simulate
-from memrepo.policies.upkeep import Rules, upkeep
+from memrepo.policies.upkeep import upkeep
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 H, D = timedelta(hours=1), timedelta(days=1)

@@ -13,7 +13,8 @@ from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
 from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
 from memrepo.policies.gists import LENGTH, gist_of, sentences
-from memrepo.policies.tiers import TierRules, effective, moves, steps_for, why_clean
+from memrepo.policies.rules import TierRules
+from memrepo.policies.tiers import effective, moves, steps_for, why_clean
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = TierRules()

@@ -16,11 +16,12 @@ from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Hot, Link, Memory, Stamp
 from memrepo.core.state import State, read_state
-from memrepo.policies.archive import ArchiveRules, for_review
-from memrepo.policies.hotcache import HotRules, hot_of
+from memrepo.policies.archive import for_review
+from memrepo.policies.hotcache import hot_of
 from memrepo.policies.leaving import Leaving
 from memrepo.policies.nomination import nominated
-from memrepo.policies.upkeep import Rules, upkeep
+from memrepo.policies.rules import ArchiveRules, HotRules, Rules
+from memrepo.policies.upkeep import upkeep
 from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

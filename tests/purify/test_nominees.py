@@ -16,7 +16,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.judges.offline import OfflineJudge
 from memrepo.policies.nomination import nominated
-from memrepo.policies.tiers import TierRules
+from memrepo.policies.rules import TierRules
 from memrepo.purify.nominees import Nominee
 from memrepo.purify.pipeline import Purified, Setting, purify
 

@@ -25,7 +25,7 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.merits import Moment
-from memrepo.policies.ranking import Weights
+from memrepo.policies.rules import Weights
 from memrepo.store import index, indexing
 from memrepo.store.repo import open_repository
 from memrepo.store.tree import BlobFiles, Snapshot

@@ -14,9 +14,10 @@ from test_index import search, tree_of
 from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
 from memrepo.policies.chunking import ChunkRules
-from memrepo.policies.merits import Merits, Moment
+from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Weights, rank
+from memrepo.policies.ranking import rank
+from memrepo.policies.rules import Merits, Weights
 from memrepo.store import embedding, index
 from memrepo.store.corpus import IndexCorpus, Limits
 from memrepo.store.indexing import Indexed, begin_at, opened

@@ -1,0 +1,136 @@
+"""What a configuration may change about runs, ageing and recall: the rules that policies go by.
+
+They stand by themselves, without the policies, so that reading a configuration loads no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Literal
+
+SIGNALS = ("critical", "high", "hedging", "personal", "specifics")
+LISTS = ("trivial", *SIGNALS, "stop")
+"""The lists of words by which importance is weighed; `importance.words` may add to each."""
+GAP = timedelta(minutes=30)
+"""A longer time between two notes begins a new thread."""
+_DAY = timedelta(days=1)
+TTLS: Mapping[str, timedelta | None] = MappingProxyType({
+    "permanent": None, "durable": 90 * _DAY, "normal": 14 * _DAY, "short": 2 * _DAY,
+    "ephemeral": timedelta(hours=4), "stable": 90 * _DAY, "active": 14 * _DAY, "session": _DAY,
+    "checkpoint": timedelta(hours=4),
+})  # fmt: skip
+REFRESHED = ("durable", "normal", "stable", "active")
+
+
+RunMode = Literal["incremental", "reconciliation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cadence:
+    """The cron expressions of both modes (five fields); an empty tuple: never."""
+
+    incremental: tuple[str, ...] = ()
+    reconciliation: tuple[str, ...] = ()
+
+    def of(self, mode: RunMode) -> tuple[str, ...]:
+        """Return the expressions of one mode."""
+        return self.incremental if mode == "incremental" else self.reconciliation
+
+
+CADENCES: Mapping[str, Cadence] = MappingProxyType({
+    "personal": Cadence(
+        incremental=("15 5 * * 1,2,4,5,6", "15 17 * * *"), reconciliation=("15 5 * * 3,0",)
+    ),
+    "business": Cadence(incremental=("15 13 * * 1,2,4,5,6",), reconciliation=("15 13 * * 3,0",)),
+})  # fmt: skip
+"""By profile (memory-purifier, cadence profiles)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierRules:
+    """Ages since the last touch at which a note moves, and how long it stays forgotten."""
+
+    warm_after: timedelta = timedelta(hours=3)
+    gist_after: timedelta = timedelta(days=7)
+    forgotten_after: timedelta = timedelta(days=14)
+    clean_after: timedelta = timedelta(days=30)
+
+    def after(self, tier: str) -> timedelta:
+        """Return the age at which a note enters a tier."""
+        ages = {"warm": self.warm_after, "gist": self.gist_after, "forgotten": self.forgotten_after}
+        return ages.get(tier, timedelta(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecayRules:
+    """Time to live by class (None: for ever), and the classes that a retrieval refreshes."""
+
+    ttl: Mapping[str, timedelta | None] = field(default_factory=lambda: TTLS)
+    refreshed: tuple[str, ...] = REFRESHED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotRules:
+    """How many bullets there are, and after how many sessions a memory comes or goes."""
+
+    budget: int = 30
+    sessions: int = 3
+    idle: int = 3
+    path: str = "MEMORY.md"
+    max_lines: int = 200
+    max_bytes: int = 24 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveRules:
+    """How long a memory idles before it rests, and how long until a person is asked about it."""
+
+    after: timedelta = timedelta(days=30)
+    demoted_after: timedelta = timedelta(days=60)
+    review_after: timedelta = timedelta(days=180)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The rules of ageing; `pace_pct` bounds what one run prunes and archives."""
+
+    tiers: TierRules = field(default_factory=TierRules)
+    decay: DecayRules = field(default_factory=DecayRules)
+    hot: HotRules = field(default_factory=HotRules)
+    archive: ArchiveRules = field(default_factory=ArchiveRules)
+    pace_pct: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merits:
+    """How much each merit of a memory weighs beside what answers the question."""
+
+    recency: float = 0.2
+    """Share of the score; the rest is left to what answers the question."""
+    half_life: timedelta = timedelta(days=7)
+    access: float = 0.1
+    """What retrievals add at most."""
+    importance: float = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each signal of `ranking` may add; scores of the words are divided by their maximum."""
+
+    k1: float = 1.0
+    b: float = 0.2
+    feedback: float = 0.15
+    neighbour: float = 0.3
+    second_neighbour: float = 0.2
+    thread: float = 0.3
+    subject: float = 0.3
+    date: float = 0.2
+    day: float = 0.2
+    other_subject: float = 0.95
+    """The subject's own best must reach this share of the best, or the question misnames it."""
+    meaning: float = 0.6
+    """Of vectors, where there is a model."""
+    merits: Merits = field(default_factory=Merits)

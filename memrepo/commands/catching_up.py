@@ -8,7 +8,8 @@ from memrepo.commands.recalling import index_of
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.settling import announced, unsettled
 from memrepo.core.errors import MemrepoError
-from memrepo.store.index import NAME, Filter
+from memrepo.store.index import Filter
+from memrepo.store.records import NAME
 
 
 def catch_up(session: Session, name: str, given: Sequence[str]) -> Answer:

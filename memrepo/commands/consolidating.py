@@ -21,7 +21,7 @@ from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.keys import links_of
-from memrepo.policies.importance import importance_of
+from memrepo.policies.importance import score_of
 from memrepo.policies.linking import link_step
 from memrepo.purify.among import among
 from memrepo.purify.manifest import LOGIC_VERSION, Recorded
@@ -108,7 +108,7 @@ def summaries(state: State, setting: Setting) -> Offered:
     lexicon = config.lexicon  # made anew whenever it is asked for
     how = Pressing(
         rules=config.compression, now=setting.now, judge=setting.judge, never=setting.never,
-        room=setting.room, score=lambda m: importance_of(m, lexicon).importance.score,
+        room=setting.room, score=lambda m: score_of(m, lexicon),
     )  # fmt: skip
     return compression(state, how)
 

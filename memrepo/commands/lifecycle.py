@@ -131,9 +131,13 @@ def opinions(steps: Iterable[Step]) -> tuple[Change, ...]:
     return tuple(change for step in steps if step.op not in AGEING for change in step.changes)
 
 
-def derived_files(desk: Desk, state: State) -> list[Change]:
-    """Return what makes views and hot cache agree with the memories of a state."""
-    pages = render_views(state, personal=desk.config.profile == "personal")
+def derived_files(desk: Desk, state: State, *, afresh: bool = False) -> list[Change]:
+    """Return what makes views and hot cache agree with the memories of a state.
+
+    With `afresh` every page is rendered; else not those that are known to be as they should.
+    """
+    known = {} if afresh else desk.store.records.pages
+    pages = render_views(state, personal=desk.config.profile == "personal", known=known)
     return [*pages, *hot_changes(state, hot_rules(desk))]
 
 

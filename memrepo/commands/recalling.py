@@ -19,9 +19,10 @@ from memrepo.policies.merits import Moment
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedding
-from memrepo.store.index import NAME, PAST, Filter, Index, Match
+from memrepo.store.index import PAST, Filter, Index, Match
 from memrepo.store.indexing import Indexed
 from memrepo.store.ledger import ledger_of
+from memrepo.store.records import NAME
 
 if TYPE_CHECKING:
     from memrepo.store.embedding import Embedder

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,7 +109,23 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         first.require_writable()
         refuse_other(first, take_over=options.take_over)
         options = resumed(first, options)
-        return reported(first, session, options, lambda: _once(first, session, options))
+        with _uncollected():
+            answer = reported(first, session, options, lambda: _once(first, session, options))
+        if not options.dry_run:
+            desk(first.store).tree.keep()
+        return answer
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the cycle collector from going through all memories time and again: few cycles die."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:

@@ -108,7 +108,7 @@ def _views(desk: Desk, fix: bool) -> Finding:
     area = desk.tree.layout.area("views")
     stale: list[str] = []
     if any(path.startswith(area) for path in desk.tree.blobs):
-        changes = derived_files(desk, desk.tree.state())
+        changes = derived_files(desk, desk.tree.state(), afresh=True)
         stale = sorted(c.path for c in changes if isinstance(c, Write | Delete))
     # Single writes leave them behind on purpose: that is how things stand, and nothing is wrong.
     said = counted(len(stale), "page is", "pages are")

@@ -40,6 +40,8 @@ def visible(text: str) -> str:
 
 def normalise(text: str) -> str:
     """Fold to NFKC, lower case and single blanks, without invisible characters."""
+    if text.isascii():  # most text is, and runs fold all of it: the same, without the tables
+        return " ".join(visible(text).lower().split())
     folded = unicodedata.normalize("NFKC", visible(text)).casefold()
     # Case folding can leave a decomposable sequence behind; a second pass makes this idempotent.
     folded = unicodedata.normalize("NFKC", visible(folded))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from memrepo.core.ids import slugify
 from memrepo.core.memory import LAYER_OF_TYPE
@@ -43,11 +44,7 @@ class Layout:
 
     def owns(self, path: str) -> bool:
         """Tell whether a path is one that memrepo writes or reads."""
-        return (
-            path == self.config
-            or any(path.startswith(self.area(a)) for a in AREAS)
-            or self.is_hot(path)
-        )
+        return path.startswith(_areas(self.prefix)) or path == self.config or self.is_hot(path)
 
     def is_hot(self, path: str) -> bool:
         """Tell whether a path is one that the hot cache may have."""
@@ -67,7 +64,7 @@ class Layout:
         return (
             path.startswith(area)
             and path.endswith(".md")
-            and "/" in path.removeprefix(area)
+            and path.find("/", len(area)) > 0
             and path.rsplit("/", 1)[-1] not in RESERVED_NAMES
         )
 
@@ -100,3 +97,8 @@ class Layout:
         """Return the path of a candidate that Pass 1 set aside (`deferred` or `rejected`)."""
         digits = text_hash.removeprefix("th-")
         return f"{self.area('candidates')}{verdict}/{digits[:2]}/{text_hash}.md"
+
+
+@cache
+def _areas(prefix: str) -> tuple[str, ...]:
+    return tuple(f"{prefix}{area}/" for area in AREAS)

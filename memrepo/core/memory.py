@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+T = TypeVar("T")
 CLAIM_TYPES = (
     "fact", "lesson", "decision", "commitment", "constraint", "preference", "identity",
     "relationship", "method", "procedure", "episode", "aspiration", "milestone", "open_question",
@@ -121,12 +122,14 @@ class Memory:
     r"""One memory: its repository path, schema fields that differ from their default, and body.
 
     `body` is the text under the header with `\n` line ends, without leading blank lines and
-    trailing white space; the file's own bytes stay with the file (`core.codec.edit`).
+    trailing white space; the file's own bytes stay with the file (`core.codec.edit`). `derived`
+    holds what `once` worked out: it is no part of the memory, and a copy begins without.
     """
 
     path: str
     fields: Mapping[str, Any] = field(default_factory=dict)
     body: str = ""
+    derived: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
@@ -210,6 +213,16 @@ class Memory:
     def flag(self, key: str) -> bool:
         """Return a flag field."""
         return bool(self.fields.get(key, False))
+
+    def once(self, rule: str, work_out: Callable[[], T]) -> T:
+        """Return what follows from this memory alone, worked out the first time it is asked for.
+
+        `rule` names how, and whatever that depends on beside the memory and the program. The value
+        is of what JSON holds (lists, no tuples), for runs keep it by the file's blob.
+        """
+        if rule not in self.derived:
+            self.derived[rule] = work_out()
+        return cast("T", self.derived[rule])
 
     def with_fields(self, changes: Mapping[str, Any], body: str | None = None) -> Memory:
         """Return a copy with fields set, or removed where the new value is None."""

@@ -37,7 +37,7 @@ def automatic(memory: Memory) -> str:
 def class_of(memory: Memory) -> str:
     """Return a memory's class: an explicit one always wins."""
     decay = memory.fields.get("decay")
-    return decay.cls if decay is not None else automatic(memory)
+    return decay.cls if decay is not None else memory.once("class", lambda: automatic(memory))
 
 
 def _is_key(name: str, cls: str) -> bool:

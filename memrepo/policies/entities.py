@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
@@ -172,13 +174,11 @@ def catalogue(
     A word at the beginning of a sentence, and a subject, count where they are a name elsewhere. A
     short name that texts give to two different names is neither's.
     """
-    texts = [(m, f"{m.text('title')}\n{m.body}".strip()) for m in memories]
-    found = {m.id: mentions(text) for m, text in texts}
-    confirmed = {m.id: m.texts("entities") for m, _ in texts}
-    subjects = {m.id: m.text("subject") for m, _ in texts}
-    main = _mains(
-        (pair for _, text in texts for pair in stated_aliases(text)), configured or {}
-    )  # fmt: skip
+    memories = list(memories)
+    found = {m.id: m.once("names", partial(_named, m)) for m in memories}
+    confirmed = {m.id: m.texts("entities") for m in memories}
+    subjects = {m.id: m.text("subject") for m in memories}
+    main = _mains((pair for *_, pairs in found.values() for pair in pairs), configured or {})
     spelled: Counter[str] = Counter()
     for id_ in found:
         spelled.update((*found[id_][0], *confirmed[id_]))
@@ -189,7 +189,7 @@ def catalogue(
         groups.setdefault(main.of(name), set()).add(name)
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
-    for id_, (names, maybe) in found.items():
+    for id_, (names, maybe, _) in found.items():
         likely = (m for m in (*maybe, subjects[id_]) if normalise(m) in known)
         all_ = (*names, *confirmed[id_], *likely)
         for key in dict.fromkeys(map(main.of, all_)):
@@ -203,6 +203,13 @@ def catalogue(
     made.sort(key=lambda e: (-len(e.memories), normalise(e.name), e.name))
     by_name = {normalise(n): e for e in reversed(made) for n in (e.name, *e.aliases)}
     return Catalogue(entities=tuple(made), by_name=by_name)
+
+
+def _named(memory: Memory) -> list[list[Any]]:
+    """Return the sure names of a memory's text, the likely ones, and the aliases that it states."""
+    text = f"{memory.text('title')}\n{memory.body}".strip()
+    sure, maybe = mentions(text)
+    return [list(sure), list(maybe), [list(pair) for pair in stated_aliases(text)]]
 
 
 def _entity(

@@ -74,6 +74,13 @@ def importance_of(memory: Memory, lexicon: Lexicon) -> Scored:
     )
 
 
+def score_of(memory: Memory, lexicon: Lexicon) -> float:
+    """Return the score of a memory alone, worked out once."""
+    return memory.once(
+        f"score {lexicon.more}", lambda: importance_of(memory, lexicon).importance.score
+    )
+
+
 def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Scored:
     """Score a text by a category of the original and its tags; the level is of the exact sum."""
     text = text.strip()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from memrepo.core.ids import normalise
+from memrepo.core.ids import digest, normalise
 from memrepo.policies.rules import SIGNALS
 from memrepo.policies.terms import SPACELESS
 
@@ -29,12 +29,13 @@ class Lexicon:
     """The words of all languages, ready to be looked up.
 
     `phrases` gives by first token the phrases that begin with it, each with its signal; `stop`
-    holds the stop words of each language.
+    holds the stop words of each language. `more` is a print of what was added to the shipped ones.
     """
 
     phrases: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
     trivial: frozenset[str]
     stop: tuple[frozenset[str], ...]
+    more: str = ""
 
     def found(self, text: str) -> dict[str, str]:
         """Return the first phrase of each signal that stands in a text."""
@@ -92,6 +93,7 @@ def lexicon(more: _Words | None = None) -> Lexicon:
         phrases={first: tuple(found) for first, found in phrases.items()},
         trivial=frozenset(_bare(t) for words in languages for t in words.get("trivial", ())),
         stop=tuple(_folded(words["stop"]) | always for words in _shipped()),
+        more=digest([more])[:16] if more else "",
     )
 
 

@@ -10,6 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from memrepo.core.memory import Memory
 from memrepo.policies.lexicon import Lexicon
@@ -45,8 +47,12 @@ class Trend:
 
 def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
     """Return what memories are about, the highest score first."""
-    texts = (f"{memory.text('title')}\n{memory.body}" for memory in memories)
-    return topics(texts, lexicon, most)
+    rule = f"topics {lexicon.more}"
+    return _ranked((m.once(rule, partial(_words, _text(m), lexicon)) for m in memories), most)
+
+
+def _text(memory: Memory) -> str:
+    return f"{memory.text('title')}\n{memory.body}"
 
 
 def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
@@ -54,15 +60,25 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
 
     TF is the share of a text's words, IDF `ln((N + 0.01) / texts with the word)`.
     """
+    return _ranked((_words(text, lexicon) for text in texts), most)
+
+
+def _words(text: str, lexicon: Lexicon) -> list[list[Any]]:
+    """Count the words of a text that may be topics, in the order in which they first stand."""
+    found = Counter(word for word in lexicon.content(text) if word not in _OWN)
+    return [[word, count] for word, count in found.items()]
+
+
+def _ranked(texts: Iterable[list[list[Any]]], most: int) -> tuple[Topic, ...]:
     shares: dict[str, float] = {}
     counts: Counter[str] = Counter()
     holders: Counter[str] = Counter()
     size = 0
-    for text in texts:
+    for words in texts:
         size += 1
-        words = [word for word in lexicon.content(text) if word not in _OWN]
-        for word, count in Counter(words).items():
-            shares[word] = shares.get(word, 0.0) + count / len(words)
+        length = sum(count for _, count in words)
+        for word, count in words:
+            shares[word] = shares.get(word, 0.0) + count / length
             counts[word] += count
             holders[word] += 1
     found = [

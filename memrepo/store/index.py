@@ -19,11 +19,12 @@ from memrepo.policies.ranking import Ranked, rank
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
+from memrepo.store.damaged import remove
 from memrepo.store.embedding import Embedder
 from memrepo.store.indexing import Indexed, begin_at, opened
 from memrepo.store.meaning import Meanings, meanings
+from memrepo.store.records import NAME
 
-NAME = "index.sqlite3"
 PAST = "past.sqlite3"
 T = TypeVar("T")
 # The file cannot be written, or is somebody else's for longer than we wait: it is not damaged.
@@ -158,9 +159,7 @@ class Index:
             except sqlite3.DatabaseError as error:
                 if error.sqlite_errorcode & 0xFF in _OUT_OF_REACH:
                     raise
-                # Not a database, or a damaged one: it holds nothing that cannot be built again.
-                for tail in ("", "-wal", "-shm", "-journal"):
-                    path.with_name(path.name + tail).unlink(missing_ok=True)
+                remove(path)  # not a database, or a damaged one
                 return self._answer(path, ask)
         except (OSError, sqlite3.OperationalError):
             return self._answer(":memory:", ask)

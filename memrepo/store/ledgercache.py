@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.access import Access, Accesses, read_access, united
+from memrepo.store.damaged import remove
 
 if TYPE_CHECKING:
     from memrepo.store.ledger import Ledger, Segment
@@ -60,8 +61,7 @@ def folded(ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
         except sqlite3.OperationalError:
             raise  # out of reach, or somebody else's for too long: it is not damaged
         except (sqlite3.DatabaseError, ValueError):
-            for tail in ("", "-wal", "-shm", "-journal"):
-                path.with_name(NAME + tail).unlink(missing_ok=True)
+            remove(path)
             return _answer(path, ledger, commit)
     except (OSError, sqlite3.OperationalError):
         return _answer(":memory:", ledger, commit)

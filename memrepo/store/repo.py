@@ -36,6 +36,7 @@ from memrepo.store.worktree import FilesInTheWay, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
+    from memrepo.store.records import Records
     from memrepo.store.stream import Chain
 
 __all__ = (
@@ -48,6 +49,8 @@ LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 LONGEST_REVISION = 1000
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SNAPSHOTS = 4
+"""So many trees are kept as they were read: one command asks for the same few again."""
 
 
 class Repository:
@@ -63,6 +66,7 @@ class Repository:
         self.notices: list[Problem] = []
         self.expected = ""
         self._held: tuple[int, ...] = ()
+        self._snapshots: dict[tuple[str, Layout], Snapshot] = {}
 
     @cached_property
     def work(self) -> WorkTree:
@@ -78,6 +82,13 @@ class Repository:
     def folder(self) -> Path:
         """Return memrepo's own folder in the common git directory: locks and index."""
         return Path(self.repo.common_dir) / "memrepo"
+
+    @cached_property
+    def records(self) -> Records:
+        """Return what is kept of memories and pages, so that runs need not read all of them."""
+        from memrepo.store.records import NAME, Records
+
+        return Records(self.folder / NAME)
 
     @cached_property
     def journals(self) -> Path:
@@ -127,8 +138,13 @@ class Repository:
         return call(self.repo, "rev-list", "-1", "--parents", commit, "--").split()[1:]
 
     def snapshot(self, commit: str) -> Snapshot:
-        """Return the tree of a commit."""
-        return snapshot(self.repo, commit, self.layout)
+        """Return the tree of a commit, listed and decoded once however often it is asked for."""
+        key = (commit, self.layout)
+        if key not in self._snapshots:
+            if len(self._snapshots) == _SNAPSHOTS:
+                del self._snapshots[next(iter(self._snapshots))]
+            self._snapshots[key] = snapshot(self.repo, commit, self.layout, self.records)
+        return self._snapshots[key]
 
     def paths(self, commit: str) -> frozenset[str]:
         """Return every path in a commit's tree, memrepo's or not."""

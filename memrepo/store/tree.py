@@ -19,6 +19,7 @@ from memrepo.store.light import GitSaid
 if TYPE_CHECKING:
     from memrepo.core.state import Decoded, State
     from memrepo.store.gitenv import Repo
+    from memrepo.store.records import Records
 
 _FILE_MODES = ("100644", "100755")
 _MANY = 50
@@ -108,13 +109,14 @@ class BlobFiles(Mapping[str, bytes]):
         return len(self.blobs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Snapshot:
     """One commit: blob id by path for the files memrepo owns, and what was refused."""
 
     commit: str
     layout: Layout
     files: BlobFiles
+    records: Records | None = None
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -134,19 +136,35 @@ class Snapshot:
 
     def _decode_many(self) -> None:
         """Decode what this process has not seen yet; many files are read by one git process."""
-        fresh = [
-            item for item in self.blobs.items()
-            if self.layout.is_memory(item[0]) and item not in _DECODED
-        ]  # fmt: skip
-        for at in range(0, len(fresh) if len(fresh) >= _MANY else 0, _AT_ONCE):
+        is_memory = self.layout.is_memory
+        fresh = [item for item in self.blobs.items() if item not in _DECODED and is_memory(item[0])]
+        if len(fresh) < _MANY:
+            return
+        kept = self.records.read({blob: path for path, blob in fresh}) if self.records else {}
+        for path, blob in fresh:
+            if (memory := kept.get(blob)) is not None and memory.path == path:
+                _DECODED[path, blob] = memory, ()
+        fresh = [item for item in fresh if item not in _DECODED]
+        for at in range(0, len(fresh), _AT_ONCE):
             some = fresh[at : at + _AT_ONCE]
             found = self.files.many(blob for _, blob in some)
             for path, blob in some:
                 if (data := found[blob]) is not None:
                     _DECODED[path, blob] = codec.decode(path, data)
 
+    def keep(self) -> None:
+        """Keep what the memories say, and what was worked out of them, for later runs."""
+        found = ((blob, _DECODED.get((path, blob))) for path, blob in self.blobs.items())
+        whole = {b: d[0] for b, d in found if d is not None and d[0] is not None and not d[1]}
+        if self.records is not None and len(whole) >= _MANY:
+            self.records.keep(whole)
+
     def state(self) -> State:
         """Decode the memories; problems of the tree come first."""
+        return self._state
+
+    @cached_property
+    def _state(self) -> State:
         from memrepo.core.state import State, read_state
 
         self._decode_many()
@@ -163,9 +181,10 @@ _DECODED: dict[tuple[str, str], Decoded] = {}
 """What memory files say, by path and blob: commits of one history share most of them."""
 
 
-def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
-    """Return what memrepo owns in a commit's tree."""
-    return Snapshot(commit=commit, layout=layout, files=BlobFiles(repo, commit, layout))
+def snapshot(repo: Repo, commit: str, layout: Layout, records: Records | None = None) -> Snapshot:
+    """Return what memrepo owns in a commit's tree; `records` know what many of its files say."""
+    files = BlobFiles(repo, commit, layout)
+    return Snapshot(commit=commit, layout=layout, files=files, records=records)
 
 
 def _listing(
@@ -174,11 +193,12 @@ def _listing(
     listing = repo.git.ls_tree("-r", "-z", "--full-tree", commit, strip_newline_in_stdout=False)
     blobs: dict[str, str] = {}
     problems: list[Problem] = []
+    owns = layout.owns
     for entry in filter(None, listing.split("\0")):
         head, path = entry.split("\t", 1)
         mode, _, blob = head.split(" ")
         # With a slash: an area that is itself a link would hide all it holds without a word.
-        if not (layout.owns(path) or (mode not in _FILE_MODES and layout.owns(path + "/"))):
+        if not (owns(path) or (mode not in _FILE_MODES and owns(path + "/"))):
             continue
         if not is_text(path):
             problems.append(_bad_name(path))
@@ -191,7 +211,7 @@ def _listing(
 
 def is_text(path: str) -> bool:
     """Tell whether a name is UTF-8: git's names are bytes, and others come as surrogates."""
-    return not any("\ud800" <= ch <= "\udfff" for ch in path)
+    return path.isascii() or not any("\ud800" <= ch <= "\udfff" for ch in path)
 
 
 def _bad_name(path: str) -> Problem:

@@ -7,15 +7,16 @@ and names its id, and no active claim is invisible: what fits no section stands 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
-from memrepo.core.ids import normalise, slugify, visible
+from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.memory import Memory
+from memrepo.core.plain import plain
 from memrepo.core.stamps import stamped
 from memrepo.core.state import State
 from memrepo.policies.lexicon import lexicon
@@ -119,25 +120,60 @@ VIEWS: tuple[View, ...] = (
 )  # fmt: skip
 
 
-def render_views(state: State, *, personal: bool) -> list[Change]:
+Known = MutableMapping[str, str]
+"""The digest of a page that was rendered before, by the print of all that it was rendered from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """One page that is due: its path, the print of what it shows, and how it is rendered."""
+
+    path: str
+    of: str
+    render: Callable[[], bytes]
+
+    def stands(self, there: bytes | None, known: Known) -> bool:
+        """Tell without rendering that a file is this page, where that is known."""
+        return there is not None and known.get(self.of) == _digest(there)
+
+
+def render_views(state: State, *, personal: bool, known: Known | None = None) -> list[Change]:
     """Return the writes and deletions that make the views agree with the memories.
 
     A view whose bytes are the same is not written; one that is no longer due is deleted. Where
-    there are no memories there are no views: a run that found nothing has nothing to show.
+    there are no memories there are no views: a run that found nothing has nothing to show. A page
+    that is `known` to be what stands there is not rendered; what is rendered is known then.
     """
-    wanted = dict(_pages(state, personal=personal)) if state.memories else {}
-    area = state.layout.area("views")
-    changes: list[Change] = [
-        Write(path=path, data=data)
-        for path, data in sorted(wanted.items())
-        if state.files.get(path) != data
-    ]
+    known = {} if known is None else known
+    pages = list(_pages(state, personal=personal)) if state.memories else []
+    changes: list[Change] = []
+    for page in sorted(pages, key=lambda page: page.path):
+        there = state.files.get(page.path)
+        if page.stands(there, known):
+            continue
+        data = page.render()
+        known[page.of] = _digest(data)
+        if there != data:
+            changes.append(Write(path=page.path, data=data))
+    area, wanted = state.layout.area("views"), {page.path for page in pages}
     stale = (
         path
         for path in state.files
         if path.startswith(area) and path not in wanted and _is_ours(path, state.files)
     )
     return changes + [Delete(path=path) for path in sorted(stale)]
+
+
+def _digest(data: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
+
+
+def _said(memory: Memory) -> str:
+    """Return the print of a memory and of where it stands."""
+    said = memory.once("print", lambda: digest([plain(memory)])[:16])
+    return f"{memory.path} {said}"
 
 
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
@@ -155,27 +191,33 @@ def visible_claims(state: State) -> list[Memory]:
     return [m for m in state.active if not m.is_note and m.standing not in _HIDDEN_STANDINGS]
 
 
-def _pages(state: State, *, personal: bool) -> Iterable[tuple[str, bytes]]:
+def _pages(state: State, *, personal: bool) -> Iterable[_Page]:
     claims = visible_claims(state)
     for view in VIEWS:
         if view.personal and not personal:
             continue
         mine = [m for m in claims if m.text("home") == view.name]
         if len(mine) <= LIMIT:
-            yield state.layout.view(view.name), _page(state, view, view.title, mine)
+            yield _page(state, view, view.title, mine, view.name)
         else:
             yield from _split(state, view, mine)
     # Words of the configuration may differ between clones; pages follow from the tree alone.
-    if found := topics_of(state.active, lexicon()):
-        text = _template(f"{TOPICS}.j2").render(topics=found)
-        yield state.layout.view(TOPICS), stamped("view", text)
+    words = lexicon()
+    if any(topics_of([memory], words) for memory in state.active):
+        yield _Page(
+            path=state.layout.view(TOPICS), of=digest([TOPICS, *map(_said, state.active)]),
+            render=lambda: _rendered(f"{TOPICS}.j2", topics=topics_of(state.active, words)),
+        )  # fmt: skip
 
 
-def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[tuple[str, bytes]]:
+def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[_Page]:
     """Split a large view by first tag, then by count; the view itself lists the parts."""
-    groups: dict[str, list[Memory]] = {}
+    tags: dict[str, list[Memory]] = {}
     for memory in claims:
-        groups.setdefault(slugify(_first_tag(memory) or "untagged"), []).append(memory)
+        tags.setdefault(_first_tag(memory), []).append(memory)
+    groups: dict[str, list[Memory]] = {}
+    for tag, tagged in tags.items():
+        groups.setdefault(slugify(tag or "untagged"), []).extend(tagged)
     parts = []
     for tag in sorted(groups):
         members = sorted(groups[tag], key=_by_newest)
@@ -185,18 +227,30 @@ def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[tuple
             part = members[at : at + LIMIT]
             title = f"{view.title}: {tag}{f', part {turn}' if tail else ''}"
             parts.append({"name": name, "title": title, "count": len(part)})
-            yield state.layout.view(name), _page(state, view, title, part)
-    text = _template("_parts.md.j2").render(title=view.title, parts=parts, count=len(claims))
-    yield state.layout.view(view.name), stamped("view", text)
+            yield _page(state, view, title, part, name)
+    shown = {"title": view.title, "parts": parts, "count": len(claims)}
+    yield _Page(
+        path=state.layout.view(view.name), of=digest([view.name, shown]),
+        render=lambda: _rendered("_parts.md.j2", **shown),
+    )  # fmt: skip
 
 
 def _first_tag(memory: Memory) -> str:
     return next((t for t in memory.texts("tags") if not t.endswith(".md")), "")
 
 
-def _page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:
+def _page(state: State, view: View, title: str, claims: Sequence[Memory], name: str) -> _Page:
+    shown = sorted(_said(m) + "".join(map(_said, _rivals(state, m))) for m in claims)
+    return _Page(
+        path=state.layout.view(name), of=digest([view.name, title, state.layout.prefix, *shown]),
+        render=lambda: _claims_page(state, view, title, claims),
+    )  # fmt: skip
+
+
+def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:
     sections = _tag_sections(claims) if view.by_tag else _sections(view, claims)
-    rendered = _template(f"{view.name}.j2").render(
+    return _rendered(
+        f"{view.name}.j2",
         title=title,
         sections=[
             {"heading": heading, "claims": [_block(state, m) for m in members]}
@@ -204,7 +258,10 @@ def _page(state: State, view: View, title: str, claims: Sequence[Memory]) -> byt
             if members
         ],
     )
-    return stamped("view", rendered)
+
+
+def _rendered(template: str, **shown: Any) -> bytes:
+    return stamped("view", _template(template).render(**shown))
 
 
 def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
@@ -233,11 +290,6 @@ def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
 
 def _block(state: State, memory: Memory) -> Mapping[str, Any]:
     prefix = state.layout.prefix
-    rivals = [
-        state.memories[link.target]
-        for link in memory.fields.get("links", ())
-        if link.type == "contradicts" and link.target in state.memories
-    ]
     return {
         "heading": _heading(memory), "text": _quoted(_cut(memory.body)),
         "path": memory.path.removeprefix(prefix), "id": memory.id, "standing": memory.standing,
@@ -250,9 +302,18 @@ def _block(state: State, memory: Memory) -> Mapping[str, Any]:
         ],
         "contested_by": [
             {"id": m.id, "path": m.path.removeprefix(prefix), "text": _one_line(m.body)}
-            for m in rivals
+            for m in _rivals(state, memory)
         ],
     }  # fmt: skip
+
+
+def _rivals(state: State, memory: Memory) -> list[Memory]:
+    """Return the memories that contradict one."""
+    return [
+        state.memories[link.target]
+        for link in memory.fields.get("links", ())
+        if link.type == "contradicts" and link.target in state.memories
+    ]
 
 
 def _confidence(memory: Memory) -> str:

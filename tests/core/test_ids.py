@@ -20,6 +20,12 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
     assert ids.normalise(ids.normalise(text)) == ids.normalise(text)
 
 
+@given(st.text(st.characters(max_codepoint=127), max_size=30))
+@example("a\x1cb\x00 C\x7f")
+def test_plain_text_is_folded_like_any_other(text: str) -> None:
+    assert ids.normalise(f"é {text}") == f"é {ids.normalise(text)}".strip()
+
+
 @pytest.mark.parametrize(
     ("text", "normal"),
     [

@@ -1,0 +1,70 @@
+"""A memory as plain values that JSON holds, and back: what a cache keeps instead of its file.
+
+`of_plain` trusts what it is given: it is for what `plain` gave and nothing changed since.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from memrepo.core.fields import Kind, ListOf, Pair, Record, Time
+from memrepo.core.memory import Memory
+from memrepo.core.schema import FIELDS
+
+_Read = Callable[[Any], Any]
+
+
+def plain(memory: Memory) -> list[Any]:
+    """Return what a file says beside its path: fields by name, and the body."""
+    return [{key: _plain(value) for key, value in memory.fields.items()}, memory.body]
+
+
+def of_plain(path: str, said: list[Any]) -> Memory:
+    """Return the memory that `plain` was given; raises on anything else."""
+    fields, body = said
+    for key in fields.keys() & _READ.keys():
+        fields[key] = _READ[key](fields[key])
+    return Memory(path=path, fields=fields, body=body)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case tuple():
+            return [_plain(item) for item in value]
+        case _ if dataclasses.is_dataclass(value):
+            parts = ((f.name, getattr(value, f.name), f.default) for f in dataclasses.fields(value))
+            return {name: _plain(part) for name, part, default in parts if part != default}
+    return value
+
+
+def _reader(kind: Kind) -> _Read | None:
+    """Return what makes a kind's value of its plain form; None where that is the value."""
+    match kind:
+        case Time():
+            return datetime.fromisoformat
+        case Pair():
+            return tuple
+        case ListOf(item=item):
+            inner = _reader(item)
+            return tuple if inner is None else lambda found: tuple(map(inner, found))
+        case Record(make=make, members=members, names=names):
+            read = {names.get(key, key): _reader(member) for key, member in members.items()}
+            parts = {name: reader for name, reader in read.items() if reader is not None}
+            return lambda found: _record(make, parts, found)
+    return None
+
+
+def _record(make: type[Any], parts: Mapping[str, _Read], found: dict[str, Any]) -> Any:
+    for name in found.keys() & parts.keys():
+        found[name] = parts[name](found[name])
+    return make(**found)
+
+
+_READ: Mapping[str, _Read] = {
+    field.name: reader for field in FIELDS if (reader := _reader(field.kind)) is not None
+}

@@ -1,0 +1,144 @@
+"""What memory files say and what follows from each alone, by blob, and which pages come of them.
+
+They are rows of the search index's file, so that whoever deletes that deletes them too. A row that
+is missing, damaged or of another program is no row: what it stands for is worked out again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from memrepo import __version__
+from memrepo.core.memory import Memory
+from memrepo.core.plain import of_plain, plain
+from memrepo.store.damaged import remove
+
+NAME = "index.sqlite3"
+VERSION = f"1 {__version__}"
+WAIT_S = 1.0
+"""Nobody waits for long for what can be read from the files."""
+_SPARE = 1000
+"""Rows that no file has any more, before they are dropped, beside as many as there are files."""
+_PAGES = 5000
+"""Pages that are known at most; the oldest are forgotten."""
+_OURS = ("record", "page", "kept_by")
+_TABLES = (
+    "CREATE TABLE record (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
+    "CREATE TABLE page (of TEXT PRIMARY KEY, digest TEXT)",
+    "CREATE TABLE kept_by (version TEXT PRIMARY KEY)",
+)
+
+
+class Records:
+    """The rows of one repository; nothing here raises for what is on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._had: dict[str, int] = {}
+        self._had_pages = 0
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """Return the digest of each page that was rendered, by the print of what it shows."""
+        found = dict(self._rows("SELECT of, digest FROM page"))
+        self._had_pages = len(found)
+        return found
+
+    def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
+        """Return memories by blob, of those wanted (blob to path) that are kept."""
+        found: dict[str, Memory] = {}
+        for blob, sum_, said in self._rows("SELECT blob, sum, said FROM record"):
+            if blob in wanted and sum_ == _sum(blob, said):
+                with suppress(ValueError, TypeError, KeyError):
+                    found[blob] = self._memory(wanted[blob], blob, said)
+        return found
+
+    def _memory(self, path: str, blob: str, said: str) -> Memory:
+        record, derived = json.loads(said)
+        memory = of_plain(path, record)
+        memory.derived.update(derived)
+        self._had[blob] = len(derived)
+        return memory
+
+    def _rows(self, asked: str) -> Iterator[tuple[Any, ...]]:
+        """Yield rows that this version of the program kept, as far as they can be read."""
+        if self._path.exists():
+            with suppress(sqlite3.Error), self._open() as base:
+                if _is_ours(base):
+                    yield from base.execute(asked)
+
+    def keep(self, memories: Mapping[str, Memory]) -> None:
+        """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""
+        fresh = {b: m for b, m in memories.items() if self._had.get(b) != len(m.derived)}
+        if not fresh and len(self.pages) == self._had_pages:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._write(fresh, memories.keys())
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                remove(self._path)  # the next run begins anew
+        except OSError:
+            pass  # a folder that nobody may write to
+
+    def _write(self, fresh: Mapping[str, Memory], needed: Collection[str]) -> None:
+        with self._open() as base:
+            base.execute("BEGIN IMMEDIATE")
+            if not _is_ours(base):
+                _start_over(base)
+            base.executemany("REPLACE INTO record VALUES (?, ?, ?)", _spelled(fresh))
+            base.executemany("INSERT OR IGNORE INTO page VALUES (?, ?)", self.pages.items())
+            _drop(base, needed)
+            base.execute("COMMIT")
+        self._had |= {blob: len(memory.derived) for blob, memory in fresh.items()}
+        self._had_pages = len(self.pages)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self._path, timeout=WAIT_S, isolation_level=None)) as base:
+            base.execute("PRAGMA synchronous = OFF")
+            yield base
+
+
+def _is_ours(base: sqlite3.Connection) -> bool:
+    """Tell whether the rows are those of this version of the program."""
+    there = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
+    if not there.issuperset(_OURS):
+        return False
+    return base.execute("SELECT version FROM kept_by").fetchall() == [(VERSION,)]
+
+
+def _start_over(base: sqlite3.Connection) -> None:
+    for name in _OURS:
+        base.execute(f"DROP TABLE IF EXISTS {name}")
+    for table in _TABLES:
+        base.execute(table)
+    base.execute("INSERT INTO kept_by VALUES (?)", (VERSION,))
+
+
+def _drop(base: sqlite3.Connection, needed: Collection[str]) -> None:
+    """Drop rows that no file has any more, and the oldest pages, once they are many."""
+    count = base.execute("SELECT count(*) FROM record").fetchone()[0]
+    if count > 2 * len(needed) + _SPARE:
+        blobs = base.execute("SELECT blob FROM record").fetchall()
+        gone = [blob for blob in blobs if blob[0] not in needed]
+        base.executemany("DELETE FROM record WHERE blob = ?", gone)
+    base.execute("DELETE FROM page WHERE rowid <= (SELECT max(rowid) FROM page) - ?", (_PAGES,))
+
+
+def _spelled(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, str]]:
+    for blob, memory in memories.items():
+        said = json.dumps([plain(memory), memory.derived], separators=(",", ":"))
+        if of_plain(memory.path, json.loads(said)[0]) == memory:  # else JSON does not hold it
+            yield blob, _sum(blob, said), said
+
+
+def _sum(blob: str, said: Any) -> int:
+    return crc32(f"{blob} {said}".encode("utf-8", "surrogatepass"))

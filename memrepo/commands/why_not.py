@@ -1,29 +1,45 @@
-"""`memrepo why-not`: why a memory is not recalled, not hot, or no longer there."""
+"""`memrepo why-not`: why a memory is not recalled, not found, not hot, or no longer there."""
 
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
 from typing import Any
 
+from memrepo.commands.explaining import Case, found_by, of_hot, of_recall, rejection
 from memrepo.commands.finding import NoSuchMemory, find
-from memrepo.commands.recalling import facts
+from memrepo.commands.past import Past, find_past
+from memrepo.commands.recalling import facts, index_of
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.core.access import Accesses
-from memrepo.core.memory import Hot, Memory
-from memrepo.core.messages import counted
+from memrepo.commands.waiting import all_waiting
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
+from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.policies.archive import archive_due
-from memrepo.policies.decay import is_over, keeping
-from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
-from memrepo.policies.rules import Rules
-from memrepo.store import history
+from memrepo.purify.aside import Aside, all_aside
 from memrepo.store.ledger import ledger_of
+
+
+class NeverWas(MemrepoError):
+    """No memory was ever called so, and nothing that waits or was set aside is."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, word: str, fix: str) -> None:
+        super().__init__(
+            f"no memory is or ever was called {word!r}, no waiting run holds one and no candidate"
+            " that was set aside is called so",
+            fix=fix,
+        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory, or the whole id of one that is gone")
+    parser.add_argument(
+        "id", metavar="ID", help="a memory, also one that is gone or waits, or a candidate"
+    )
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="also why a search for these does not find it"
+    )
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -33,69 +49,85 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         try:
             memory = find(state, options.id)
         except NoSuchMemory:
-            return _gone(desk, options.id)
-        accesses, rules = ledger_of(desk.store).accesses(), desk.config.rules
-        lines = [
-            *_recall(memory, accesses, session.now, rules),
-            *_hot(memory, accesses, session.now, rules),
-        ]  # fmt: skip
-        known = facts(memory, accesses, session.now, rules)
-    data: dict[str, Any] = {"id": memory.id, "path": memory.path, "why": lines, "derived": known}
+            return _absent(desk, state, options.id)
+        case = Case(
+            desk=desk, state=state, memory=memory, now=session.now,
+            accesses=ledger_of(desk.store).accesses(), rules=desk.config.rules,
+        )  # fmt: skip
+        lines = [*of_recall(case), *of_hot(case)]
+        data: dict[str, Any] = {
+            "id": memory.id, "path": memory.path, "why": lines,
+            "derived": facts(memory, case.accesses, session.now, case.rules),
+        }  # fmt: skip
+        if options.words:
+            data["search"] = found_by(case, index_of(desk, tick=session.tick), options.words)
+            lines.append(data["search"]["said"])
     return Answer(data=data, text="\n".join([f"{memory.id}  {memory.path}", *lines]))
 
 
-def _gone(desk: Desk, id_: str) -> Answer:
-    """Say which commit took a memory out of the tree; raises NoSuchMemory for one never there."""
-    found = list(
-        history.entries(
-            desk.store.repo, "-1", "--fixed-strings", f"--grep=Memrepo-Memory: {id_}",
-            desk.tree.commit,
+def _absent(desk: Desk, state: State, word: str) -> Answer:
+    """Explain what no memory at HEAD is called; raises NeverWas."""
+    if (aside := _candidate(state, word)) is not None:
+        return aside
+    waiting = _waiting(desk, word)
+    try:
+        past = find_past(desk, state, word)
+    except NoSuchMemory as error:
+        if waiting is None:
+            raise NeverWas(word, error.fix) from None
+        return waiting
+    return _gone(state, past, waiting)
+
+
+def _gone(state: State, past: Past, waiting: Answer | None) -> Answer:
+    """Say which commit took a memory out of the tree, and what would bring it back."""
+    last = past.versions[0]
+    entry = last.entry
+    why = f"{visible(entry.subject)} ({entry.commit[:10]}, {format_time(entry.when)})"
+    lines = [f"it is not in the tree: it left with {why}"]
+    if last.unreadable:
+        lines = [f"it cannot be read: {last.unreadable} is damaged since {why}; `memrepo check`"]
+    if reason := entry.trailer("Reason"):
+        lines.append(f"because: {visible(reason)}")
+    if stone := rejection(state, past.id):
+        lines.append(stone)
+    elif waiting is not None:
+        lines += waiting.data["why"]
+    elif not last.unreadable:
+        lines.append(f"`memrepo restore {past.id}` brings it back")
+    data = {"id": past.id, "path": "", "why": lines, "commit": entry.commit}
+    return Answer(data=data, text="\n".join([past.id, *lines]))
+
+
+def _waiting(desk: Desk, word: str) -> Answer | None:
+    """Say which run that waits for review holds a memory, or return None."""
+    for one in all_waiting(desk):
+        try:
+            memory = find(desk.store.snapshot(one.tip).state(), word)
+        except NoSuchMemory:
+            continue
+        said = (
+            f"not in effect yet: {one.branch} waits for review and holds it"
+            f" (`memrepo diff {one.run}`, `memrepo accept {one.run}`)"
         )
-    ) if id_.startswith("mem-") else []  # fmt: skip
-    if not found:
-        raise NoSuchMemory(id_, ())
-    (last,) = found
-    why = f"{last.subject} ({last.commit[:10]}, {format_time(last.when)})"
-    lines = [f"it is not in the tree; the last commit about it: {why}"]
-    if reason := last.trailer("Reason"):
-        lines.append(f"because: {reason}")
-    data = {"id": id_, "path": "", "why": lines, "commit": last.commit}
-    return Answer(data=data, text="\n".join(lines))
+        data = {"id": memory.id, "path": memory.path, "why": [said]}
+        return Answer(data=data, text=f"{memory.id}\n{said}")
+    return None
 
 
-def _recall(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> list[str]:
-    if memory.status != "active":
-        return [f"not recalled: its status is {memory.status}"]
-    if memory.is_note:
-        tier = facts(memory, accesses, now, rules)["tier"]
-        return [f"recalled, as a note of tier {tier}"]
-    kept = keeping(memory, accesses.of(memory.id), now, rules.decay)
-    if is_over(memory, kept):
-        return [f"not recalled: {kept.told()}; the next run prunes or archives it"]
-    lines = [f"recalled: class {kept.cls}, confidence {kept.confidence:.2f}"]
-    if kept.expires:
-        lines[0] += f", until {format_time(kept.expires)}"
-    due = archive_due(memory, accesses.of(memory.id), rules.archive)
-    if due is not None:
-        lines.append(f"due for the archive at {format_time(due)}, if it is not retrieved")
-    return lines
+def _candidate(state: State, word: str) -> Answer | None:
+    """Say why a statement was set aside: by the id of a candidate, or by its file."""
+    for one in all_aside(state):
+        if word in (*one.ids, one.path, one.path.rpartition("/")[2].removesuffix(".md")):
+            lines = [_set_aside(one)]
+            data = {"id": word, "path": one.path, "why": lines}
+            return Answer(data=data, text="\n".join([one.path, *lines]))
+    return None
 
 
-def _hot(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> list[str]:
-    hot = hot_of(memory)
-    if hot is not None and hot.since is not None:
-        return [f"hot since {format_time(hot.since)} ({hot.reason})"]
-    if memory.type in ("note", "chunk"):
-        return [f"not hot: a {memory.type} comes to the cache by way of nomination only"]
-    if over := why_over(memory, accesses, now, rules.decay):
-        return [f"not hot: {over}"]
-    if not may_be_hot(memory, accesses, now, rules.decay):
-        return [f"not hot: {memory.status}, {memory.standing}"]
-    if why := why_hot(memory, accesses, now, rules.hot):
-        return [f"not hot yet: the next run promotes it ({why}), if the budget has room"]
-    former: Hot | None = memory.fields.get("hot")
-    cutoff = former.until if former is not None else None
-    sessions = {id_ for _, id_ in accesses.of(memory.id).since(cutoff)}
-    since = f" since it was demoted at {format_time(cutoff)}" if cutoff else ""
-    said = counted(len(sessions), "session", "sessions")
-    return [f"not hot: retrieved in {said} of {rules.hot.sessions}{since}, in none twice"]
+def _set_aside(one: Aside) -> str:
+    when = f" at {one.judged}" if one.judged else ""
+    said = f"no memory: {one.verdict or 'set aside'}{when} ({visible(one.reason)})"
+    if one.verdict == "reject":
+        return said.replace("reject", "rejected", 1) + "; it is judged anew if its text changes"
+    return said.replace("defer", "deferred", 1) + "; it comes back when new context arrives"

@@ -127,6 +127,24 @@ def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> 
     return owed[-1].tier if owed else note.text("tier") or "hot"
 
 
+def ahead(
+    note: Memory, access: Access, now: datetime, rules: TierRules
+) -> tuple[str, datetime] | None:
+    """Return the tier that a note comes to next if nobody retrieves it, and when it falls due.
+
+    The tier is empty where it leaves the tree; None for a note that stays where it is.
+    """
+    place, tier = place_of(note, access, rules), effective(note, access, now, rules)
+    if place is None or note.flag("pinned"):
+        return None
+    if tier == TIERS[-1]:
+        written = note.time("tier_written") if note.text("tier") == tier else None
+        marked = written is None or note.flag("user_marked")
+        return None if marked or written is None else ("", written + rules.clean_after)
+    goal = TIERS[TIERS.index(tier) + 1]
+    return goal, max([place.touched, *_touches(access, place, now)]) + rules.after(goal)
+
+
 def steps_for(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Step, ...]:
     """Return the owed moves of a note as commits."""
     return tuple(_step(note, move, now) for move in moves(note, access, now, rules))

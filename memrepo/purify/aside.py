@@ -25,7 +25,7 @@ class Aside:
     """What one file of a candidate set aside says.
 
     `ids` are the candidates that have this text; a short text is another one under another heading.
-    Empty in files that came from elsewhere.
+    Empty in files that came from elsewhere. `verdict` is defer or reject.
     """
 
     path: str
@@ -33,6 +33,9 @@ class Aside:
     ids: frozenset[str] = frozenset()
     context: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    verdict: str = ""
+    reason: str = ""
+    judged: str = ""
 
     @property
     def places(self) -> frozenset[tuple[str, str]]:
@@ -51,12 +54,18 @@ def read_aside(path: str, data: bytes) -> Aside | None:
         ids=frozenset(map(str, _items(values.get("candidates")))),
         context=tuple(map(str, _items(values.get("context")))),
         sources=tuple(filter(None, map(_source, _items(values.get("sources"))))),
+        **{key: str(values.get(key) or "") for key in ("verdict", "reason", "judged")},
     )  # fmt: skip
 
 
 def deferred(state: State) -> tuple[Aside, ...]:
     """Return every deferred candidate that can be read, in path order."""
-    area = f"{state.layout.area('candidates')}deferred/"
+    return all_aside(state, "deferred/")
+
+
+def all_aside(state: State, folder: str = "") -> tuple[Aside, ...]:
+    """Return every candidate set aside that can be read, in path order, or those of one folder."""
+    area = f"{state.layout.area('candidates')}{folder}"
     paths = sorted(p for p in state.files if p.startswith(area) and p.endswith(".md"))
     return tuple(filter(None, (read_aside(path, state.files[path]) for path in paths)))
 

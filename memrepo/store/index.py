@@ -134,10 +134,14 @@ class Index:
         found = query_terms(" ".join(asked))
         if not found:
             return []
-        held = self._asked(lambda base: IndexCorpus(base, only.limits).holding(found))
+
+        def held(base: sqlite3.Connection) -> set[tuple[str, str, str]]:
+            _hold(base, only.paths)
+            return IndexCorpus(base, only.limits).holding(found)
+
         return [
             Match(id=id_, path=path, blob=blob, score=0.0)
-            for id_, path, blob in sorted(held, key=lambda row: row[1])
+            for id_, path, blob in sorted(self._asked(held), key=lambda row: row[1])
         ]
 
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:

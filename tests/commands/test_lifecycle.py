@@ -408,7 +408,7 @@ def test_rules_are_configurable(small_repo: Path) -> None:
     assert done(small_repo, "show", id_)["derived"]["expires"] == after(hours=1)
 
 
-# -- layered search, health, why-not ---------------------------------------------------------------
+# -- layered search, health ------------------------------------------------------------------------
 
 
 def noted(repo: Path, text: str, *, now: str = NOW) -> str:
@@ -514,28 +514,6 @@ def test_health_is_the_snapshot_and_exits_one_when_something_waits(small_repo: P
     late = memrepo(small_repo, "health", now=after(days=181))
     assert late.exit == 1
     assert late.data["review"]
-
-
-def test_why_not_explains_what_is_there_and_what_is_gone(small_repo: Path) -> None:
-    id_ = added(small_repo, "The hall is wet.", "--class", "short")
-    done(small_repo, "show", id_)
-    why = done(small_repo, "why-not", id_)["why"]
-    assert why[0].startswith("recalled: class short, confidence 1.00, until 2026-03-03")
-    assert why[-1] == "not hot: retrieved in 1 session of 3, in none twice"
-    late = done(small_repo, "why-not", id_, now=after(days=3))["why"]
-    assert late[0].startswith("not recalled: class short, expired")
-    done(small_repo, "decay", "prune", now=after(days=3))
-    gone = done(small_repo, "why-not", id_)["why"]
-    assert "prune: " in gone[0]
-    assert "class short, expired" in gone[1]
-    assert memrepo(small_repo, "why-not", "mem-ffffffffffffffff").exit == 2
-    note = notes(small_repo)[0]
-    assert "nomination" in done(small_repo, "why-not", note.id)["why"][-1]
-    hot = claim(small_repo).id
-    done(small_repo, "promote", hot)
-    assert "hot since" in done(small_repo, "why-not", hot)["why"][-1]
-    done(small_repo, "archive", hot)
-    assert done(small_repo, "why-not", hot)["why"][0] == "not recalled: its status is archived"
 
 
 def test_growing_older_is_no_edit_that_stands_in_the_way_of_undoing_a_run(

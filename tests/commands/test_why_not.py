@@ -1,0 +1,194 @@
+"""`why-not`: each way in which a memory can be missing is told with its reason and its remedy."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from driving import NOW, done, git, memories, memrepo
+
+from memrepo.core.times import format_time, parse_time
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository without a workspace."""
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def after(**span: int) -> str:
+    return format_time(parse_time(NOW) + timedelta(**span))
+
+
+def added(repo: Path, text: str, *options: str, now: str = NOW) -> str:
+    return str(done(repo, "add", text, *options, now=now)["id"])
+
+
+def why(repo: Path, *argv: str, now: str = NOW) -> list[str]:
+    found: list[str] = done(repo, "why-not", *argv, now=now)["why"]
+    return found
+
+
+def test_what_is_recalled_says_until_when_and_what_comes_first(repo: Path) -> None:
+    short = added(repo, "The hall is wet.", "--class", "short")
+    stable = added(repo, "The hall has a piano.")
+    pinned = added(repo, "The hall has a stage.", "--pin")
+    # Past three quarters of two days it is halved each three hours: the fourth time is too often.
+    assert why(repo, short) == [
+        f"recalled: class short, confidence 1.00, until {after(hours=45)}",
+        f"pruned after {after(hours=45)}, if it is not confirmed",
+        "not hot: retrieved in 0 sessions of 3, in none twice",
+    ]
+    assert why(repo, stable)[1] == (
+        f"due for the archive at {after(days=30)}, if it is not retrieved"
+    )
+    assert why(repo, pinned)[0] == "recalled: class stable, confidence 1.00"
+    over, remedy, _ = why(repo, short, now=after(hours=46))
+    assert over.startswith("not recalled: class short, confidence 0.0625 below 0.1, last")
+    assert remedy == f"`memrepo confirm {short}` says that it still holds"
+
+
+def test_a_day_to_come_is_told(repo: Path) -> None:
+    id_ = added(repo, "Ann visits on 2026-03-20.", "--class", "short")
+    assert why(repo, id_)[1] == (
+        "its text names a day to come: decay waits until 2026-03-21T00:00:00Z"
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "first", "second"),
+    [({"hours": 1}, "tier hot, confidence high", f"warm at {after(hours=3)}"),
+     ({"hours": 3}, "tier warm, confidence high", f"gist at {after(days=7)}"),
+     ({"days": 8}, "tier gist, confidence medium", f"forgotten at {after(days=14)}")],
+)  # fmt: skip
+def test_a_note_says_where_it_goes_next(
+    repo: Path, at: dict[str, int], first: str, second: str
+) -> None:
+    id_ = added(repo, "Walked the dog.", "--type", "note")
+    lines = why(repo, id_, now=after(**at))
+    assert lines[0] == f"recalled as a note of {first}"
+    assert lines[1] == f"{second}, if it is not retrieved"
+    assert "nomination" in lines[2]
+
+
+def test_a_forgotten_note_says_when_it_leaves_and_a_marked_one_that_it_stays(repo: Path) -> None:
+    id_ = added(repo, "Walked the dog.", "--type", "note")
+    last = "recalled as a note of tier forgotten, confidence very low, after all other hits"
+    assert why(repo, id_, now=after(days=15))[0] == last
+    done(repo, "run", now=after(days=15))
+    assert why(repo, id_, now=after(days=16))[:2] == [
+        last, f"leaves the tree after {after(days=45)}, if it is not retrieved"
+    ]  # fmt: skip
+    done(repo, "run", now=after(days=46))
+    gone = why(repo, id_, now=after(days=47))
+    assert gone[0].startswith("it is not in the tree: it left with prune: walked-the-dog")
+    assert "not retrieved for more than 30d" in gone[1]
+    assert gone[2] == f"`memrepo restore {id_}` brings it back"
+
+
+@pytest.mark.parametrize("name", ["id", "prefix", "slug", "path"])
+def test_what_is_gone_is_found_by_any_of_its_names(repo: Path, name: str) -> None:
+    id_ = added(repo, "The hall is wet.", "--class", "short")
+    memory = memories(repo)[id_]
+    done(repo, "run", now=after(days=3))
+    word = {"id": id_, "prefix": id_[:12], "slug": memory.slug, "path": memory.path}[name]
+    assert "class short, expired" in why(repo, word)[1]
+
+
+def test_what_a_hand_removed_names_that_commit(repo: Path) -> None:
+    id_ = added(repo, "The hall is wet.")
+    git(repo, "rm", "-q", memories(repo)[id_].path)
+    git(repo, "commit", "-qm", "away with it", "--no-verify")
+    assert why(repo, id_)[0].startswith("it is not in the tree: it left with away with it (")
+
+
+def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
+    one, two, three = (added(repo, f"The {word} is wet.") for word in ("hall", "attic", "shed"))
+    done(repo, "archive", one, "--reason", "painted over")
+    assert why(repo, one)[:2] == [
+        f"not recalled: archived at {NOW} (painted over)", f"`memrepo restore {one}` brings it back"
+    ]  # fmt: skip
+    assert why(repo, one)[-1] == "not hot: only active memories are, and this one is archived"
+    heir = done(repo, "supersede", two, "The attic is dry.")["id"]
+    assert why(repo, two)[0].startswith(f"not recalled: superseded at {NOW} by {heir} (")
+    done(repo, "forget", two, "--reason", "not ours")
+    assert why(repo, two)[0] == "not recalled: forgotten (not ours)"
+    done(repo, "reject", three, "--reason", "never was")
+    (key,) = (stone["key"] for stone in done(repo, "rejected")["rejected"])
+    told = why(repo, three)[1]
+    assert told.startswith("rejected by human:person@example.org at ")
+    assert told.endswith(f": never was; `memrepo unreject {key}` lifts it")
+    git(repo, "rm", "-q", memories(repo)[three].path)
+    git(repo, "commit", "-qm", "away with it", "--no-verify")
+    assert why(repo, three)[-1] == told
+
+
+def test_a_scope_is_named(repo: Path) -> None:
+    id_ = added(repo, "The hall is wet.", "--scope", "project:hall")
+    assert "its scope is project:hall: a search within another one passes over it" in why(repo, id_)
+
+
+def test_why_it_is_not_hot(repo: Path) -> None:
+    id_ = added(repo, "The hall is wet.")
+    done(repo, "show", id_)
+    assert why(repo, id_)[-1] == "not hot: retrieved in 1 session of 3, in none twice"
+    done(repo, "promote", id_)
+    assert why(repo, id_)[-1] == f"hot since {NOW} (user request)"
+    config = repo / "memrepo.toml"
+    config.write_text(f"{config.read_text('utf-8')}\n[hot]\nmax_lines = 6\n", "utf-8")
+    assert "left out of MEMORY.md: no room within hot.max_lines (6)" in why(repo, id_)[-1]
+    done(repo, "demote", id_, "--reason", "spring")
+    assert f"since it was demoted at {NOW} (spring" in why(repo, id_)[-1]
+
+
+def test_words_that_find_it_and_words_that_do_not(repo: Path) -> None:
+    for number in range(12):
+        added(repo, f"Zebra zebra zebra {number}.")
+    id_ = added(repo, "Somewhere beyond the river there may be a zebra or another.")
+    found = done(repo, "why-not", id_, "zebra", "lion")["search"]
+    assert (found["held"], found["hits"]) == (["zebra"], 13)
+    assert found["said"] == (
+        f"found by 'zebra lion' as hit {found['place']} of 13; 10 are shown unless `-k` asks for"
+        " more; it holds no lion"
+    )
+    assert why(repo, id_, "lion")[-1] == "not found by 'lion': it holds none of these words"
+    done(repo, "archive", id_)
+    assert why(repo, id_, "river")[-1] == (
+        "found by 'river' as hit 1 of 1, with `--status archived`"
+    )
+
+
+def test_what_waits_for_review_is_told(fresh_repo: Path) -> None:
+    done(fresh_repo, "run")
+    run = done(fresh_repo, "runs")["runs"][0]["run"]
+    done(fresh_repo, "revert", run)
+    waits = memrepo(fresh_repo, "run", now=after(hours=1)).data
+    held = git(fresh_repo, "ls-tree", "-r", "--name-only", waits["branch"], "memories")
+    path = next(p for p in held.splitlines() if "/notes/" not in p)
+    assert "it left with revert" in why(fresh_repo, path)[0]
+    assert why(fresh_repo, path)[-1].startswith(f"not in effect yet: {waits['branch']} waits")
+
+
+def test_a_candidate_that_was_set_aside_says_why(tmp_path: Path) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "DREAMS.md").write_text(
+        "# Dreams\n\n## 2026-02-22\n\nI would love to heat the proving room some day.\n",
+        encoding="utf-8",
+    )
+    done(tmp_path, "init", "repo", "--from", "ws")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    (path,) = git(repo, "ls-files", "candidates/deferred").splitlines()
+    for word in (path, path[-22:-3]):
+        (said,) = why(repo, word)
+        assert said.startswith(f"no memory: deferred at {NOW} (")
+        assert said.endswith("); it comes back when new context arrives")
+
+
+def test_what_never_was_is_no_memory(repo: Path) -> None:
+    for word in ("mem-ffffffffffffffff", "nothing-at-all"):
+        answer = memrepo(repo, "why-not", word)
+        assert answer.exit == 2
+        assert "is or ever was called" in answer.error["message"]

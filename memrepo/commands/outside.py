@@ -32,7 +32,7 @@ def outside(desk: Desk) -> Mapping[str, Setting]:
         raise ConfigError(0, "", f"cannot be read: {error}", place=str(path)) from error
     for name, value in parse_outside(text, str(path)).items():
         found[name] = Setting(value=value, origin=str(path))
-    here = settings.local(desk.store.repo)
+    here = settings.some(desk.store.repo, [f"memrepo.{git_name(name)}" for name in OUTSIDE])
     for name in OUTSIDE:
         if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ _SAFE = (
 
 
 _SECRET = re.compile(r"://[^/@\s]+@")
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _HEAD = re.compile(r"ref: *refs/|[0-9a-f]{40}")
 # A setting by which the work tree may lie elsewhere, or be none; or which may lie elsewhere itself.
 _UNUSUAL = re.compile(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
@@ -65,6 +66,20 @@ class Repo:
         from git import Git
 
         return Git(self.working_tree_dir)
+
+    def tip(self, ref: str) -> str:
+        """Return the object that a ref's own file names; empty: git is to be asked (packed, none).
+
+        HEAD is followed to its branch. No process is started.
+        """
+        try:
+            folder = self.git_dir if ref == "HEAD" else self.common_dir
+            said = (Path(folder) / ref).read_text("ascii")
+        except (OSError, UnicodeDecodeError):
+            return ""
+        if ref == "HEAD" and said.startswith("ref: refs/"):
+            return self.tip(said.removeprefix("ref: ").strip())
+        return said.strip() if _ID.fullmatch(said.strip()) else ""
 
     def close(self) -> None:
         """End the processes that were left standing."""
@@ -192,9 +207,10 @@ def isolate(*, keep_index: bool = False) -> None:
     os.environ["GIT_OPTIONAL_LOCKS"] = "0"
 
 
-def in_english() -> dict[str, str]:
-    """Return the environment of a git whose messages are read."""
-    return {**os.environ, "LANGUAGE": "C", "LC_ALL": "C"}
+def in_english(index: Path | None = None) -> dict[str, str]:
+    """Return the environment of a git whose messages are read; an `index` of ours it may write."""
+    ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
+    return {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", **ours}
 
 
 def index_of_commit() -> str:
@@ -292,6 +308,13 @@ def known(found: git.Repo) -> Repo:
 
 def find_layout(repo: Repo, commit: str) -> Layout | None:
     """Return the layout a commit's tree has, or None where memrepo was never initialised."""
+    from memrepo.store.light import GitSaid
+
+    for prefix in ("", ADOPTED_PREFIX):
+        with suppress(GitSaid):
+            repo.light.read(f"{commit}:{prefix}{CONFIG_NAME}")
+            return Layout(prefix)
+    # It is not there, or not to be had: git tells which.
     for prefix in ("", ADOPTED_PREFIX):
         if repo.light.ask("ls-tree", "--name-only", commit, "--", prefix + CONFIG_NAME):
             return Layout(prefix)

@@ -114,7 +114,8 @@ class Ledger:
 
     def tip(self) -> str:
         """Return the ledger's commit, or an empty string where there is none yet."""
-        return self.repo.light.ask("rev-parse", "--verify", "--quiet", REF, no=1).strip()
+        asked = ("rev-parse", "--verify", "--quiet", REF)
+        return self.repo.tip(REF) or self.repo.light.ask(*asked, no=1).strip()
 
     def blobs(self, commit: str) -> dict[str, str]:
         """Return blob id by segment name at a commit of the ledger."""

@@ -33,7 +33,7 @@ class Blobs:
     def __init__(self, git: Git) -> None:
         self._process = git.start("cat-file", "--batch")
         # A tree may be read after its repository was closed: nobody closes this one then.
-        self.close = weakref.finalize(self, _end, self._process)
+        self.close = weakref.finalize(self, end, self._process)
 
     def read(self, blob: str) -> bytes:
         """Return the bytes of a blob; raises GitSaid where the repository lacks it."""
@@ -53,7 +53,7 @@ class Blobs:
         return self._process.stdin, self._process.stdout
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """End a standing process."""
     for pipe in filter(None, (process.stdin, process.stdout)):
         pipe.close()
@@ -84,12 +84,12 @@ class Git:
     def _command(self, words: Iterable[str]) -> list[str]:
         return [_GIT, "-C", str(self.top), *_SAFE, *words]
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Start git with pipes."""
+    def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
+        """Start git with pipes; on an index of memrepo's own where one is named."""
         pipe = subprocess.PIPE
         return subprocess.Popen(
             self._command(words), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL,
-            env=in_english(),
+            env=in_english(index),
         )  # fmt: skip
 
     def ask(self, *words: str, fed: bytes = b"", no: int = 0) -> str:

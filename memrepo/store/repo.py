@@ -107,7 +107,7 @@ class Repository:
 
     def head(self) -> str:
         """Return the id of the commit at HEAD, or an empty string on a branch not yet born."""
-        return self.resolve("HEAD")
+        return self.repo.tip("HEAD") or self.resolve("HEAD")
 
     def resolve(self, revision: str) -> str:
         """Return the commit id a person's revision names, or an empty string."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,23 @@ def local(repo: Repo) -> dict[str, str]:
     said = repo.light.ask("config", "--local", "--list", "-z")
     pairs = (entry.partition("\n") for entry in said.split("\0"))
     return {name: value for name, _, value in pairs if name.startswith("memrepo.")}
+
+
+def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
+    """Return those of some settings that this clone has; git is asked only if it may have any."""
+    wanted = frozenset(names)
+    if not _may_have(repo, wanted):
+        return {}
+    return {name: value for name, value in local(repo).items() if name in wanted}
+
+
+def _may_have(repo: Repo, names: Iterable[str]) -> bool:
+    """Tell whether one may be set: the last part of its name stands in the file as it is."""
+    try:
+        text = (Path(repo.common_dir) / "config").read_text("utf-8").lower()
+    except (OSError, UnicodeDecodeError):
+        return True
+    return "include" in text or any(name.rsplit(".", 1)[-1] in text for name in names)
 
 
 def put(repo: Repo, key: str, value: str) -> None:

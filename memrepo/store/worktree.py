@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import call
+from memrepo.store.look import Look
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
@@ -58,6 +59,29 @@ class Way:
     kept: tuple[str, ...]
 
 
+class Edits(Mapping[str, bytes | None]):
+    """Uncommitted contents by path, None for a file that is gone; read when first asked for.
+
+    Staged or not: what counts is what lies in the work tree.
+    """
+
+    def __init__(self, work: WorkTree, look: Look) -> None:
+        self._work, self._look = work, look
+
+    @cached_property
+    def _found(self) -> Mapping[str, bytes | None]:
+        return {path: self._work.read(path) for path in self._look.paths() if is_text(path)}
+
+    def __getitem__(self, path: str) -> bytes | None:
+        return self._found[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
 class WorkTree:
     """The work tree and index of one repository; no link is ever followed."""
 
@@ -93,17 +117,9 @@ class WorkTree:
         )  # fmt: skip
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
-    def edits(self, folder: str) -> Mapping[str, bytes | None]:
-        """Return the uncommitted contents below a folder by path, None for a file that is gone.
-
-        Staged or not: what counts is what lies in the work tree.
-        """
-        raw = self.repo.light.ask(
-            "--literal-pathspecs", "status", "--porcelain", "-z", "--untracked-files=all",
-            "--no-renames", "--ignore-submodules=all", "--", folder,
-        )  # fmt: skip
-        paths = (entry[3:] for entry in raw.split("\0") if len(entry) > 3)
-        return {path: self.read(path) for path in paths if is_text(path)}
+    def edits(self, folder: str) -> Edits:
+        """Return the uncommitted contents below a folder (`x/`): git begins to look at once."""
+        return Edits(self, Look(self.repo, folder))
 
     def staged(self) -> dict[str, Staged]:
         """Return the index by path."""
@@ -253,7 +269,9 @@ class WorkTree:
 
     @cached_property
     def _object_format(self) -> str:
-        return str(self.repo.git.rev_parse("--show-object-format"))
+        if head := self.repo.tip("HEAD"):
+            return "sha1" if len(head) == 40 else "sha256"
+        return self.repo.light.ask("rev-parse", "--show-object-format").strip()
 
 
 def _hash(name: str) -> Any:

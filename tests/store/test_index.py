@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import sqlite3
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,12 +23,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nobody import as_nobody
 
+from memrepo.commands.recalling import index_of
+from memrepo.commands.session import desk
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.merits import Moment
 from memrepo.policies.rules import Weights
 from memrepo.store import index, indexing
+from memrepo.store.indexing import begin_at, opened
 from memrepo.store.repo import open_repository
 from memrepo.store.tree import BlobFiles, Snapshot
 
@@ -245,6 +250,24 @@ def test_catching_up_and_building_anew_come_to_the_same(order: list[int], last: 
         (repo / ".git" / "memrepo" / index.NAME).unlink()
         hits(repo, "Vera")
         assert dump(repo) == caught_up
+
+
+def test_where_nothing_changed_no_memory_is_read_and_git_is_asked_once(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hits(small, "Oslo")
+    told = tmp_path / "told"
+    told.mkdir()
+    said: list[str] = []
+    monkeypatch.setenv("GIT_TRACE2_EVENT", str(told))
+    with open_repository(small) as store, closing(opened(store.folder / index.NAME)) as base:
+        base.set_trace_callback(said.append)
+        begin_at(base, index_of(desk(store)).wanted)
+    assert said
+    assert not [statement for statement in said if "memory" in statement]
+    asked = [json.loads(line) for path in told.iterdir() for line in path.read_text().splitlines()]
+    # The one reads what git has by id, the configuration here.
+    assert sorted(e["name"] for e in asked if e["event"] == "cmd_name") == ["cat-file", "status"]
 
 
 def test_two_processes_at_once_agree(small: Path) -> None:

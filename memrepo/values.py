@@ -8,16 +8,15 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from memrepo.core.patterns import regex
 from memrepo.core.times import parse_duration
 from memrepo.keys import NEVER, Key
 from memrepo.policies.rules import LISTS
 
 PATTERN_LENGTH = 200
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
-_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
-_REF = re.compile(
-    r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)", re.ASCII
-)
+_NAME = regex(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+_REF = regex(r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)", re.ASCII)
 
 
 def read_value(key: Key, found: Any) -> tuple[Any, str]:

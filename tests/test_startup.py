@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -9,12 +10,25 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import done
+from driving import done, git
 
+ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
     "anthropic", "asyncio", "frontmatter", "git", "jinja2", "mistune", "shtab", "sqlite3",
     "subprocess", "yaml", "zoneinfo",
 }  # fmt: skip
+ELSEWHERE = {
+    "memrepo.commands.judging", "memrepo.commands.past", "memrepo.core.changes",
+    "memrepo.core.corrections", "memrepo.core.judging", "memrepo.core.mergefields",
+    "memrepo.core.state", "memrepo.core.tombstones", "memrepo.policies.archive",
+    "memrepo.policies.cadence", "memrepo.policies.compression", "memrepo.policies.entities",
+    "memrepo.policies.gists", "memrepo.policies.hotcache", "memrepo.policies.importance",
+    "memrepo.policies.lexicon", "memrepo.policies.linking", "memrepo.policies.threads",
+    "memrepo.policies.upkeep", "memrepo.policies.validity", "memrepo.store.audit",
+    "memrepo.store.blobs", "memrepo.store.clone", "memrepo.store.history",
+    "memrepo.store.signing", "memrepo.store.stream",
+}  # fmt: skip
+"""What neither a search nor a hook needs: writing, the past, and the policies of runs."""
 CODE = """
 import json, sys
 from memrepo.cli import main
@@ -42,7 +56,7 @@ def loaded(where: Path, *argv: str) -> tuple[int, set[str]]:
     """Run a command in a process of its own; return its exit code and the modules it loaded."""
     ran = subprocess.run(
         [sys.executable, "-c", CODE, *argv], cwd=where, capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     code, modules = json.loads(ran.stderr.splitlines()[-1])
     return code, set(modules)
@@ -61,6 +75,31 @@ def test_a_quick_command_loads_nothing_heavy(memory: Path, argv: list[str]) -> N
     code, modules = loaded(memory.parent, *argv)
     assert code == 0
     assert modules & HEAVY == set()
+    expect_lean(modules, most=60)
+
+
+def compiled_at_import(path: Path) -> list[int]:
+    """List the lines of a module on which a pattern is compiled as soon as it is imported."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    late = {
+        inner for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))
+        for inner in ast.walk(node)
+    }  # fmt: skip
+    return [
+        node.lineno for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node not in late
+        and ast.unparse(node.func) == "re.compile"
+    ]  # fmt: skip
+
+
+def expect_lean(modules: set[str], *, most: int) -> None:
+    """Expect few modules of ours, none that is for other commands, and no pattern compiled."""
+    ours = {m for m in modules if m.startswith("memrepo.")}
+    assert ours & ELSEWHERE == set()
+    assert len(ours) <= most, "is each of these needed? Import late what another branch needs."
+    paths = [ROOT.joinpath(*m.split(".")).with_suffix(".py") for m in ours]
+    found = {str(p): at for p in paths if p.exists() and (at := compiled_at_import(p))}
+    assert found == {}, "memrepo.core.patterns.regex compiles a pattern when it is used"
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
@@ -86,9 +125,29 @@ def test_a_search_loads_no_gitpython_and_starts_git_seven_times(
     assert code == 0
     heavy = {"anthropic", "asyncio", "frontmatter", "git", "gitdb", "jinja2", "mistune", "yaml"}
     assert modules & heavy == set()
+    expect_lean(modules, most=75)
     started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
     # HEAD, its layout, HEAD, what is edited, the ledger, settings of this clone, and contents.
     assert 0 < len(started) <= 7
+
+
+def test_a_hook_loads_little_and_starts_git_six_times(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = memory.parent / "repo"
+    done(memory.parent, "init", repo)
+    place = repo / "memories/knowledge/2026" / memory.name
+    place.parent.mkdir(parents=True)
+    memory.rename(place)
+    git(repo, "add", "-A")
+    trace = memory.parent / "trace"
+    monkeypatch.setenv("GIT_TRACE", str(trace))
+    code, modules = loaded(repo, "hooks", "run", "pre-commit")
+    assert code == 0
+    assert modules & (HEAVY - {"subprocess"}) == set()
+    expect_lean(modules, most=60)
+    started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
+    assert 0 < len(started) <= 6
 
 
 def test_a_header_that_only_yaml_can_read_loads_yaml(memory: Path) -> None:
@@ -104,5 +163,5 @@ def test_the_python_api_is_loaded_when_it_is_asked_for(tmp_path: Path) -> None:
         "from memrepo import *; assert open_repository is memrepo.api.open_repository;"
         "assert not hasattr(memrepo, 'nothing')"
     )
-    where = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    where = {"PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env=where)

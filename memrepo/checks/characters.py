@@ -9,6 +9,7 @@ from memrepo.checks.rules import Rule, Scene
 from memrepo.core import header as headers
 from memrepo.core.entries import Entry
 from memrepo.core.lines import join_lines, split_lines
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import ORDER
 
@@ -31,9 +32,9 @@ RULES = (BIDI, INVISIBLE, KEY_ORDER)
 # Written as escapes: in the source these characters would deceive as well.
 _BIDI = "\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
 _INVISIBLE = "\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u180e"
-_EITHER = re.compile(f"(?P<bidi>[{_BIDI}])|[{_INVISIBLE}]")
+_EITHER = regex(f"(?P<bidi>[{_BIDI}])|[{_INVISIBLE}]")
 # A flag of a region (England's, say) is spelled with tags after a black flag.
-_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
+_FLAG = regex("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 
 
 def find(scene: Scene) -> Iterator[Problem]:

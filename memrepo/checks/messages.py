@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from memrepo.checks.rules import Rule
 from memrepo.core.messages import PREFIX
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets
 
@@ -16,8 +17,8 @@ FORGED = Rule(
 )  # fmt: skip
 SECRET = Rule(name="message-secret", group="secrets", doc="A commit message holds no secret.")
 RULES = (FORGED, SECRET)
-_SCISSORS = re.compile(r"^. -+ >8 -+$", re.MULTILINE)
-_TRAILER = re.compile(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
+_SCISSORS = regex(r"^. -+ >8 -+$", re.MULTILINE)
+_TRAILER = regex(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
 
 
 def message_problems(path: str, text: str) -> Iterator[Problem]:

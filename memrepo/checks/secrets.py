@@ -7,7 +7,6 @@ only: what goes to a model or is taken in is redacted all the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from memrepo.checks.places import body_line
@@ -15,6 +14,7 @@ from memrepo.checks.rules import Rule, Scene
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets
 
@@ -34,9 +34,9 @@ STONE = Rule(
     doc="A tombstone can be read: what one that cannot rejects is not kept out.",
 )  # fmt: skip
 RULES = (SECRET, NUMBERS, REJECTED, STONE)
-ALLOW = re.compile(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
+ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 MAX_SCANNED = 4 << 20
-_NOISY = re.compile(
+_NOISY = regex(
     r"(?P<UUID>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)"
     r"|(?P<address>(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]))"
     r"|(?P<number>(?<![\w.-])\d{9,19}(?![\w-]))"

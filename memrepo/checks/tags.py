@@ -10,6 +10,7 @@ from memrepo.checks.places import place
 from memrepo.checks.rules import Rule, Scene, Wants
 from memrepo.core.fields import shown
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 UNKNOWN = Rule(
@@ -18,7 +19,7 @@ UNKNOWN = Rule(
     mend="writes a tag as the vocabulary does, where only case, blanks or hyphens differ",
 )  # fmt: skip
 RULES = (UNKNOWN,)
-_LOOSE = re.compile(r"[\s_-]+")
+_LOOSE = regex(r"[\s_-]+")
 
 
 def find(scene: Scene) -> Iterator[Problem]:

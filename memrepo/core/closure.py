@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
-from memrepo.core.mergefields import Origin, rank
 from memrepo.core.problems import Problem
 from memrepo.core.references import REFERENCES, targets
 
-if TYPE_CHECKING:
-    from memrepo.core.state import State  # reading it takes a hook longer than all else here
+if TYPE_CHECKING:  # loading these takes a hook longer than all else here
+    from memrepo.core.changes import Update
+    from memrepo.core.state import State
 
 RULES: Mapping[str, str] = {
     "reference-lost": "Links, supersessions and other references name a memory that exists.",
@@ -80,6 +79,8 @@ def close(
 
 
 def _updates(state: State, memories: _Memories) -> Iterator[Update]:
+    from memrepo.core.changes import Update
+
     for id_, new in memories.items():
         old = state.memories[id_]
         if new is not old:
@@ -164,6 +165,8 @@ def _odd_status(memory: Memory) -> Iterator[Finding]:
 def _cycles(memories: _Memories) -> Iterator[Finding]:
     """Find memories that replace each other in a ring: the one that wins a merge stays active."""
     for ring in _rings(memories):
+        from memrepo.core.mergefields import Origin, rank
+
         stays = max((memories[i] for i in ring), key=lambda m: rank(m, None, Origin()))
         repairs: dict[str, dict[str, Any]] = {}
         for id_ in ring:

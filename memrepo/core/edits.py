@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memrepo.core.entries import Entry
 from memrepo.core.header import FIRST_LINE, Header
 from memrepo.core.lines import Line, dominant_end
+from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME, FIELDS, ORDER
 from memrepo.core.spelling import entry_lines
 
-_BLANK = re.compile(r"\s*")
+_BLANK = regex(r"\s*")
 _MANY_LINES = 2000  # beyond this, lines that repeat often are not matched one by one
 
 

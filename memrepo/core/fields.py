@@ -119,7 +119,6 @@ class Choice:
         return {"enum": list(self.words)}
 
 
-@dataclass(frozen=True, slots=True)
 class Time:
     """A moment, RFC 3339; read leniently (a plain date is midnight UTC), written in UTC."""
 
@@ -143,7 +142,6 @@ class Time:
         return {"type": "string", "format": "date-time"}
 
 
-@dataclass(frozen=True, slots=True)
 class Day:
     """A date or a time, kept as it is written."""
 
@@ -199,7 +197,6 @@ class Number:
         return {"type": "number", "minimum": self.low, "maximum": self.high}
 
 
-@dataclass(frozen=True, slots=True)
 class Whole:
     """A whole number from 0 up."""
 
@@ -222,7 +219,6 @@ class Whole:
         return {"type": "integer", "minimum": 0}
 
 
-@dataclass(frozen=True, slots=True)
 class Flag:
     """True or absent: `false` is accepted from a person and never written."""
 
@@ -274,7 +270,6 @@ class ListOf:
         return {"type": "array", "items": self.item.json_schema()}
 
 
-@dataclass(frozen=True, slots=True)
 class Pair:
     """Two whole numbers, first not above second: a span of lines."""
 

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from memrepo.core import subset
 from memrepo.core.entries import Entry, Reading
 from memrepo.core.lines import split_lines
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import refusal
 
 FIRST_LINE = 2
 """The number of the line after the opening marker."""
 
-_OPEN = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)")
-_CLOSE = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
-_BYTE_LINE_END = re.compile(rb"\r\n|\n|\r")
+_OPEN = regex(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)")
+_CLOSE = regex(r"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
+_BYTE_LINE_END = regex(rb"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

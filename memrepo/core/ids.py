@@ -6,23 +6,23 @@ plurals or articles here (those belong to reuse keys only).
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Container, Iterable
 from datetime import datetime
 from itertools import count
 
+from memrepo.core.patterns import regex
 from memrepo.core.times import format_time
 
-ID_PATTERN = re.compile(r"mem-[0-9a-f]{16}")
-TEXT_HASH_PATTERN = re.compile(r"th-[0-9a-f]{16}")
+ID_PATTERN = regex(r"mem-[0-9a-f]{16}")
+TEXT_HASH_PATTERN = regex(r"th-[0-9a-f]{16}")
 SLUG_LENGTH = 60
 
-_MARKER = re.compile(r"^(?:[-*+•]|\d{1,9}[.)])\s+")
-_CHECKBOX = re.compile(r"^\[[ xX]\]\s+")
-_LEADING_DATE = re.compile(r"^[\[(]?\d{4}-\d{2}-\d{2}[\])]?(?:\s*[:–—-])?\s+")
-_BLANKS = re.compile(r"\s+")
-_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_MARKER = regex(r"^(?:[-*+•]|\d{1,9}[.)])\s+")
+_CHECKBOX = regex(r"^\[[ xX]\]\s+")
+_LEADING_DATE = regex(r"^[\[(]?\d{4}-\d{2}-\d{2}[\])]?(?:\s*[:–—-])?\s+")
+_BLANKS = regex(r"\s+")
+_NOT_SLUG = regex(r"[^a-z0-9]+")
 
 
 def visible(text: str) -> str:

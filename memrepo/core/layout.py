@@ -6,12 +6,12 @@ place) everything of ours goes under `memrepo/`.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 
 from memrepo.core.ids import slugify
 from memrepo.core.memory import LAYER_OF_TYPE
+from memrepo.core.patterns import regex
 
 CONFIG_NAME = "memrepo.toml"
 ADOPTED_PREFIX = "memrepo/"
@@ -22,7 +22,7 @@ RESERVED_NAMES = ("index.md", "log.md")
 HOT_NAMES = ("MEMORY.md", "HOT.md")
 """Names of the hot cache; the second is taken where the first is somebody else's file."""
 
-_DAY = re.compile(r"(\d{4}-\d{2})-(\d{2})")
+_DAY = regex(r"(\d{4}-\d{2})-(\d{2})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,17 @@ r"""Lines with their own line ends: real files mix `\n`, `\r\n` and `\r`, and ke
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from memrepo.core.patterns import regex
+
 Line: TypeAlias = tuple[str, str]
 """A line's text and its end; the end is empty only for a last line without final newline."""
 
-_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
-_ODD_END = re.compile(r"\r\n?")
+_LINE = regex(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_ODD_END = regex(r"\r\n?")
 
 
 def split_lines(text: str) -> list[Line]:

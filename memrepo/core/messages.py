@@ -5,12 +5,12 @@ Newlines in values are folded: a newline in a reason could forge a trailer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memrepo.core.ids import visible
+from memrepo.core.patterns import regex
 
 if TYPE_CHECKING:
     from memrepo.core.changes import Step
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SUBJECT_LENGTH = 72
 REASON_LENGTH = 500
 PREFIX = "Memrepo-"
-_BLANKS = re.compile(r"\s+")
+_BLANKS = regex(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

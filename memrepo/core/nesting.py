@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+
+from memrepo.core.patterns import regex
 
 MAX_DEPTH = 64
 """Deepest nesting of lists or quotes that is parsed."""
 
-_MARKERS = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+")
-_MARKER = re.compile(r"([-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
-_QUOTES = re.compile(r"[ \t]*(?:>[ \t]*)+")
+_MARKERS = regex(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+")
+_MARKER = regex(r"([-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
+_QUOTES = regex(r"[ \t]*(?:>[ \t]*)+")
 
 
 def too_deep(text: Sequence[str]) -> int:

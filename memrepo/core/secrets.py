@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memrepo.core.patterns import regex
+
 _START = r"(?<![A-Za-z0-9_-])"
 _STOP = r"(?![A-Za-z0-9_-])"
 _PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
@@ -71,16 +73,16 @@ A named group, where there is one, is the value. A pattern is compiled when it i
 hooks wait for that.
 """
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex(
     r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|x{4}|\*{3}|\.{3}|…|[<>{}$]|\[.*\]"
     r"|^(?:pass(?:word|wd)?|pwd|secret|token|hidden|none|null|true|false|todo|tbd)$",
     re.IGNORECASE,
 )
 # Names of variables, attributes, calls, files and places say where a secret is, not what it is.
-_POINTER = re.compile(
+_POINTER = regex(
     r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z_]+(?:\.[A-Za-z_]+)+|[~.]{0,2}/.*|.*://.*|.*[(\[].*"
 )
-_PLAIN_WORD = re.compile(r"[^\W\d_][^\W\d_A-Z]*[.,;!]?")
+_PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!]?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

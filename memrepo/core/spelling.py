@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from memrepo.core.fields import Node, Raw
+from memrepo.core.patterns import regex
 
 # Every class is written as what it leaves out: `re` compiles that ten times as fast as the same
 # class of wide ranges, and each start of the program pays for it.
@@ -26,13 +27,13 @@ FLOW_PLAIN = rf"{_FLOW_FIRST}{_FLOW_CHARS}*(?:[: ]{_FLOW_CHARS}+)*"
 BAD = "\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
 """Body of a character class: what never stands raw in a header that memrepo writes."""
 
-_FLOW = re.compile(FLOW_PLAIN)
-_BLOCK = re.compile(rf"{_BLOCK_FIRST}[^\x00-\x1f{_NARROW}]*")
-_RAW = re.compile(r"[0-9A-Za-z+.-](?:[0-9A-Za-z+.:-]| (?=[0-9A-Za-z+-]))*(?<!:)")
-_ESCAPED = re.compile(rf"[{BAD}]")
+_FLOW = regex(FLOW_PLAIN)
+_BLOCK = regex(rf"{_BLOCK_FIRST}[^\x00-\x1f{_NARROW}]*")
+_RAW = regex(r"[0-9A-Za-z+.-](?:[0-9A-Za-z+.:-]| (?=[0-9A-Za-z+-]))*(?<!:)")
+_ESCAPED = regex(rf"[{BAD}]")
 
 _WORDS = frozenset({"", "~", "null", "yes", "no", "true", "false", "on", "off", "=", "<<"})
-_NUMBER_LIKE = re.compile(
+_NUMBER_LIKE = regex(
     r"""[-+]?[0-9._][0-9._,:]*(?:[eE][-+]?[0-9_]*)?   # decimal, float, base 60, digit groups
       | [-+]?0[xXoObB][0-9a-fA-F_]*
       | [-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)

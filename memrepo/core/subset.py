@@ -6,22 +6,22 @@ this one takes (a law in the tests). PyYAML's C loader needs ten times as long.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from memrepo.core.entries import Entry
 from memrepo.core.fields import Node
+from memrepo.core.patterns import regex
 from memrepo.core.refusals import OWN_DEPTH
 from memrepo.core.schema import ORDER
 from memrepo.core.spelling import BAD, FLOW_PLAIN, ambiguous, plain_shape
 
-_KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*):(?: |\Z)")
+_KEY = regex(r"([A-Za-z_][A-Za-z0-9_-]*):(?: |\Z)")
 _STRING = rf'"[^"\\{BAD}]*(?:\\["\\/bfnrtu][^"\\{BAD}]*)*"'
-_WHOLE_STRING = re.compile(_STRING)
-_COMMENT = re.compile(rf"#[^{BAD}]*")
-_MEMBER = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*): ")
-_SCALAR = re.compile(rf"({_STRING})|({FLOW_PLAIN})")
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_WHOLE_STRING = regex(_STRING)
+_COMMENT = regex(rf"#[^{BAD}]*")
+_MEMBER = regex(r"([A-Za-z_][A-Za-z0-9_-]*): ")
+_SCALAR = regex(rf"({_STRING})|({FLOW_PLAIN})")
+_SURROGATE = regex(r"\\u[dD][89a-fA-F]")
 
 
 class NotCanonical(ValueError):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, date, datetime, timedelta
+
+from memrepo.core.patterns import regex
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """What comes before every moment: it stands for one that is not known where moments are ordered."""
-_TIME = re.compile(
+_TIME = regex(
     r"(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?"
 )
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE = regex(r"\d{4}-\d{2}-\d{2}")
 
 
 def parse_time(text: str) -> datetime:
@@ -49,7 +50,7 @@ def whole_seconds(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(microsecond=0)
 
 
-_DURATION = re.compile(r"(\d{1,6})\s*(s|min|h|d|w)")
+_DURATION = regex(r"(\d{1,6})\s*(s|min|h|d|w)")
 _UNITS = {"w": 604_800, "d": 86_400, "h": 3600, "min": 60, "s": 1}
 
 

@@ -8,7 +8,6 @@ nothing. A tombstone never expires: it is lifted, and stays.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,11 +21,12 @@ from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.lookalikes import look
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field
 from memrepo.core.spelling import entry_lines
 
-KEY_PATTERN = re.compile(r"ts-[0-9a-f]{16}")
+KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
 """From which share of common words (twice those in both over all) a text is held for review."""
 WORD_DIGITS = 4
@@ -122,8 +122,8 @@ def _triple_key(triple: Iterable[str]) -> str:
     return f"tk-{digest(parts)[:32]}" if all(parts) else ""
 
 
-_WORDS = re.compile(r"[^\W_]+")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_WORDS = regex(r"[^\W_]+")
+_WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def tokens(text: str) -> frozenset[str]:

@@ -8,21 +8,21 @@ a character of a script without blanks counts as a token.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memrepo.core.patterns import regex
 from memrepo.policies.terms import SPACELESS
 
 CHARS_PER_TOKEN = 4
 _CLOSING = "\"'”’»)\\]*_`"
-_END = re.compile(
+_END = regex(
     rf"(?<![.!?।؟۔])[.!?।؟۔]+[{_CLOSING}]*(?=\s|\Z)"
     "|(?<![。！？｡])[。！？｡]+[」』”’）】》\"')]*"
     r"|\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,9}[.)]|#{1,6})[ \t]|\|))"
 )
-_MARKER = re.compile(r"\s*\d{1,9}\.")
-_NO_BLANKS = re.compile(f"[{SPACELESS}]")
+_MARKER = regex(r"\s*\d{1,9}\.")
+_NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

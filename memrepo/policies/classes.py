@@ -7,12 +7,13 @@ from functools import cache, lru_cache
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.policies.classwords import ENTITIES, KEYS, ORDER, TEXTS
 
 DEFAULT, SUMMARY = "stable", "durable"
 AUTOMATIC = (*ORDER, DEFAULT)
 """Classes that classification gives; the others are only ever given by hand."""
-_SPLIT = re.compile(r"[_\-.:\s]+|(?<=[a-z0-9])(?=[A-Z])")
+_SPLIT = regex(r"[_\-.:\s]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def classify(entity: str, key: str, text: str) -> str:

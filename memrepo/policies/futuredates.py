@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
+from memrepo.core.patterns import regex
+
 CAP = timedelta(days=365)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -20,21 +22,21 @@ _NAMES = {name[:cut]: n for n, name in enumerate(_MONTHS, start=1) for cut in (3
 _WEEKDAYS = {name[:cut]: n for n, name in enumerate(_DAYS) for cut in (3, len(name))}
 _MONTH = "|".join(sorted(_NAMES, key=len, reverse=True))
 _WEEKDAY = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
-_RECURRING = re.compile(
+_RECURRING = regex(
     r"\b(?:every|each|daily|weekly|biweekly|monthly|yearly|recurring)\b", re.IGNORECASE
 )
-_LIKELY = re.compile(r"\d|tomorrow|next", re.IGNORECASE)
+_LIKELY = regex(r"\d|tomorrow|next", re.IGNORECASE)
 """Without any of these a text names no date: most need no closer look."""
-_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_MONTH_DAY = re.compile(
+_ISO = regex(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_MONTH_DAY = regex(
     rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}})\b)?", re.IGNORECASE
 )
-_DAY_MONTH = re.compile(
+_DAY_MONTH = regex(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})\b(?:,?\s+(\d{{4}})\b)?", re.IGNORECASE
 )
-_NEXT = re.compile(rf"\bnext\s+({_WEEKDAY}|week|month|year)\b", re.IGNORECASE)
-_IN = re.compile(r"\bin\s+(\d{1,4})\s+(day|week|month)s?\b", re.IGNORECASE)
-_TOMORROW = re.compile(r"\btomorrow\b", re.IGNORECASE)
+_NEXT = regex(rf"\bnext\s+({_WEEKDAY}|week|month|year)\b", re.IGNORECASE)
+_IN = regex(r"\bin\s+(\d{1,4})\s+(day|week|month)s?\b", re.IGNORECASE)
+_TOMORROW = regex(r"\btomorrow\b", re.IGNORECASE)
 _SPANS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Gist, Memory
+from memrepo.core.patterns import regex
 from memrepo.policies.matching import tokens
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
 """The most that a gist holds: sentences, characters of its summary, tags, and of its title."""
-_CUT = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_MARKS = re.compile(r"^[\s>#*+\-|]+|[\s|]+$")
+_CUT = regex(r"(?<=[.!?。！？])\s+|\n+")
+_MARKS = regex(r"^[\s>#*+\-|]+|[\s|]+$")
 _TELLING = frozenset(
     "decided decision agreed must never always learned because fixed shipped chose deadline"
     " entschieden beschlossen immer nie décidé toujours jamais decidido siempre nunca".split()

@@ -8,7 +8,6 @@ not trivial, since two such characters are a word.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from types import MappingProxyType
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory
+from memrepo.core.patterns import regex
 from memrepo.policies.lexicon import Lexicon
 from memrepo.policies.terms import SPACELESS
 
@@ -44,8 +44,8 @@ _TAG = 0.05
 _LONG = 200
 _LENGTH = 0.1
 _SHORT = 10
-_SPECIFIC = re.compile(r"\d\d|\bv\d")
-_NO_BLANKS = re.compile(f"[{SPACELESS}]")
+_SPECIFIC = regex(r"\d\d|\bv\d")
+_NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

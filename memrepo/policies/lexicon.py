@@ -6,7 +6,6 @@ by its first token; characters of scripts without blanks are tokens of their own
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +13,14 @@ from functools import cache
 from pathlib import Path
 
 from memrepo.core.ids import digest, normalise
+from memrepo.core.patterns import regex
 from memrepo.policies.rules import SIGNALS
 from memrepo.policies.terms import SPACELESS
 
-_TOKEN = re.compile(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
-_RUN = re.compile(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
-_NO_BLANKS = re.compile(f"[{SPACELESS}]")
-_REPEATED = re.compile(r"(.{1,3}?)\1+")
+_TOKEN = regex(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
+_RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
+_NO_BLANKS = regex(f"[{SPACELESS}]")
+_REPEATED = regex(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
 
 

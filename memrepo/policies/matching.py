@@ -11,12 +11,12 @@ Deliberate differences:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import CanonicalClaim, PriorClaim
+from memrepo.core.patterns import regex
 
 DUPLICATE_THRESHOLD = 0.80
 DIFFERENT_OBJECT_JACCARD = 0.5
@@ -24,11 +24,11 @@ INACTIVE_STANDINGS = ("stale", "retire_candidate")
 
 ReuseKey = tuple[str, str, str]
 
-_ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)")
+_ARTICLE = regex(r"^(?:the|a|an) (?=\S)")
 _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_RUN = re.compile(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
-_IS_WIDE = re.compile(f"[{_WIDE}]")
+_RUN = regex(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
+_IS_WIDE = regex(f"[{_WIDE}]")
 _STOP_WORDS = frozenset(
     (
         "a",

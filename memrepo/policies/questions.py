@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import calendar
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from memrepo.core.patterns import regex
 from memrepo.policies.terms import MONTHS, query_terms, words
 
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_DAY = re.compile(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
-_ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_YEAR = regex(r"\b(?:19|20)\d\d\b")
+_DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
+_ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -23,11 +23,11 @@ _DAYS_AGO = {
     "today": 0, "this morning": 0, "this afternoon": 0, "this evening": 0, "tonight": 0,
     "yesterday": 1, "last night": 1, "day before yesterday": 2,
 }  # fmt: skip
-_NAMED = re.compile(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
-_AGO = re.compile(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
-_PAST = re.compile(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b")
-_UNIT = re.compile(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
-_WEEKDAY = re.compile(rf"\b(this|last|on) ({'|'.join(_WEEKDAYS)})\b")
+_NAMED = regex(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
+_AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
+_PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b")
+_UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
+_WEEKDAY = regex(rf"\b(this|last|on) ({'|'.join(_WEEKDAYS)})\b")
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 Span = tuple[str, str]

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import cast
 
 from memrepo.core.ids import normalise
+from memrepo.core.patterns import regex
 
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -24,10 +25,12 @@ _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
     "\u0b82\u0bbe-\u0bcd"
 )
-_RUN = re.compile(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
-_IS_SPACELESS = re.compile(f"[{SPACELESS}]")
-_POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
-_APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
+_RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
+_IS_SPACELESS = regex(f"[{SPACELESS}]")
+_ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
+"""What `_RUN` finds in a text of ASCII alone, and much quicker to compile."""
+_POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
+_APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
 _ACCENT = 200
 """Canonical combining classes from here on are accents; below stand viramas and voicing marks."""
 LONGEST = 64
@@ -64,11 +67,16 @@ def words(text: str) -> list[str]:
 
 def index_terms(text: str) -> list[str]:
     """Return the terms of a text that is indexed: with the single characters that a pair hides."""
+    if text.isascii():
+        return terms(text)
     runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
     return [*terms(text), *(character for run in runs for character in run)]
 
 
 def _cut(text: str) -> Iterator[str]:
+    if text.isascii():
+        yield from (run[:LONGEST] for run in _ASCII_RUN.findall(text))
+        return
     for run in _RUN.findall(text):
         if not _IS_SPACELESS.match(run):
             yield run[:LONGEST]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
+from memrepo.core.patterns import regex
 
 if TYPE_CHECKING:
     import git
@@ -34,11 +35,11 @@ _SAFE = (
 )  # fmt: skip
 
 
-_SECRET = re.compile(r"://[^/@\s]+@")
-_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_HEAD = re.compile(r"ref: *refs/|[0-9a-f]{40}")
+_SECRET = regex(r"://[^/@\s]+@")
+_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")
 # A setting by which the work tree may lie elsewhere, or be none; or which may lie elsewhere itself.
-_UNUSUAL = re.compile(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
+_UNUSUAL = regex(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
 
 
 class Repo:

@@ -6,7 +6,6 @@ repository too: what only writing needs is imported where it writes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store import journal, recovery
 from memrepo.store.fitness import (
@@ -48,7 +48,7 @@ WRITE_WAIT_S = 10.0
 LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 LONGEST_REVISION = 1000
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_COMMIT = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SNAPSHOTS = 4
 """So many trees are kept as they were read: one command asks for the same few again."""
 

@@ -1,0 +1,29 @@
+"""Regular expressions that are compiled when they are first used.
+
+A command uses few of the patterns of what it imports, and compiling one takes longer than most
+commands work with it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, AnyStr, cast
+
+
+class _Regex:
+    """Stands for a compiled pattern until something is asked of it."""
+
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self.pattern = pattern
+        self._given = flags
+
+    def __getattr__(self, name: str) -> Any:
+        """Compile, and keep what was asked for: the next time it is found without this method."""
+        found = getattr(re.compile(self.pattern, self._given), name)
+        setattr(self, name, found)
+        return found
+
+
+def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return what `re.compile` does, by all that it answers; a mistake in it shows at first use."""
+    return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))

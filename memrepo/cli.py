@@ -157,17 +157,23 @@ def _nothing(line: str) -> None:
 
 
 def _print(session: Session, answer: Answer) -> None:
+    """Print what a command found; of a secret that stands in it, its kind."""
+    if not (session.json or answer.text or answer.problems):
+        return
+    from memrepo.core.secrets import concealed
+
+    told = [str(p) for p in answer.problems if p.severity == "error" or not session.quiet]
+    data, text, told = concealed([answer.data, answer.text, told])
     if session.json:
         import json
 
-        data = {"schema_version": SCHEMA_VERSION, **answer.data}
+        data = {"schema_version": SCHEMA_VERSION, **data}
         print(json.dumps(data, ensure_ascii=False, default=str))
         return
-    if answer.text and not session.quiet:
-        print(answer.text)
-    for problem in answer.problems:
-        if problem.severity == "error" or not session.quiet:
-            _warn(str(problem))
+    if text and not session.quiet:
+        print(text)
+    for problem in told:
+        _warn(problem)
 
 
 def _warn(text: str) -> None:

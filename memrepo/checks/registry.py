@@ -7,10 +7,12 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from memrepo.checks import (
+    body_links,
     characters,
     corrections,
     derived,
     headers,
+    hot_budget,
     links,
     manifests,
     memories,
@@ -31,10 +33,12 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
     (corrections.RULES, corrections.find),
     (tags.RULES, tags.find),
     (links.RULES, links.find),
+    (body_links.RULES, body_links.find),
     (secrets.RULES, secrets.find),
     (characters.RULES, characters.find),
     (transitions.RULES, transitions.find),
     (derived.RULES, derived.find),
+    (hot_budget.RULES, hot_budget.find),
     (manifests.RULES, manifests.find),
     (sizes.RULES, sizes.find),
 )

@@ -61,8 +61,17 @@ class Around(Protocol):
     def holders(self, ids: Collection[str]) -> Iterable[Memory]:
         """Return the memories, besides the checked files, that have one of these ids."""
 
+    def called(self, names: Collection[str]) -> Iterable[Memory]:
+        """Return the memories, the checked files among them or not, that names may mean.
+
+        A name is an id, a slug with or without the digits of the id, or a title.
+        """
+
     def file(self, path: str) -> bytes | None:
         """Return a file, besides the checked ones, as the change leaves it; None for none."""
+
+    def there(self, path: str) -> bool:
+        """Tell whether any file, memrepo's or not, stands at a path."""
 
     def alike(self, path: str) -> Collection[str]:
         """Return the paths that differ from one in case or in the form of accents only."""
@@ -70,8 +79,8 @@ class Around(Protocol):
     def below(self, folder: str) -> Mapping[str, bytes]:
         """Return the files below a folder, besides the checked ones."""
 
-    def naming(self, id_: str) -> Collection[str]:
-        """Return the paths of memory files whose text holds an id."""
+    def naming(self, text: str) -> Collection[str]:
+        """Return the paths of memory files that hold a text, such as an id."""
 
 
 class Nowhere:
@@ -85,8 +94,18 @@ class Nowhere:
         del ids
         return ()
 
+    def called(self, names: Collection[str]) -> Iterable[Memory]:
+        """Know of no other memory."""
+        del names
+        return ()
+
     def file(self, path: str) -> bytes | None:
         """Know of no other file."""
+
+    def there(self, path: str) -> bool:
+        """Know of no other file."""
+        del path
+        return False
 
     def alike(self, path: str) -> Collection[str]:
         """Know of no other file."""
@@ -98,19 +117,23 @@ class Nowhere:
         del folder
         return {}
 
-    def naming(self, id_: str) -> Collection[str]:
+    def naming(self, text: str) -> Collection[str]:
         """Know of no other memory."""
-        del id_
+        del text
         return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wants:
-    """What a repository's configuration asks of its files; an empty vocabulary allows any tag."""
+    """What a repository's configuration asks of its files; an empty vocabulary allows any tag.
+
+    Without a budget of its own the hot cache has that of `HotRules`.
+    """
 
     tags: tuple[str, ...] = ()
     tag_pattern: str = ""
     allowed_secrets: frozenset[str] = frozenset()
+    hot_budget: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import find_secrets
+from memrepo.core.secrets import Secret, find_secrets
 
 SECRET = Rule(
     name="secret-found", group="secrets",
@@ -59,6 +59,16 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator[Problem]:
     """Name each secret of a file that neither its line nor the baseline allows."""
+    for secret, _ in secrets_of(data, allowed):
+        yield SECRET.found(
+            path, f"found a secret ({secret.kind})", line=secret.line, column=secret.column,
+            fix="take it out, and change it where it is used; if it is none, end the line with"
+            " <!-- memrepo:allow-secret -->",
+        )  # fmt: skip
+
+
+def secrets_of(data: bytes, allowed: frozenset[str] = frozenset()) -> Iterator[tuple[Secret, str]]:
+    """Yield each secret of a file that neither its line nor the baseline allows, and its value."""
     if len(data) > MAX_SCANNED or b"\0" in data[:8000]:
         return
     text = data.decode("utf-8", "replace")
@@ -66,13 +76,8 @@ def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator
     for secret in find_secrets(text):
         lines = lines or text.split("\n")
         value = text[secret.start : secret.end]
-        if ALLOW.search(lines[secret.line - 1]) or fingerprint(secret.kind, value) in allowed:
-            continue
-        yield SECRET.found(
-            path, f"found a secret ({secret.kind})", line=secret.line, column=secret.column,
-            fix="take it out, and change it where it is used; if it is none, end the line with"
-            " <!-- memrepo:allow-secret -->",
-        )  # fmt: skip
+        if not (ALLOW.search(lines[secret.line - 1]) or fingerprint(secret.kind, value) in allowed):
+            yield secret, value
 
 
 def fingerprint(kind: str, value: str) -> str:

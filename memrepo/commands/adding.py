@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memrepo.commands.secrecy import refuse_secret
 from memrepo.commands.session import Desk, Session
-from memrepo.commands.single import present, refuse_secret
+from memrepo.commands.single import present
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import ValueMismatch
 from memrepo.core.ids import manual_id, normalise, text_hash

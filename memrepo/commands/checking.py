@@ -128,11 +128,13 @@ def tree(where: Path) -> Iterator[Checked]:
         layout = known.layout
         if layout is None:
             raise NotARepository(git.top, "found a repository that memrepo was never set up in")
-        owned = [e for e in light.at_head(git) if layout.owns(e[0]) or _hides(layout, e)]
+        entries = list(light.at_head(git))
+        owned = [e for e in entries if layout.owns(e[0]) or _hides(layout, e)]
         files, early = _taken(git, layout, owned)
         pages, _ = _read(git.top, [p for p in files if layout.is_hot(p) and (git.top / p).exists()])
         files |= pages
-        scene = Scene(files=files, layout=layout, around=Whole(files), wants=known.wants(git))
+        around = Whole(files, {path for path, _, _ in entries})
+        scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
         yield Checked(scene=scene, early=early, root=git.top)
 
 

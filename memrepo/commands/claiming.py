@@ -21,7 +21,7 @@ from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.store import history
-from memrepo.store.light import Git, changed, hand_commits
+from memrepo.store.light import Git, HandCommit, changes, hand_commits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,20 +53,23 @@ def claim_edits(first: Desk, session: Session) -> str:
 def _claims(at: Desk, revisions: str) -> Iterator[Claim]:
     """Yield what commits by hand changed of memories, oldest first."""
     with Git(at.store.root) as git:
-        for commit in hand_commits(git, revisions):
-            known = commit.email in at.config.human_authors
-            stamp = Stamp(
-                by=f"human:{commit.email}" if known else "process:unknown",
-                at=datetime.fromtimestamp(commit.when, UTC),
-            )
-            for path, old, new in changed(git, commit.id):
-                if not (new and at.tree.layout.is_memory(path)):
-                    continue
-                memory, _ = codec.decode(path, git.read(new))
-                was = codec.decode(path, git.read(old))[0] if old else None
-                if memory is not None and memory.id and _meant(memory, was):
-                    before = was.body if was is not None and was.body != memory.body else ""
-                    yield Claim(memory=memory, stamp=stamp, before=before)
+        hands = {hand.id: hand for hand in hand_commits(git, revisions)}
+        for commit, path, old, new in changes(git, hands):
+            if not (new and at.tree.layout.is_memory(path)):
+                continue
+            memory, _ = codec.decode(path, git.read(new))
+            was = codec.decode(path, git.read(old))[0] if old else None
+            if memory is not None and memory.id and _meant(memory, was):
+                before = was.body if was is not None and was.body != memory.body else ""
+                yield Claim(memory=memory, stamp=_stamp(at, hands[commit]), before=before)
+
+
+def _stamp(at: Desk, hand: HandCommit) -> Stamp:
+    known = hand.email in at.config.human_authors
+    return Stamp(
+        by=f"human:{hand.email}" if known else "process:unknown",
+        at=datetime.fromtimestamp(hand.when, UTC),
+    )
 
 
 def _meant(memory: Memory, was: Memory | None) -> bool:

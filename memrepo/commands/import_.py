@@ -14,7 +14,6 @@ from memrepo.commands.drafting import run_stamp
 from memrepo.commands.landing import prepare
 from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.single import refuse_secret
 from memrepo.commands.tracking import TRACKERS, bring_counts
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
@@ -101,7 +100,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Import once; what is a memory already is left as it is."""
     where = (session.where / options.path).absolute()
-    refuse_secret(options.reason, "the reason")
     with opened(session) as desk:
         if options.format in TRACKERS:
             return bring_counts(desk, session, options, where)

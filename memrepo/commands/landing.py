@@ -1,7 +1,8 @@
 """From a plan to commits: play it on a state, spell its messages, hand it to the one writer.
 
-Every chain that can hold memories is made by `chain` here, which refuses what a person rejected: a
-path to the branch that forgot it would have to go round this module (a test sees to that).
+Every chain that can hold memories is made by `chain` here, which refuses what a person rejected and
+secrets: a path to the branch that forgot it would have to go round this module (a test sees to
+that).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memrepo.commands.rejecting import refuse_rejected
+from memrepo.commands.secrecy import refuse_new_secrets, refuse_secret
 from memrepo.core.changes import Plan, Step
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
@@ -44,7 +46,7 @@ def prepare(
     """Validate every new content in process and build the chain; `merge` joins it if given.
 
     `cost` is the receipt of the judge and `access` the ledger's commit that was decided from,
-    trailers of the merge alone. Raises Rejected.
+    trailers of the merge alone. Raises Rejected and SecretInText.
     """
     effects, after = play(state, plan)
     commits = [
@@ -69,8 +71,14 @@ def chain(
     merge: str = "",
     author: str = "",
 ) -> Chain:
-    """Return the chain of commits that leads from one state to another; raises Rejected."""
+    """Return the chain of commits that leads from one state to another.
+
+    Raises Rejected and SecretInText.
+    """
     refuse_rejected(before, after)
+    for said in (merge, *(commit.message for commit in commits)):
+        refuse_secret(said, "the commit message")
+    refuse_new_secrets(store, base, commits)
     return Chain(
         base=base, commits=commits, merge=merge, author=author or COMMITTER,
         when=store.not_before(now, base),

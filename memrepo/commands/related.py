@@ -11,6 +11,7 @@ from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, fold
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.entities import catalogue
 from memrepo.policies.graph import Graph, Reached
@@ -91,4 +92,4 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _label(memory: Memory) -> str:
-    return fold(visible(memory.text("title") or memory.body), WIDTH)
+    return fold(visible(without_secrets(memory.text("title") or memory.body)), WIDTH)

@@ -20,6 +20,7 @@ from memrepo.commands.when import (
 from memrepo.core.ids import visible
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
+from memrepo.core.secrets import without_secrets
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
@@ -176,8 +177,9 @@ def hit_of(found: Recalled, commit: str) -> dict[str, Any]:
     """Return what is told of a hit, as JSON; `commit` is empty where its text is none's yet."""
     memory = found.memory
     return {
-        "id": memory.id, "path": memory.path, "type": memory.type, "title": _title(memory),
-        "text": found.text, "truncated": False, "score": found.score, "parts": dict(found.parts),
+        "id": memory.id, "path": memory.path, "type": memory.type,
+        "title": without_secrets(_title(memory)), "text": without_secrets(found.text),
+        "truncated": False, "score": found.score, "parts": dict(found.parts),
         "status": memory.status, "standing": memory.standing, "tier": found.tier,
         "expired": found.over, "trust": trust_of(memory),
         "answer_confidence": found.answer_confidence,

@@ -13,6 +13,7 @@ from memrepo.commands.landing import TRIES
 from memrepo.commands.lifecycle import derived_contents
 from memrepo.commands.session import MACHINE, Desk, Session, desk, opened
 from memrepo.commands.uniting import unite
+from memrepo.commands.unseen import broken_rules
 from memrepo.core import closure
 from memrepo.core.changes import Step
 from memrepo.core.merge import Facts, Kept, merge_states
@@ -207,17 +208,19 @@ def _remember(at: Desk, commit: str) -> None:
 
 
 def unseen_problems(at: Desk) -> tuple[Problem, ...]:
-    """Return what commits since the validated one, which no hook saw, broke between memories.
+    """Return what commits since the validated one, which no hook saw, broke.
 
     Files that cannot be read are findings of the tree itself, at every command that reads it.
     """
     since = validated(at)
     if since == at.tree.commit:
         return ()
+    state = at.tree.state()
     before = at.store.snapshot(since).state() if since else None
     known = {f.name for f in closure.findings(before)} if before is not None else set()
-    found = [f.problem for f in closure.findings(at.tree.state()) if f.name not in known]
-    return tuple(replace(problem, severity="warning") for problem in found)
+    found = [f.problem for f in closure.findings(state) if f.name not in known]
+    between = (replace(problem, severity="warning") for problem in found)
+    return (*between, *broken_rules(at, state, since))
 
 
 # -- what a person is told -------------------------------------------------------------------

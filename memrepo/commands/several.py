@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from memrepo.commands.landing import TRIES, prepare
 from memrepo.commands.lifecycle import hot_rules
 from memrepo.commands.session import Desk, Session, desk
-from memrepo.commands.single import refuse_secret
 from memrepo.core.changes import Plan, Step
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -38,7 +37,6 @@ def write_steps(
     """
     first.require_writable()
     first.store.refuse_unfit()
-    refuse_secret(options.reason, "the reason")
     if not options.dry_run:
         first.store.settle()
     for turn in range(1, TRIES + 1):

@@ -12,29 +12,17 @@ from typing import Any, assert_never
 from memrepo.commands.landing import TRIES, prepare
 from memrepo.commands.lifecycle import hot_rules
 from memrepo.commands.rejecting import close_calls
+from memrepo.commands.secrecy import refuse_secret
 from memrepo.commands.session import Answer, Desk, Session, desk
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import manual_id
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.secrets import find_secrets
 from memrepo.core.state import State, apply
 from memrepo.policies.hotcache import hot_of
 from memrepo.store.identity import author
 from memrepo.store.repo import BranchMoved
 from memrepo.views.hot import hot_changes
-
-
-class SecretInText(MemrepoError):
-    """A text that holds a secret is not written: git would keep it for ever."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, kinds: str, what: str = "the text") -> None:
-        super().__init__(
-            f"{what} holds a secret ({kinds}): nothing was written",
-            fix="leave the secret out, or name where it is kept",
-        )
 
 
 class NothingSaid(MemrepoError):
@@ -140,12 +128,6 @@ def _refuse_secrets(step: Step, reason: str) -> None:
             for text in value if isinstance(value, tuple | list) else (value,):
                 if isinstance(text, str):
                     refuse_secret(text, key)
-
-
-def refuse_secret(text: str, what: str) -> None:
-    """Raise SecretInText where a text holds a secret; `what` names the text."""
-    if secrets := find_secrets(text):
-        raise SecretInText(", ".join(sorted({s.kind for s in secrets})), what)
 
 
 def _answer(step: Step, after: State, commit: str) -> Answer:

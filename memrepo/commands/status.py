@@ -13,8 +13,9 @@ from memrepo.commands.ingest import passed_over, unmatched_json, unmatched_text
 from memrepo.commands.lifecycle import derived_files, hot_rules
 from memrepo.commands.proposal import texts_at
 from memrepo.commands.session import Answer, Desk, Session, opened
-from memrepo.commands.settling import announced, unsettled
+from memrepo.commands.settling import announced, unsettled, validated
 from memrepo.commands.timetable import Timetable, said, timetable
+from memrepo.commands.unseen import broken_rules
 from memrepo.commands.waiting import all_waiting, requests_waiting
 from memrepo.core import closure
 from memrepo.core.changes import Delete, Write
@@ -51,7 +52,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         zone = desk.config.zone
         plan = unsettled(desk)
         broken = (replace(p, severity="warning") for p in closure.closure(state))
-        told = (*announced(plan), *(p for p in broken if p.rule != "memory-same-id"))
+        told = (
+            *announced(plan), *(p for p in broken if p.rule != "memory-same-id"),
+            *broken_rules(desk, state, validated(desk)),
+        )  # fmt: skip
         data |= {
             "unsettled": [one.as_json() for one in plan.found],
             "problems": [*data["problems"], *(p.as_json() for p in told)],

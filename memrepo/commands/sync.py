@@ -10,7 +10,6 @@ from typing import Any
 
 from memrepo.commands.choosing import side_arguments, side_of
 from memrepo.commands.session import Answer, Desk, Session, desk, opened
-from memrepo.commands.single import refuse_secret
 from memrepo.commands.syncing import Clash, Joined, join, merged_json
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, MemrepoError
@@ -88,7 +87,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Fetch, merge, push and land, again where something moved; then carry the ledger."""
-    refuse_secret(options.reason, "the reason")
     with opened(session) as first:
         first.require_writable()
         first.store.refuse_unfit()

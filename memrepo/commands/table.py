@@ -205,6 +205,10 @@ def run_command(session: Session, name: str, options: argparse.Namespace) -> Ans
     A command that writes is one that takes `--dry-run`.
     """
     told: tuple[Problem, ...] = ()
+    if reason := getattr(options, "reason", ""):
+        from memrepo.commands.secrecy import refuse_secret
+
+        refuse_secret(reason, "the reason")
     if getattr(options, "dry_run", None) is False and name not in _ELSEWHERE:
         from memrepo.commands.settling import settle_first
 

@@ -14,7 +14,7 @@ from memrepo.commands.when import at_argument, desk_at, heading
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX, fold
-from memrepo.core.secrets import redact
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.succession import after, before
 from memrepo.store import history
@@ -106,7 +106,7 @@ def _relations(entry: Mapping[str, Any]) -> dict[str, str]:
 
 def _clean(value: object) -> str:
     """Return what a judge said, without secrets: a manifest is only as clean as its judge."""
-    return redact(str(value or ""))[0]
+    return without_secrets(str(value or ""))
 
 
 def _supersession(state: State, memory: Memory) -> dict[str, list[dict[str, Any]]]:

@@ -8,7 +8,9 @@ Every pattern is linear: runs are possessive or bounded, so a hostile line costs
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from memrepo.core.patterns import regex
 
@@ -136,6 +138,56 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
             known = secret.end
         text = "".join((*parts, text[known:]))
     return text, tuple(replaced)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with a placeholder for each secret."""
+    return redact(text)[0]
+
+
+def concealed(value: Any) -> Any:
+    """Return texts, and lists and mappings of them, with a placeholder for each secret in any.
+
+    What is a secret in one of them is shown in none: a text that was cut or put on one line need
+    not look like one any more.
+    """
+    texts = list(_texts(value))
+    if not find_secrets("\n".join(texts)):
+        return value
+    known = {text[s.start : s.end]: s.kind for text in texts for s in find_secrets(text)}
+    longest = sorted(known, key=lambda secret: (-len(secret), secret))
+    pattern = re.compile("|".join(rf"(?<!\w){re.escape(secret)}(?!\w)" for secret in longest))
+
+    def clean(text: str) -> str:
+        text = without_secrets(text)
+        return pattern.sub(lambda m: f"[redacted:{known[m[0]]}]", text) if known else text
+
+    return _mapped(value, clean)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        # A key and a value, or a predicate and an object, are one statement in two fields.
+        for name, part in (("key", "value"), ("predicate", "object")):
+            if value.get(name) and value.get(part):
+                yield f"{value[name]}: {value[part]}"
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part)
+
+
+def _mapped(value: Any, clean: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {key: _mapped(part, clean) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(part, clean) for part in value]
+    return value
 
 
 def _is_value(kind: str, group: str, value: str) -> bool:

@@ -25,7 +25,7 @@ from memrepo.core.judging import (
     SummaryRequest,
     Suspicion,
 )
-from memrepo.core.secrets import find_secrets, redact
+from memrepo.core.secrets import concealed
 from memrepo.purify.replies import (
     claims_schema,
     finding_schema,
@@ -86,7 +86,7 @@ def promotion_prompt(request: PromotionRequest) -> Prompt:
     items = [_candidate(c) for c in request.candidates]
     return Prompt(
         name="promotion", system=instructions("promotion"), context="",
-        data=fence("candidates", _redacted(items), body), items=len(items),
+        data=fence("candidates", concealed(items), body), items=len(items),
         schema=verdicts_schema(),
     )  # fmt: skip
 
@@ -101,8 +101,8 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
     priors = [_prior(p) for p in request.priors]
     return Prompt(
         name="purifier", system=instructions("purifier"),
-        context=fence("prior_claims", _redacted(priors), {}) if priors else "",
-        data=fence("clusters", _redacted(items), body), items=len(items), schema=claims_schema(),
+        context=fence("prior_claims", concealed(priors), {}) if priors else "",
+        data=fence("clusters", concealed(items), body), items=len(items), schema=claims_schema(),
     )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def contradiction_prompt(suspicion: Suspicion) -> Prompt:
     items = [{"statement": name, **_prior(prior)} for name, prior in named]
     return Prompt(
         name="contradiction", system=instructions("contradiction"), context="",
-        data=fence("statements", _redacted(items), body), items=1, schema=finding_schema(),
+        data=fence("statements", concealed(items), body), items=1, schema=finding_schema(),
     )  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def gist_prompt(request: GistRequest) -> Prompt:
     row = _lean({"title": note.text("title"), "tags": list(note.texts("tags")), "text": note.body})
     return Prompt(
         name="gist", system=instructions("gist"), context="",
-        data=fence("notes", _redacted([row]), {"fault": request.fault} if request.fault else {}),
+        data=fence("notes", concealed([row]), {"fault": request.fault} if request.fault else {}),
         items=1, schema=gist_schema(),
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ def summary_prompt(request: SummaryRequest) -> Prompt:
     head = _lean({"topic": request.topic, "fault": request.fault})
     return Prompt(
         name="summary", system=instructions("summary"), context="",
-        data=fence("memories", _redacted(rows), *_redacted([head])), items=1,
+        data=fence("memories", concealed(rows), concealed(head)), items=1,
         schema=summary_schema(),
     )  # fmt: skip
 
@@ -203,42 +203,3 @@ def _prior(p: PriorClaim) -> dict[str, Any]:
 def _lean(record: dict[str, Any]) -> dict[str, Any]:
     """Leave out what is empty: tokens cost."""
     return {key: value for key, value in record.items() if value not in ("", [], ())}
-
-
-def _redacted(rows: list[Any]) -> list[Any]:
-    """Replace every secret in every text, and its value wherever else in the row it stands."""
-    found = []
-    for row in rows:
-        known: dict[str, str] = {}
-        _secrets(row, known)
-        found.append(_replaced(row, sorted(known.items(), key=lambda pair: -len(pair[0]))))
-    return found
-
-
-def _secrets(value: Any, known: dict[str, str]) -> None:
-    if isinstance(value, dict):
-        # A key and a value, or a predicate and an object, are one statement in two fields.
-        for name, part in (("key", "value"), ("predicate", "object")):
-            if value.get(name) and value.get(part):
-                _secrets(f"{value[name]}: {value[part]}", known)
-        for part in value.values():
-            _secrets(part, known)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            _secrets(part, known)
-    elif isinstance(value, str):
-        for secret in find_secrets(value):
-            known[value[secret.start : secret.end]] = f"[redacted:{secret.kind}]"
-
-
-def _replaced(value: Any, known: list[tuple[str, str]]) -> Any:
-    if isinstance(value, dict):
-        return {key: _replaced(part, known) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_replaced(part, known) for part in value]
-    if isinstance(value, str):
-        text = redact(value)[0]
-        for secret, placeholder in known:
-            text = text.replace(secret, placeholder)
-        return text
-    return value

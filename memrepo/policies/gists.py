@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from memrepo.core.ids import visible
 from memrepo.core.memory import Gist, Memory
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import without_secrets
 from memrepo.policies.matching import tokens
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
@@ -24,9 +25,10 @@ _OFTEN, _SALIENT = 3, 4
 
 def gist_of(note: Memory) -> Gist:
     """Return the gist of a note; equal notes have equal gists, whoever makes them and when."""
-    said = sentences(note.body)
+    said = sentences(without_secrets(note.body))
     counts = word_counts(said)
-    title = " ".join(visible(note.text("title") or (said[0] if said else note.slug)).split())
+    title = without_secrets(note.text("title")) or (said[0] if said else note.slug)
+    title = " ".join(visible(title).split())
     common = [w for w, n in sorted(counts.items(), key=lambda p: (-p[1], p[0])) if n > 1]
     tags = tuple(dict.fromkeys((*note.texts("tags"), *common)))[:TAGS]
     return Gist(

@@ -71,12 +71,22 @@ class Names:
 
 def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
     """Return the ids of other memories that a body refers to, each once, in order."""
-    found = [names.find(word) for word in _WIKILINK.findall(memory.body)]
-    folder = posixpath.dirname(memory.path)
-    for target in map(unquote, _MARKDOWN.findall(memory.body)):
-        path = target[1:] if target.startswith("/") else posixpath.join(folder, target)
-        found.append(names.find(posixpath.normpath(path)))
+    found = [names.find(name) for _, name in (*wikilinks(memory), *file_links(memory))]
     return tuple(id_ for id_ in dict.fromkeys(found) if id_ and id_ != memory.id)
+
+
+def wikilinks(memory: Memory) -> Iterator[tuple[int, str]]:
+    """Yield the name in each wikilink of a body, with the offset of the link."""
+    return ((match.start(), match[1]) for match in _WIKILINK.finditer(memory.body))
+
+
+def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
+    """Yield the path that each link to a markdown file leads to, with the offset of the link."""
+    folder = posixpath.dirname(memory.path)
+    for match in _MARKDOWN.finditer(memory.body):
+        target = unquote(match[1])
+        path = target[1:] if target.startswith("/") else posixpath.join(folder, target)
+        yield match.start(), posixpath.normpath(path)
 
 
 def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:

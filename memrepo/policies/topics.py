@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from memrepo.core.memory import Memory
+from memrepo.core.secrets import without_secrets
 from memrepo.policies.lexicon import Lexicon
 
 MOST = 50
@@ -52,7 +53,7 @@ def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) ->
 
 
 def _text(memory: Memory) -> str:
-    return f"{memory.text('title')}\n{memory.body}"
+    return without_secrets(f"{memory.text('title')}\n{memory.body}")
 
 
 def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from memrepo.commands.session import Session
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import fold
+from memrepo.core.secrets import concealed
 from memrepo.serving.calls import Call, acting
 from memrepo.serving.replies import Reply, refusal
 from memrepo.serving.tools import Tool
@@ -33,7 +35,9 @@ def answer(session: Session, tool: Tool, arguments: Mapping[str, Any], client: s
     """Answer one call of a client, so that the agent can do better where it is refused."""
     try:
         _refuse_unfit(tool, arguments)
-        return tool.answer(Call(session=acting(session, client), arguments=arguments))
+        reply = tool.answer(Call(session=acting(session, client), arguments=arguments))
+        text, data = concealed([reply.text, reply.data])
+        return replace(reply, text=text, data=data)
     except MemrepoError as error:
         return refusal(error)
     except Exception as error:  # noqa: BLE001 - one bug must not end the session of the others

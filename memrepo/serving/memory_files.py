@@ -23,6 +23,7 @@ from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 
 ROOT = "/memories"
@@ -62,7 +63,7 @@ class MemoryFiles:
         with opened(self._now()) as here:
             files = _files(here.tree.state())
         if name in files:
-            return _numbered(path, files[name].body.split("\n"), lines)
+            return _numbered(path, without_secrets(files[name].body).split("\n"), lines)
         below = {n: m for n, m in files.items() if not name or n.startswith(f"{name}/")}
         if name and not below:
             raise _missing(path)

@@ -21,6 +21,7 @@ from memrepo.commands.touching import HITS, touch
 from memrepo.commands.when import desk_at
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import fold
+from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
@@ -111,7 +112,7 @@ def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
     lines += [f"{name}: {', '.join(memory.texts(name))}" for name in ("tags", "entities")
               if memory.texts(name)]  # fmt: skip
     lines += [f"evidence: {fold(q['quote'], 300)}" for q in quotes[:5] if q["quote"]]
-    return "\n".join(lines).strip()
+    return without_secrets("\n".join(lines).strip())
 
 
 def related(call: Call) -> Reply:

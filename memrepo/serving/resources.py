@@ -10,6 +10,7 @@ from memrepo.commands.comparing import review_of, span_of
 from memrepo.commands.session import Session, opened
 from memrepo.commands.sessions import MAX_TOKENS, context
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.secrets import without_secrets
 from memrepo.serving.calls import Call
 from memrepo.serving.reading import get, status
 from memrepo.views.context import HEAD, fenced
@@ -59,7 +60,7 @@ def read(session: Session, uri: str) -> str:
 def run(session: Session, name: str) -> str:
     """Return what a run changes or changed, or the beginning of it where that is very long."""
     with opened(session) as desk:
-        told = review_text(review_of(desk, span_of(desk, [name]), quote=False))
+        told = without_secrets(review_text(review_of(desk, span_of(desk, [name]), quote=False)))
     cut = "" if len(told) <= LONGEST else "\ncut: `memrepo diff` shows all of it"
     return f"{HEAD}\n{fenced(told[:LONGEST])}{cut}"
 

@@ -9,12 +9,17 @@ from typing import Any
 
 from memrepo.checks.rules import Nowhere, Wants
 from memrepo.core import codec
+from memrepo.core.ids import ID_PATTERN, slugify
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.store.light import FILES, Git, at_head, listed
 
 BASELINE = "secrets-baseline.json"
 """Findings that a person looked at and let stand, by fingerprint; beside memrepo.toml."""
+
+
+_GLOB = regex(r"[*?\[\]\\]")
 
 
 class Index:
@@ -52,6 +57,24 @@ class Index:
             if memory is not None and memory.id in ids:
                 yield memory
 
+    def called(self, names: Collection[str]) -> Iterator[Memory]:
+        """Return the memories whose file's name, digits of the id aside, is one of the names."""
+        area = self.layout.area("memories")
+        stems = sorted(
+            {stem for name in names for stem in (_GLOB.sub(r"\\\g<0>", name), slugify(name))} - {""}
+        )
+        patterns = [f":(top,glob){area}**/{stem}{tail}.md" for stem in stems
+                    for tail in ("", "-??????")]  # fmt: skip
+        for path, data in self._files(patterns):
+            memory, _ = codec.decode(path, data)
+            if memory is not None and memory.id:
+                yield memory
+        yield from self.holders([name for name in names if ID_PATTERN.fullmatch(name)])
+
+    def there(self, path: str) -> bool:
+        """Tell whether the index has a file."""
+        return any(True for _ in listed(self.git, f":(top,literal){path}"))
+
     def file(self, path: str) -> bytes | None:
         """Return a file of the index."""
         return dict(self._files([f":(top,literal){path}"])).get(path)
@@ -75,10 +98,10 @@ class Index:
             return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
         return dict(self._files([f":(top,literal){folder}"]))
 
-    def naming(self, id_: str) -> Collection[str]:
-        """Return the memories of the index whose text holds an id."""
+    def naming(self, text: str) -> Collection[str]:
+        """Return the memories of the index whose file holds a text."""
         area = f":(top,literal){self.layout.area('memories')}"
-        found = self.git.ask("grep", "--cached", "-l", "-z", "-F", "-e", id_, "--", area, no=1)
+        found = self.git.ask("grep", "--cached", "-l", "-z", "-F", "-e", text, "--", area, no=1)
         return [path for path in found.split("\0") if path]
 
     def _files(self, patterns: Collection[str]) -> Iterator[tuple[str, bytes]]:
@@ -88,14 +111,18 @@ class Index:
 
 
 class Whole(Nowhere):
-    """A whole tree is checked: nothing is around it, and nothing changes."""
+    """A whole tree is checked: around it are files of others alone, and nothing changes."""
 
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = files
+    def __init__(self, files: Mapping[str, bytes], paths: Collection[str]) -> None:
+        self._files, self._paths = files, paths
 
     def before(self, path: str) -> bytes | None:
         """Return the file itself."""
         return self._files.get(path)
+
+    def there(self, path: str) -> bool:
+        """Tell whether the tree has a file."""
+        return path in self._paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +143,13 @@ class Grounds:
         if self.layout is None:
             return Wants()
         config = self._read(git, self.layout.config)
-        tags = _tags(config) if b"tags" in config else {}
+        tags, hot = _tables(config) if b"tags" in config or b"budget" in config else ({}, {})
+        budget = hot.get("budget")
         known = self._read(git, self.layout.prefix + BASELINE)
         return Wants(
             tags=tuple(_texts(tags.get("vocabulary"))), tag_pattern=str(tags.get("pattern", "")),
             allowed_secrets=frozenset(read_baseline(known) if known else ()),
+            hot_budget=budget if isinstance(budget, int) else None,
         )  # fmt: skip
 
     def _read(self, git: Git, path: str) -> bytes:
@@ -137,14 +166,16 @@ def grounds(git: Git) -> Grounds:
     return Grounds(layout=layout, blobs=blobs)
 
 
-def _tags(config: bytes) -> Mapping[str, Any]:
+def _tables(config: bytes) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return what a configuration says of tags and of the hot cache; of a damaged one nothing."""
     import tomllib
 
     try:
-        tags = tomllib.loads(config.decode("utf-8", "replace")).get("tags", {})
+        found = tomllib.loads(config.decode("utf-8", "replace"))
     except tomllib.TOMLDecodeError:
-        return {}
-    return tags if isinstance(tags, dict) else {}
+        return {}, {}
+    tags, hot = found.get("tags"), found.get("hot")
+    return tags if isinstance(tags, dict) else {}, hot if isinstance(hot, dict) else {}
 
 
 def _texts(value: object) -> list[str]:

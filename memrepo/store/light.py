@@ -168,19 +168,37 @@ def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
 
     `revisions` are those of rev-list; a blob under one path comes once.
     """
+    seen = set[tuple[str, str]]()
     commits = git.ask("rev-list", *revisions)
-    raw = git.ask("diff-tree", "--stdin", "-r", "-m", "--root", "--raw", "-z", "--no-renames",
-                  "--no-abbrev", "--diff-filter=AMT", fed=commits.encode())  # fmt: skip
-    commit, seen = "", set[tuple[str, str]]()
-    parts = iter(raw.split("\0"))
-    for part in filter(None, parts):
-        if not part.startswith(":"):
-            commit = part.split()[0]
-            continue
-        path, (_, mode, _, blob, _) = next(parts), part[1:].split(" ")
+    for commit, path, mode, _, blob in _of_commits(git, commits, "-m", "--diff-filter=AMT"):
         if mode in FILES and (path, blob) not in seen:
             seen.add((path, blob))
             yield commit, path, blob
+
+
+def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield commit, path, blob before and blob after of what commits changed; no merges.
+
+    A blob that is missing is empty.
+    """
+    for commit, path, mode, old, new in _of_commits(git, "\n".join(commits)):
+        if mode in (*FILES, "000000"):
+            yield commit, path, old.strip("0") and old, new.strip("0") and new
+
+
+def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield commit, path, mode after, blob before and after of what each commit changed."""
+    if not commits.strip():
+        return
+    raw = git.ask("diff-tree", "--stdin", "-r", "--root", "--raw", "-z", "--no-renames",
+                  "--no-abbrev", *options, fed=f"{commits.strip()}\n".encode())  # fmt: skip
+    commit, parts = "", iter(raw.split("\0"))
+    for part in filter(None, parts):
+        if part.startswith(":"):
+            _, mode, old, new, _ = part[1:].split(" ")
+            yield commit, next(parts), mode, old, new
+        else:
+            commit = part.split()[0]
 
 
 def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
@@ -215,12 +233,3 @@ def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
         commit, email, when, op = entry.split("\x1f")
         if not op.strip():
             yield HandCommit(commit, email, int(when))
-
-
-def changed(git: Git, commit: str) -> Iterator[tuple[str, str, str]]:
-    """Yield path, blob before and blob after of what a commit changed; a missing one is empty."""
-    raw = git.ask("diff-tree", "-r", "--root", "--raw", "-z", "--no-renames", "--no-abbrev",
-                  "--no-commit-id", commit)  # fmt: skip
-    for path, mode, old, new in _differences(raw):
-        if mode in (*FILES, "000000"):
-            yield path, old, new

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Gist, Memory
+from memrepo.core.secrets import without_secrets
 from memrepo.policies.gists import gist_of
 from memrepo.views.hot import condensed
 
@@ -65,7 +66,7 @@ def _block(pieces: Sequence[str]) -> str:
 
 
 def _note(note: Memory) -> str:
-    body = "\n".join(f"  {line}" for line in visible(note.body).split("\n"))
+    body = "\n".join(f"  {line}" for line in visible(without_secrets(note.body)).split("\n"))
     return f"{_head(note)}:\n{body}"
 
 
@@ -81,4 +82,4 @@ def _head(note: Memory) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(visible(text).split())
+    return " ".join(visible(without_secrets(text)).split())

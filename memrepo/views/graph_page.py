@@ -16,6 +16,7 @@ from memrepo import __version__
 from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.messages import counted
+from memrepo.core.secrets import without_secrets
 from memrepo.policies.graph import Graph
 from memrepo.views.html import inlined, page_template
 
@@ -52,12 +53,12 @@ def graph_page(graph: Graph, title: str) -> str:
 
 def label(memory: Memory) -> str:
     """Return what a memory is called in a drawing: its title, or the beginning of its text."""
-    text = " ".join(visible(memory.text("title") or memory.body).split())
+    text = " ".join(visible(without_secrets(memory.text("title") or memory.body)).split())
     return text if len(text) <= _LABEL else text[: _LABEL - 1].rstrip() + "…"
 
 
 def _node(memory: Memory) -> dict[str, Any]:
-    text = visible(memory.body)
+    text = visible(without_secrets(memory.body))
     return {
         "id": memory.id, "label": label(memory), "type": memory.type, "layer": memory.layer,
         "text": text if len(text) <= _TEXT else f"{text[:_TEXT].rstrip()}…",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of, is_exempt
 from memrepo.views.hot import condensed
@@ -145,7 +146,7 @@ def _note(note: Memory) -> str:
 
 def _said(text: str) -> str:
     """Return a text in which no comment opens: programs take their own marks for commands."""
-    return visible(text).replace("\\<!--", "<!--").replace("<!--", "&lt;!--")
+    return visible(without_secrets(text)).replace("\\<!--", "<!--").replace("<!--", "&lt;!--")
 
 
 def _bytes(lines: Iterable[str]) -> bytes:

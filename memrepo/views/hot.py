@@ -14,6 +14,7 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.memory import Hot, Memory, Stamp
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import hot_of, is_exempt
@@ -149,9 +150,11 @@ def tag(memory: Memory, hot: Hot) -> str:
 def condensed(memory: Memory) -> str:
     """Return what a memory says on one line of at most 200 characters, without markup of its own.
 
-    Arrows of tags are taken out: a memory must not be able to forge one.
+    Arrows of tags are taken out: a memory must not be able to forge one. A placeholder stands for
+    a secret, whatever its line allows: agents read this.
     """
-    said = sentences(memory.body) or [memory.text("title") or memory.slug]
+    said = sentences(without_secrets(memory.body))
+    said = said or [without_secrets(memory.text("title")) or memory.slug]
     text = said[0]
     for more in said[1:]:
         if len(text) + len(more) >= _LENGTH:

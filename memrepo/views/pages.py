@@ -17,6 +17,7 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.memory import Memory
 from memrepo.core.plain import plain
+from memrepo.core.secrets import without_secrets
 from memrepo.core.stamps import stamped
 from memrepo.core.state import State
 from memrepo.policies.lexicon import lexicon
@@ -335,7 +336,7 @@ def _heading(memory: Memory) -> str:
 
 def _one_line(text: str) -> str:
     """Put text on one bounded line in which nothing is markup of the page."""
-    line = " ".join(visible(text).split())
+    line = " ".join(visible(without_secrets(text)).split())
     return _plain(line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…")
 
 
@@ -345,6 +346,7 @@ def _plain(line: str) -> str:
 
 
 def _cut(text: str) -> str:
+    text = without_secrets(text)
     return text if len(text) <= _TEXT else text[: _TEXT - 1].rstrip() + "…"
 
 

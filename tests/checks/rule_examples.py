@@ -76,6 +76,15 @@ class Given:
             if found is not None and found.id in ids:
                 yield found
 
+    def called(self, names: Collection[str]) -> Iterator[Memory]:
+        for path, data in self.files.items():
+            found, _ = codec.decode(path, data)
+            if found is not None and any(n in (found.slug[:-7], found.id) for n in names):
+                yield found
+
+    def there(self, path: str) -> bool:
+        return path in self.files
+
     def file(self, path: str) -> bytes | None:
         return self.files.get(path)
 
@@ -87,8 +96,8 @@ class Given:
     def below(self, folder: str) -> Mapping[str, bytes]:
         return {p: d for p, d in self.files.items() if p.startswith(folder)}
 
-    def naming(self, id_: str) -> Collection[str]:
-        return [p for p, d in self.files.items() if id_.encode() in d]
+    def naming(self, text: str) -> Collection[str]:
+        return [p for p, d in self.files.items() if text.encode() in d]
 
 
 def scene(example: Example, files: Mapping[str, str | bytes]) -> Scene:
@@ -118,6 +127,7 @@ TOMB = "\n".join([
     "---", "key: ts-0123456789abcdef", "state: active", "text: tx-" + "0" * 32, f"memory: {A}",
     "by: human:person@example.org", "at: 2026-01-02T00:00:00Z", "---", "", "Rejected.", "",
 ])  # fmt: skip
+HOT = "hot: {since: 2026-01-01T00:00:00Z, reason: critical}"
 TIDY = Wants(tags=("kitchen", "project/*"))
 _DEEP = "".join("  " * n + "- x\n" for n in range(70))
 
@@ -209,6 +219,14 @@ EXAMPLES: Mapping[str, Example] = {
         gone=(NAME,),
         around={OTHER: memory(f"links: [{{target: {A}, type: related}}]", id_=B)},
     ),
+    "link-nowhere": Example(
+        bad=one(body="See [[gate]], [[fence]] and [the plan](plan.md)."),
+        good=one(
+            body="See [[gate]], [it](gate-bbbbbb.md), `[[code]]`, ![[map.png]], https://a.b/c.md\n"
+            "[[pin:knowledge:gate]]\n\n```sh\n[[ -f x ]] && cat [x](no.md)\n```\n"
+        ),
+        around={OTHER: memory(id_=B)},
+    ),
     # What must not be there.
     "secret-found": Example(
         bad=one(body="Bot: 123456789:" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345678"),
@@ -267,6 +285,12 @@ EXAMPLES: Mapping[str, Example] = {
         before=one("status: forgotten", "created: 2026-01-01T00:00:00Z"),
         good=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
         fixed=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
+    ),
+    "hot-over-budget": Example(
+        bad=one(HOT),
+        good=one(),
+        around={OTHER: memory(HOT, id_=B), MANIFEST: "hot: 1"},
+        wants=Wants(hot_budget=1),
     ),
     "manifest-unreadable": Example(bad={MANIFEST: "["}, good={}),
     "manifest-by-hand": Example(bad={}, good={}, before={MANIFEST: "{}"}, gone=(MANIFEST,)),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.secrets import Secret, find_secrets, redact
+from memrepo.core.secrets import Secret, concealed, find_secrets, redact
 
 # Assembled at run time, so that no scanner takes this file for a leak.
 A40 = "aB3" * 13 + "c"
@@ -130,6 +130,23 @@ def test_overlapping_secrets_are_one() -> None:
 
 def test_the_value_is_in_no_record() -> None:
     assert "hunter2" not in repr(find_secrets("password: hunter2"))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ({"a": ["It is hunter2x here"], "b": "password: hunter2x", "n": 3},
+         {"a": ["It is [redacted:password] here"], "b": "password: [redacted:password]", "n": 3}),
+        (["ftp://u:abc@host", "0abc1", "abc"],
+         ["ftp://u:[redacted:url-credentials]@host", "0abc1", "[redacted:url-credentials]"]),
+        ({"key": "Password", "value": "hunter2x", "text": "so hunter2x"},
+         {"key": "Password", "value": "[redacted:password]", "text": "so [redacted:password]"}),
+        (("a", None, {"b": 1}), ("a", None, {"b": 1})),
+        ("one -" + PEM, "one -[redacted:private-key]"),
+    ],
+)  # fmt: skip
+def test_what_is_a_secret_in_one_text_is_shown_in_none(value: object, shown: object) -> None:
+    assert concealed(value) == shown
 
 
 PARTS = st.sampled_from(

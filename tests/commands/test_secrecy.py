@@ -1,0 +1,334 @@
+"""Secrets on every way in: texts that are given, reasons, other programs' files, and the past."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import workspaces
+from anthropic.lib.tools import ToolError
+from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo, standing
+
+from memrepo.api import Entry, open_repository
+from memrepo.commands.session import Session
+from memrepo.commands.table import COMMANDS, command_parser
+from memrepo.core.errors import MemrepoError
+from memrepo.memory_tool import MemoryTool
+from memrepo.serving import resources
+from memrepo.serving.answering import answer
+from memrepo.serving.tools import ADMIN, DEFAULT
+
+VALUE = "ghp_" + "Fake1234" * 5
+SECRET = f"The token is {VALUE}."
+MUCH_LATER = "2026-03-03T09:00:00Z"
+AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
+LOVES, HATES = "She really loves dark mode in editors.", "She really hates dark mode in editors."
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def in_history(repo: Path) -> bool:
+    return VALUE in git(repo, "log", "--all", "-p", "--format=%B")
+
+
+def shown(*parts: str) -> bool:
+    return any(VALUE in part for part in parts)
+
+
+REASONED: dict[str, tuple[str, ...]] = {
+    "ingest": (), "run": (), "add": ("x",), "supersede": ("ID", "x"), "confirm": ("ID",),
+    "edit": ("ID", "--text", "x"), "forget": ("ID",), "pin": ("ID",), "unpin": ("ID",),
+    "link": ("ID", "related", "ID"), "directives": ("x.md",), "accept": (), "discard": (),
+    "resolve": ("ID", "--both"), "revert": ("HEAD",), "undo": (), "restore": ("ID",),
+    "reject": ("ID",), "unreject": ("ts-1",), "session": ("end",), "promote": ("ID",),
+    "demote": ("ID",), "archive": ("ID",), "decay": ("prune",), "sync": ("origin",),
+    "import": ("obsidian", "."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REASONED)
+def test_no_command_takes_a_secret_for_its_reason(repo: Path, name: str) -> None:
+    id_ = str(done(repo, "add", LOVES)["id"])
+    before = standing(repo)
+    words = (id_ if word == "ID" else word for word in REASONED[name])
+    refused = memrepo(repo, name, *words, "--reason", SECRET)
+    assert refused.exit == 2
+    assert (
+        refused.error["message"] == "the reason holds a secret (github-token): nothing was written"
+    )
+    assert (standing(repo), in_history(repo)) == (before, False)
+
+
+def test_every_command_with_a_reason_is_looked_at_above() -> None:
+    assert {n for n in COMMANDS if "--reason" in command_parser(n).format_usage()} == {*REASONED}
+
+
+Way = Callable[[Path, str], object]
+
+
+def line(*words: str) -> Way:
+    """Write by a command line; ID is the memory that there is."""
+    return lambda repo, id_: memrepo(repo, *(id_ if w == "ID" else w for w in words), now=LATER)
+
+
+def mcp(name: str, **given: str) -> Way:
+    """Write by a tool of the MCP server."""
+    return lambda repo, id_: answer(
+        Session(where=repo, now=AT), TOOLS[name],
+        {k: id_ if v == "ID" else v for k, v in given.items()}, "test",
+    )  # fmt: skip
+
+
+def tool(command: str, **given: object) -> Way:
+    """Write by Claude's memory tool, in which `a.md` stands."""
+
+    def write(repo: Path, _: str) -> object:
+        directory = MemoryTool(repo, clock=lambda: AT)
+        directory.call({"command": "create", "path": "/memories/a.md", "file_text": "A line."})
+        try:
+            return directory.call({"command": command, **given})
+        except ToolError as error:
+            return error
+
+    return write
+
+
+def python(entry: Entry) -> Way:
+    """Write by the Python interface."""
+
+    def write(repo: Path, _: str) -> object:
+        with open_repository(repo, clock=lambda: AT) as memory:
+            try:
+                return memory.add_all([Entry(text="Another."), entry])
+            except MemrepoError as error:
+                return error
+
+    return write
+
+
+WAYS: dict[str, Way] = {
+    "add": line("add", SECRET),
+    "add, allowed by itself": line("add", f"{SECRET} <!-- memrepo:allow-secret -->"),
+    "add --title": line("add", "x", "--title", SECRET),
+    "add --tag": line("add", "x", "--tag", SECRET),
+    "add --entity": line("add", "x", "--entity", SECRET),
+    "add --scope": line("add", "x", "--scope", f"project:{SECRET}"),
+    "edit --text": line("edit", "ID", "--text", SECRET),
+    "edit --set": line("edit", "ID", "--set", f"description={SECRET}"),
+    "supersede": line("supersede", "ID", SECRET),
+    "memory_store": mcp("memory_store", text=SECRET, reason="why"),
+    "memory_store, reason": mcp("memory_store", text="x", reason=SECRET),
+    "memory_supersede": mcp("memory_supersede", id="ID", text=SECRET, reason="why"),
+    "memory tool, create": tool("create", path="/memories/b.md", file_text=SECRET),
+    "memory tool, insert": tool("insert", path="/memories/a.md", insert_line=1, insert_text=SECRET),
+    "memory tool, str_replace": tool(
+        "str_replace", path="/memories/a.md", old_str="A line.", new_str=SECRET
+    ),
+    "python, text": python(Entry(text=SECRET)),
+    "python, subject": python(Entry(text="x", subject=SECRET)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_of_writing_takes_a_secret(repo: Path, way: str) -> None:
+    id_ = str(done(repo, "add", LOVES)["id"])
+    told = str(WAYS[way](repo, id_))
+    assert "secret (github-token)" in told
+    assert not shown(told)
+    assert not in_history(repo)
+
+
+def by_hand(repo: Path, *lines: str, id_: str = "") -> str:
+    """Commit a memory past the hooks, or more lines for one; return its id."""
+    if id_:
+        path = repo / memories(repo)[id_].path
+        path.write_text("\n".join([path.read_text(encoding="utf-8").rstrip(), *lines, ""]))
+    else:
+        path = repo / "memories" / "knowledge" / "pot-aaaaaa.md"
+        head = ["---", "id: mem-" + "a" * 16, "type: fact", "---", ""]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([*head, *lines, ""]))
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+    return id_ or "mem-" + "a" * 16
+
+
+ALLOWED = f"{SECRET} <!-- memrepo:allow-secret -->"
+
+
+@pytest.mark.parametrize(("text", "code"), [(SECRET, 2), (ALLOWED, 0)], ids=["secret", "allowed"])
+def test_what_left_the_tree_comes_back_without_its_secret_only(
+    repo: Path, text: str, code: int
+) -> None:
+    id_ = by_hand(repo, "The door.", text)
+    git(repo, "rm", "-q", memories(repo)[id_].path)
+    git(repo, "commit", "-qm", "away", "--no-verify")
+    before = git(repo, "rev-parse", "HEAD")
+    back = memrepo(repo, "restore", id_, now=LATER)
+    assert (back.exit, shown(back.out, back.err)) == (code, False)
+    assert (git(repo, "rev-parse", "HEAD") == before) == bool(code)
+    if code:
+        assert "pot-aaaaaa.md, line" in back.error["message"]
+
+
+@pytest.mark.parametrize(("text", "code"), [(SECRET, 2), (ALLOWED, 0)], ids=["secret", "allowed"])
+@pytest.mark.parametrize("argv", [("revert", "HEAD"), ("undo",)])
+def test_a_wording_that_was_taken_out_comes_back_without_its_secret_only(
+    repo: Path, argv: tuple[str, ...], text: str, code: int
+) -> None:
+    id_ = by_hand(repo, "The door.", text)
+    done(repo, "edit", id_, "--text", "The door is blue.")
+    back = memrepo(repo, *argv, now=LATER)
+    assert (back.exit, shown(back.out, back.err)) == (code, False)
+    assert (VALUE in memories(repo)[id_].body) == (code == 0)
+
+
+def test_the_baseline_counts_for_what_comes_back(repo: Path) -> None:
+    id_ = by_hand(repo, "The door.", SECRET)
+    done(repo, "check", "--baseline")
+    git(repo, "rm", "-q", memories(repo)[id_].path)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "away", "--no-verify")
+    assert done(repo, "restore", id_, now=LATER)["commit"]
+
+
+@pytest.mark.parametrize(
+    "argv", [("pin",), ("confirm",), ("promote",), ("forget",), ("archive",), ("reject",)]
+)
+def test_a_secret_that_a_hand_committed_stops_nothing_about_its_memory(
+    repo: Path, argv: tuple[str, ...]
+) -> None:
+    id_ = by_hand(repo, "The door.", SECRET)
+    assert done(repo, *argv, id_, "--reason", "because")["commit"]
+
+
+def test_a_branch_that_waits_brings_none_that_was_slipped_into_it(tmp_path: Path) -> None:
+    facts = [f"- The server number {n} keeps the archive of {1990 + n}." for n in range(20)]
+    text = "# Servers\n\n" + "\n".join(facts) + "\n"
+    workspaces.write(tmp_path / "workspace", {"MEMORY.md": text.encode()})
+    made = begin(tmp_path, tmp_path / "workspace")
+    workspaces.write(
+        tmp_path / "workspace", {"MEMORY.md": "\n".join(text.split("\n")[:9]).encode()}
+    )
+    branch = memrepo(made, "run", now=NEXT_DAY).data["branch"]
+    git(made, "checkout", "-q", branch)
+    by_hand(made, SECRET, id_=next(iter(memories(made))))
+    git(made, "checkout", "-q", "main")
+    before = standing(made)
+    refused = memrepo(made, "accept", now=MUCH_LATER)
+    assert (refused.exit, shown(refused.err)) == (2, False)
+    assert "secret (github-token)" in refused.error["message"]
+    assert standing(made) == before
+
+
+def test_two_wordings_are_not_settled_by_a_secret(tmp_path: Path) -> None:
+    given = workspaces.write(tmp_path / "workspace", {"MEMORY.md": f"# M\n\n- {LOVES}\n".encode()})
+    made = begin(tmp_path, given)
+    workspaces.write(given, {"MEMORY.md": f"# M\n\n- {LOVES}\n- {HATES}\n".encode()})
+    done(made, "run", now=NEXT_DAY)
+    refused = memrepo(made, "resolve", "--merge", SECRET, now=MUCH_LATER)
+    assert refused.exit in (2, 3)
+    one = next(i for i, m in memories(made).items() if m.body == HATES)
+    refused = memrepo(made, "resolve", one, "--merge", SECRET, now=MUCH_LATER)
+    assert (refused.exit, "secret (github-token)" in refused.error["message"]) == (2, True)
+    assert not in_history(made)
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "memory/2026-02-01.md", "inbox/note.md"])
+def test_what_runs_read_holds_none(tmp_path: Path, name: str) -> None:
+    given = workspaces.write(
+        tmp_path / "workspace",
+        {"MEMORY.md": b"# M\n\n- The door is blue.\n",
+         name: f"# 2026-02-01\n\n- The door is blue.\n- {SECRET}\n".encode()},
+    )  # fmt: skip
+    made = begin(tmp_path, given)
+    assert not in_history(made)
+    (made / "sources" / "inbox").mkdir(parents=True, exist_ok=True)
+    (made / "sources" / "inbox" / "mine.md").write_text(f"- {SECRET}\n")
+    memrepo(made, "run", now=NEXT_DAY)
+    assert not in_history(made)
+
+
+READ = (
+    ("show", "ID"), ("history", "ID"), ("blame", "ID"), ("why", "ID"), ("search", "door"),
+    ("search", "door", "--explain"), ("related", "ID"), ("diff", "HEAD~3"), ("log",),
+    ("session", "start"), ("show", "ID", "--at", "HEAD~1"), ("status",), ("topics",), ("tiers",),
+    ("why-not", "ID"), ("graph",), ("check",), ("doctor",),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository in which a hot memory holds two secrets, of now and of before."""
+    made = tmp_path_factory.mktemp("spoilt") / "repo"
+    done(made.parent, "init", "repo")
+    id_ = by_hand(made, "The door.", "The password: hunter9x", SECRET, "Mind the step.")
+    done(made, "promote", id_)
+    path = made / memories(made)[id_].path
+    path.write_text(path.read_text().replace("hunter9x", "hunter8x"))
+    git(made, "commit", "-qam", "another", "--no-verify")
+    done(made, "run", now=NEXT_DAY)
+    return made
+
+
+def nothing_shown(*parts: str) -> bool:
+    return not any(word in part for part in parts for word in (VALUE, "hunter9x", "hunter8x"))
+
+
+@pytest.mark.parametrize("as_json", [True, False], ids=["json", "text"])
+@pytest.mark.parametrize("argv", READ, ids=" ".join)
+def test_no_answer_shows_a_secret_of_the_tree_or_of_the_past(
+    spoilt: Path, argv: tuple[str, ...], as_json: bool
+) -> None:
+    id_ = next(iter(memories(spoilt)))
+    words = [id_ if w == "ID" else w for w in argv]
+    told = memrepo(spoilt, *words, now=NEXT_DAY, as_json=as_json)
+    assert told.exit in (0, 1), told
+    assert nothing_shown(told.out, told.err)
+
+
+def test_pages_that_agents_read_show_none(spoilt: Path) -> None:
+    pages = [*(spoilt / "views").glob("*.md"), spoilt / "MEMORY.md"]
+    assert any("redacted:password" in p.read_text() for p in pages)
+    assert nothing_shown(*(p.read_text() for p in pages))
+    assert done(spoilt, "check", "--all", "--only", "derived")["problems"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("memory_get", {"id": "ID"}), ("memory_search", {"query": "door"}),
+     ("memory_status", {}), ("memory_related", {"id": "ID"})],
+)  # fmt: skip
+def test_no_tool_hands_a_secret_to_a_model(spoilt: Path, name: str, given: dict[str, str]) -> None:
+    id_ = next(iter(memories(spoilt)))
+    arguments = {k: id_ if v == "ID" else v for k, v in given.items()}
+    reply = answer(Session(where=spoilt, now=AT), TOOLS[name], arguments, "test")
+    assert not reply.failed, reply
+    assert nothing_shown(reply.text, str(reply.data))
+
+
+def test_no_other_door_to_a_model_shows_one(spoilt: Path) -> None:
+    session = Session(where=spoilt, now=AT)
+    id_ = next(iter(memories(spoilt)))
+    for uri in ("hot", "status", f"memory/{id_}"):
+        assert nothing_shown(resources.read(session, f"memrepo://{uri}"))
+    with open_repository(spoilt, clock=lambda: AT) as memory:
+        hits = memory.search("door", touch=False)
+    assert hits
+    assert nothing_shown(*(hit.text for hit in hits))
+
+
+def test_the_memory_tool_shows_a_placeholder(repo: Path) -> None:
+    directory = MemoryTool(repo, clock=lambda: AT)
+    directory.call({"command": "create", "path": "/memories/a.md", "file_text": "A line."})
+    by_hand(repo, SECRET, id_=next(iter(memories(repo))))
+    said = str(directory.call({"command": "view", "path": "/memories/a.md"}))
+    assert "The token is [redacted:github-token]." in said
+    assert nothing_shown(said)

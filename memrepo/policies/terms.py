@@ -1,8 +1,9 @@
 """Cut text into search terms: folded, stemmed words, and character pairs where no blanks stand.
 
 The same cut serves what is indexed and what is asked. Case, compatibility forms (NFKC) and accents
-are folded; English words are stemmed (Snowball). Scripts that set no blanks between words (Han,
-Kana, Thai, ...) and Hangul, which joins particles to words, are cut into overlapping pairs.
+are folded; English words are stemmed (Snowball), and irregular forms led back to their word.
+Scripts that set no blanks between words (Han, Kana, Thai, ...) and Hangul, which joins particles to
+words, are cut into overlapping pairs.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import cast
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
+from memrepo.policies.english import forms
 
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -93,9 +95,17 @@ def _stem() -> Callable[[list[str]], list[str]]:
     return cast("Callable[[list[str]], list[str]]", Stemmer.Stemmer("english").stemWords)
 
 
+@lru_cache(maxsize=1)
+def _bases() -> dict[str, str]:
+    """Return by the stem of a form that no rule leads back (went) the stem of its word (go)."""
+    known = dict(forms())
+    return dict(zip(_stem()(list(known)), _stem()(list(known.values())), strict=True))
+
+
 def stems(found: list[str]) -> list[str]:
     """Return the stem of each word; words of other languages stay as the rules leave them."""
-    return _stem()(found)
+    bases = _bases()
+    return [bases.get(stem, stem) for stem in _stem()(found)]
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ from memrepo.policies.merits import seen
 from memrepo.policies.terms import date_words, index_terms, words
 from memrepo.store.tree import Snapshot
 
-VERSION = "6"
+VERSION = "7"
 WAIT_S = 10.0
 _OURS = ("vocabulary", "words", "memory", "meta")
 _TABLES = """

@@ -34,6 +34,23 @@ def test_forms_of_a_word_meet_in_one_term() -> None:
     assert query_terms("greenhouses") == tuple(terms("greenhouse"))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("went", "going"), ("bought", "buys"), ("children", "child's"), ("kids", "child"),
+        ("taught", "teaching"), ("written", "wrote"), ("colours", "colored"), ("mom", "mothers"),
+        ("feet", "foot"), ("Jan", "January"),
+    ],
+)  # fmt: skip
+def test_forms_that_no_rule_leads_back_meet_in_their_word(one: str, other: str) -> None:
+    assert terms(one) == terms(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("rose", "rise"), ("wound", "wind"), ("bit", "bite")])
+def test_a_form_that_is_a_word_of_its_own_stays_one(one: str, other: str) -> None:
+    assert terms(one) != terms(other)
+
+
 def test_a_question_is_asked_without_its_small_words_unless_it_has_no_others() -> None:
     assert query_terms("What did the pump do?") == ("pump",)
     assert query_terms("who is the?") == ("who", "is", "the")

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import done, git
+from driving import NOW, done, git
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
@@ -148,6 +148,16 @@ def test_a_hook_loads_little_and_starts_git_six_times(
     expect_lean(modules, most=60)
     started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
     assert 0 < len(started) <= 6
+
+
+def test_a_run_with_nothing_new_loads_no_gitpython(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo)
+    done(repo, "add", "Ana likes the tea of the harbour")
+    done(repo, "run")
+    code, modules = loaded(repo, "--now", NOW, "run")
+    assert code == 0
+    assert modules & {"anthropic", "frontmatter", "git", "gitdb", "yaml"} == set()
 
 
 def test_a_header_that_only_yaml_can_read_loads_yaml(memory: Path) -> None:

@@ -136,7 +136,7 @@ def derived_files(desk: Desk, state: State, *, afresh: bool = False) -> list[Cha
 
     With `afresh` every page is rendered; else not those that are known to be as they should.
     """
-    known = {} if afresh else desk.store.records.pages
+    known = {} if afresh else desk.store.trees.records.pages
     pages = render_views(state, personal=desk.config.profile == "personal", known=known)
     return [*pages, *hot_changes(state, hot_rules(desk))]
 

@@ -125,6 +125,7 @@ def _uncollected() -> Iterator[None]:
         yield
     finally:
         if was:
+            gc.freeze()  # nor once more at the end
             gc.enable()
 
 

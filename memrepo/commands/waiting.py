@@ -12,6 +12,7 @@ from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.requests import REQUEST
 from memrepo.store import history
+from memrepo.store.light import ask
 from memrepo.store.repo import CannotWork
 
 RECENT = 10
@@ -103,7 +104,7 @@ def _branches(desk: Desk) -> list[Waiting]:
     repo = desk.store.repo
     # Not refname:short: that of a branch beside a tag of its name is another.
     form = "--format=%(refname:lstrip=2)"
-    names = str(repo.git.for_each_ref(form, f"refs/heads/{PREFIX}")).split()
+    names = ask(repo, "for-each-ref", form, f"refs/heads/{PREFIX}").split()
     found = []
     for name in sorted(names):
         walk = history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}")

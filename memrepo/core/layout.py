@@ -60,7 +60,7 @@ class Layout:
 
     def is_memory(self, path: str) -> bool:
         """Tell whether a path is a memory file's: markdown below `memories/<layer>/`."""
-        area = self.area("memories")
+        area = f"{self.prefix}memories/"
         return (
             path.startswith(area)
             and path.endswith(".md")

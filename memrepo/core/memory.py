@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 CLAIM_TYPES = (
@@ -130,9 +130,12 @@ class Memory:
     fields: Mapping[str, Any] = field(default_factory=dict)
     body: str = ""
     derived: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
+    _said: dict[str, Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
+        said = dict(self.fields)
+        object.__setattr__(self, "_said", said)  # runs ask for fields a million times
+        object.__setattr__(self, "fields", MappingProxyType(said))
 
     def __hash__(self) -> int:
         return hash((self.path, self.id, self.body))
@@ -147,32 +150,37 @@ class Memory:
     @property
     def id(self) -> str:
         """Return the id, or an empty string where a person's file has none yet."""
-        return cast("str", self.fields.get("id", ""))
+        found: str = self._said.get("id", "")
+        return found
 
     @property
     def type(self) -> str:
         """Return the memory's type."""
-        return cast("str", self.fields.get("type", ""))
+        found: str = self._said.get("type", "")
+        return found
 
     @property
     def status(self) -> str:
         """Return whether recall sees it."""
-        return cast("str", self.fields.get("status", "active"))
+        found: str = self._said.get("status", "active")
+        return found
 
     @property
     def standing(self) -> str:
         """Return how sure we are (claims only)."""
-        return cast("str", self.fields.get("standing", "resolved"))
+        found: str = self._said.get("standing", "resolved")
+        return found
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """Return where its text came from."""
-        return cast("tuple[Source, ...]", self.fields.get("sources", ()))
+        found: tuple[Source, ...] = self._said.get("sources", ())
+        return found
 
     @property
     def is_note(self) -> bool:
         """Tell whether tiers govern it; decay classes govern the rest."""
-        return self.type == "note"
+        return bool(self._said.get("type") == "note")
 
     @property
     def layer(self) -> str:
@@ -200,19 +208,22 @@ class Memory:
 
     def text(self, key: str) -> str:
         """Return a text field, or an empty string."""
-        return cast("str", self.fields.get(key, ""))
+        found: str = self._said.get(key, "")
+        return found
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list field, or an empty tuple."""
-        return cast("tuple[str, ...]", self.fields.get(key, ()))
+        found: tuple[str, ...] = self._said.get(key, ())
+        return found
 
     def time(self, key: str) -> datetime | None:
         """Return a time field, or None."""
-        return cast("datetime | None", self.fields.get(key))
+        found: datetime | None = self._said.get(key)
+        return found
 
     def flag(self, key: str) -> bool:
         """Return a flag field."""
-        return bool(self.fields.get(key, False))
+        return bool(self._said.get(key, False))
 
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
         """Return what follows from this memory alone, worked out the first time it is asked for.
@@ -222,7 +233,8 @@ class Memory:
         """
         if rule not in self.derived:
             self.derived[rule] = work_out()
-        return cast("T", self.derived[rule])
+        found: T = self.derived[rule]
+        return found
 
     def with_fields(self, changes: Mapping[str, Any], body: str | None = None) -> Memory:
         """Return a copy with fields set, or removed where the new value is None."""

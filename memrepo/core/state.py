@@ -129,12 +129,13 @@ def read_state(
         problems += found
         if memory is None:
             continue
-        if not memory.id:
+        id_ = memory.id
+        if not id_:
             problems.append(_no_id(path))
-        elif memory.id in memories:
-            problems.append(_same_id(path, memories[memory.id]))
+        elif id_ in memories:
+            problems.append(_same_id(path, memories[id_]))
         else:
-            memories[memory.id] = memory
+            memories[id_] = memory
     return State(
         layout=layout,
         files=Files(files, {}),
@@ -244,10 +245,12 @@ class _Draft:
     def check(self, paths: Iterable[str]) -> None:
         """Refuse written paths that git cannot hold, or that would swallow others unseen."""
         new = [p for p in paths if self.edits[p] is not None and p not in self.state.files]
+        if not new:
+            return
         for path in new:
             if any(part in _NO_NAMES for part in path.casefold().split("/")):
                 raise ChangeRefused(path, "is not a path that a repository can hold")
-        files = self.state.files.edited(self.edits) if new else {}
+        files = self.state.files.edited(self.edits)
         folders = self.folders.union(*map(_folders, new))
         for path in new:
             inside = path in folders and any(f.startswith(f"{path}/") for f in files)
@@ -287,6 +290,9 @@ def _folders(path: str) -> Iterator[str]:
 
 def apply(state: State, changes: Iterable[Change]) -> State:
     """Return the state after the changes; raises ChangeRefused where one cannot be applied."""
+    changes = list(changes)
+    if not changes:
+        return state
     draft = _Draft(state)
     for change in changes:
         draft.change(change)

@@ -59,7 +59,10 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
         return "critical"
     hot: Hot | None = memory.fields.get("hot")
     cutoff = (hot.until or hot.since) if hot is not None else None
-    times = [pair for pair in accesses.of(memory.id).since(cutoff) if pair[0] <= now.timestamp()]
+    account = accesses.of(memory.id)
+    if not account.recent:
+        return ""
+    times = [pair for pair in account.since(cutoff) if pair[0] <= now.timestamp()]
     sessions = Counter(id_ for _, id_ in times)
     if len(sessions) >= rules.sessions:
         return f"{len(sessions)} sessions"

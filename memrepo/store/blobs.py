@@ -5,11 +5,10 @@ A clone may lack objects: shallow, partial, or purged. That is an answer here, n
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from memrepo.store.gitenv import call_bytes
+from memrepo.store.light import GitSaid
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -55,23 +54,15 @@ def _sizes(repo: Repo, names: list[str]) -> dict[str, int] | None:
 
 
 def _run(repo: Repo, names: list[str], *words: str) -> bytes | None:
-    from git.exc import GitCommandError
-
-    if not names:
-        return b""
-    with tempfile.TemporaryFile() as stream:
-        stream.writelines(name.encode("utf-8", "surrogateescape") + b"\n" for name in names)
-        stream.seek(0)
-        try:
-            return call_bytes(repo, "cat-file", *words, stdin=stream.fileno())
-        except GitCommandError:
-            return None
+    fed = b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names)
+    try:
+        return repo.light.raw("cat-file", *words, fed=fed) if names else b""
+    except GitSaid:
+        return None
 
 
 def _alone(repo: Repo, name: str) -> bytes | None:
-    from git.exc import GitCommandError
-
     try:
-        return call_bytes(repo, "cat-file", "blob", name)
-    except GitCommandError:
+        return repo.light.raw("cat-file", "blob", name)
+    except GitSaid:
         return None

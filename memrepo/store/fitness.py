@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.store.gitenv import call
+from memrepo.store.light import ask
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -65,7 +65,7 @@ def refuse_unfit(repo: Repo, branch: str) -> None:
                 f"the repository is in the middle of {what}",
                 fix="finish or abort it (`git status` says how), then run the command again",
             )
-    if call(repo, "ls-files", "--unmerged"):
+    if ask(repo, "ls-files", "--unmerged"):
         raise CannotWork(
             "the index holds unmerged paths",
             fix="resolve them (`git status` names them) and commit, then run again",
@@ -82,7 +82,7 @@ def _refuse_second_checkout(repo: Repo, branch: str) -> None:
     """Refuse a branch that another work tree has too: its index would undo what lands."""
     if not (Path(repo.common_dir) / "worktrees").exists():
         return
-    listed = call(repo, "worktree", "list", "--porcelain", "-z").split("\0")
+    listed = ask(repo, "worktree", "list", "--porcelain", "-z").split("\0")
     if listed.count(f"branch {branch}") > 1:
         raise CannotWork(
             f"{branch} is checked out in two work trees",

@@ -183,15 +183,6 @@ def call_far(repo: Repo, *words: str) -> tuple[int, str, str]:
     return int(status), str(out), str(err)
 
 
-def call_bytes(repo: Repo, *words: str, stdin: int | None = None) -> bytes:
-    """Run git, with a descriptor as its standard input or none; return its output as bytes."""
-    command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, *words]
-    done = repo.git.execute(
-        command, istream=stdin, stdout_as_string=False, strip_newline_in_stdout=False
-    )
-    return bytes(done)
-
-
 def isolate(*, keep_index: bool = False) -> None:
     """Drop git's repository variables from this process, so that paths decide what is opened.
 

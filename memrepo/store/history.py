@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
-from memrepo.store.gitenv import call, call_bytes
+from memrepo.store.light import ask
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -80,7 +80,7 @@ def _format() -> str:
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
     """Yield the commits that `git log` lists for trusted arguments, newest first."""
-    raw = call(repo, *PLAIN, "log", "-z", f"--format={_format()}", *arguments)
+    raw = ask(repo, *PLAIN, "log", "-z", f"--format={_format()}", *arguments)
     flat = raw.split("\0")[:-1]
     for parts in zip(*[iter(flat)] * WIDTH, strict=True):
         yield _entry(parts)
@@ -113,7 +113,7 @@ def touching(repo: Repo, head: str, patterns: Sequence[str]) -> list[tuple[Entry
         "log", "-z", f"--format={_format()}%x00", "--name-only", "--no-renames", "--topo-order",
         "--full-history", "--simplify-merges", "--diff-merges=first-parent", head, "--", *patterns,
     )  # fmt: skip
-    flat = call_bytes(repo, *PLAIN, *words).decode("utf-8", "surrogateescape").split("\0")
+    flat = ask(repo, *PLAIN, *words).split("\0")
     found, at = [], 0
     while at + WIDTH < len(flat):
         entry = _entry(flat[at : at + WIDTH])
@@ -136,12 +136,12 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
 def decided_from(repo: Repo, head: str) -> str:
     """Return the ledger's commit that the newest run decided from; empty where none is here."""
     key = f"{PREFIX}Access"
-    found = call(
+    found = ask(
         repo, *PLAIN, "log", "-1", f"--grep=^{key}: ", f"--format=%(trailers:key={key},valueonly)",
         head,
     ).strip()  # fmt: skip
     wanted = f"{found}^{{commit}}"
-    return found and call(repo, "rev-parse", "--verify", "--quiet", wanted, forgive=True).strip()
+    return found and ask(repo, "rev-parse", "--verify", "--quiet", wanted, forgive=True).strip()
 
 
 def birth(repo: Repo, head: str, config: str) -> str:
@@ -150,7 +150,7 @@ def birth(repo: Repo, head: str, config: str) -> str:
     One that came with a merge alone is not found.
     """
     words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)
-    return next(iter(call(repo, *words).split()), "")
+    return next(iter(ask(repo, *words).split()), "")
 
 
 def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
@@ -160,7 +160,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     if not wanted:
         return found
     folder = _common_folder(wanted)
-    raw = call(
+    raw = ask(
         repo, *PLAIN, "log", "--first-parent", "-m", "--name-only", "-z", "--no-renames",
         "--format=%x00%ct", head, "--", folder or ".",
     )  # fmt: skip
@@ -195,7 +195,7 @@ _HEAD = re.compile("\n?\x1d([0-9a-f]{40,64})")
 def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
     """Yield each commit of a span but merges, with the paths it changed, newest first."""
     lines = (f"{word}\n" for word in span)
-    raw = call(
+    raw = ask(
         repo, *PLAIN, "log", "--stdin", "-z", "--topo-order", "--no-merges", "--name-only",
         "--no-renames", f"--format={_WRITTEN}", lines=lines,
     )  # fmt: skip

@@ -30,6 +30,7 @@ from memrepo.core.access import (
     united,
 )
 from memrepo.store.gitenv import call
+from memrepo.store.light import ask
 from memrepo.store.lock import lock
 from memrepo.store.tree import read_blob
 
@@ -121,7 +122,7 @@ class Ledger:
         """Return blob id by segment name at a commit of the ledger."""
         if not commit:
             return {}
-        listing = call(self.repo, "ls-tree", "-r", "-z", commit)
+        listing = ask(self.repo, "ls-tree", "-r", "-z", commit)
         rows = (entry.split("\t", 1) for entry in filter(None, listing.split("\0")))
         return {name: head.split(" ")[2] for head, name in rows}
 

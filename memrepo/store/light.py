@@ -9,10 +9,13 @@ import subprocess
 import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import in_english, isolate, told
+
+if TYPE_CHECKING:
+    from memrepo.store.gitenv import Repo
 
 _GIT = "git"
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "color.ui=false")
@@ -94,13 +97,18 @@ class Git:
 
     def ask(self, *words: str, fed: bytes = b"", no: int = 0) -> str:
         """Return what git prints; raises GitSaid when it fails with another code than `no`."""
+        return self.raw(*words, fed=fed, no=no).decode("utf-8", "surrogateescape")
+
+    def raw(self, *words: str, fed: bytes = b"", no: int = 0) -> bytes:
+        """Return what git prints as it is; as `ask`."""
         done = subprocess.run(
             self._command(words), input=fed, capture_output=True,
             check=False, env=in_english(),
         )  # fmt: skip
         if done.returncode not in (0, no):
-            raise GitSaid(words[0], done.stderr.decode("utf-8", "replace"))
-        return done.stdout.decode("utf-8", "surrogateescape")
+            verb = next(word for word in words if not word.startswith("-"))
+            raise GitSaid(verb, done.stderr.decode("utf-8", "replace"))
+        return done.stdout
 
     def read(self, blob: str) -> bytes:
         """Return the bytes of a blob."""
@@ -118,6 +126,20 @@ class Git:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def ask(repo: Repo, *words: str, lines: Iterable[str] = (), forgive: bool = False) -> str:
+    """Return what git prints at the top of the work tree, untouched; paths are no patterns.
+
+    `lines` go to its standard input. With `forgive` a failure is an empty answer. Raises GitSaid.
+    """
+    fed = "".join(lines).encode("utf-8", "surrogateescape")
+    try:
+        return repo.light.ask("--literal-pathspecs", *words, fed=fed)
+    except GitSaid:
+        if forgive:
+            return ""
+        raise
 
 
 def top_of(where: Path) -> Path | None:

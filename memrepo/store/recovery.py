@@ -11,6 +11,7 @@ from memrepo.core.problems import Problem
 from memrepo.store import journal
 from memrepo.store.gitenv import call
 from memrepo.store.journal import Journal
+from memrepo.store.light import ask
 from memrepo.store.worktree import Sides, WorkTree
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _git_alive(repo: Repo) -> bool:
 
 def sweep(repo: Repo, folder: Path) -> None:
     """Delete the transaction refs that no journal of another work tree names."""
-    refs = call(repo, "for-each-ref", "--format=%(refname)", TX).split()
+    refs = ask(repo, "for-each-ref", "--format=%(refname)", TX).split()
     needed = {left.ref for left in journal.elsewhere(Path(repo.common_dir), folder)}
     for ref in refs:
         if ref not in needed:
@@ -80,12 +81,12 @@ def sweep(repo: Repo, folder: Path) -> None:
 
 def is_landed(repo: Repo, left: Journal, head: str) -> bool:
     """Tell whether the branch holds the write; a tip that is gone can only be left alone."""
-    missing = call(repo, "cat-file", "--batch-check", lines=[f"{left.tip}\n"]).endswith("missing\n")
+    missing = ask(repo, "cat-file", "--batch-check", lines=[f"{left.tip}\n"]).endswith("missing\n")
     if missing:
         return True
     if not head:
         return False
-    bases = call(repo, "merge-base", left.tip, head, forgive=True)
+    bases = ask(repo, "merge-base", left.tip, head, forgive=True)
     return left.tip in bases.split()
 
 

@@ -28,15 +28,14 @@ from memrepo.store.fitness import (
 )
 from memrepo.store.gitenv import NotARepository, call, find_layout, git_error, opened, said
 from memrepo.store.journal import Journal
-from memrepo.store.light import GitSaid
+from memrepo.store.light import GitSaid, ask
 from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX
-from memrepo.store.tree import Snapshot, snapshot
+from memrepo.store.tree import Snapshot, Snapshots
 from memrepo.store.worktree import FilesInTheWay, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
-    from memrepo.store.records import Records
     from memrepo.store.stream import Chain
 
 __all__ = (
@@ -49,8 +48,6 @@ LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 LONGEST_REVISION = 1000
 _COMMIT = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SNAPSHOTS = 4
-"""So many trees are kept as they were read: one command asks for the same few again."""
 
 
 class Repository:
@@ -65,8 +62,8 @@ class Repository:
         self.layout = layout
         self.notices: list[Problem] = []
         self.expected = ""
+        self.trees = Snapshots(repo)
         self._held: tuple[int, ...] = ()
-        self._snapshots: dict[tuple[str, Layout], Snapshot] = {}
 
     @cached_property
     def work(self) -> WorkTree:
@@ -84,13 +81,6 @@ class Repository:
         return Path(self.repo.common_dir) / "memrepo"
 
     @cached_property
-    def records(self) -> Records:
-        """Return what is kept of memories and pages, so that runs need not read all of them."""
-        from memrepo.store.records import NAME, Records
-
-        return Records(self.folder / NAME)
-
-    @cached_property
     def journals(self) -> Path:
         """Return the folder of this work tree's journal."""
         return Path(self.repo.git_dir) / "memrepo"
@@ -103,7 +93,7 @@ class Repository:
     @property
     def branch_or_none(self) -> str:
         """Return the full name of the branch HEAD names, or an empty string when detached."""
-        return call(self.repo, "symbolic-ref", "-q", "HEAD", forgive=True).strip()
+        return ask(self.repo, "symbolic-ref", "-q", "HEAD", forgive=True).strip()
 
     def head(self) -> str:
         """Return the id of the commit at HEAD, or an empty string on a branch not yet born."""
@@ -126,34 +116,29 @@ class Repository:
 
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Tell whether a commit is part of a head's history."""
-        return call(self.repo, "rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
+        return ask(self.repo, "rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
 
     def common_ancestors(self, commits: Sequence[str]) -> list[str]:
         """Return the best common ancestors of all commits; of two these are their merge bases."""
         form = () if len(commits) == 2 else ("--octopus",)
-        return call(self.repo, "merge-base", "--all", *form, *commits, forgive=True).split()
+        return ask(self.repo, "merge-base", "--all", *form, *commits, forgive=True).split()
 
     def parents(self, commit: str) -> list[str]:
         """Return the parents of a commit."""
-        return call(self.repo, "rev-list", "-1", "--parents", commit, "--").split()[1:]
+        return ask(self.repo, "rev-list", "-1", "--parents", commit, "--").split()[1:]
 
     def snapshot(self, commit: str) -> Snapshot:
-        """Return the tree of a commit, listed and decoded once however often it is asked for."""
-        key = (commit, self.layout)
-        if key not in self._snapshots:
-            if len(self._snapshots) == _SNAPSHOTS:
-                del self._snapshots[next(iter(self._snapshots))]
-            self._snapshots[key] = snapshot(self.repo, commit, self.layout, self.records)
-        return self._snapshots[key]
+        """Return the tree of a commit."""
+        return self.trees.at(commit, self.layout)
 
     def paths(self, commit: str) -> frozenset[str]:
         """Return every path in a commit's tree, memrepo's or not."""
-        listing = call(self.repo, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+        listing = ask(self.repo, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
         return frozenset(listing.split("\0")[:-1])
 
     def commit_time(self, commit: str) -> datetime:
         """Return a commit's committer date."""
-        shown = call(self.repo, "log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
+        shown = ask(self.repo, "log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
         return datetime.fromtimestamp(int(shown), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
@@ -242,7 +227,7 @@ class Repository:
         finally:
             for report in set(Path(self.repo.git_dir).glob("fast_import_crash_*")) - before:
                 report.unlink(missing_ok=True)
-        return call(self.repo, "rev-parse", "--verify", ref).strip()
+        return ask(self.repo, "rev-parse", "--verify", ref).strip()
 
     def land(self, chain: Chain, name: str) -> str:
         """Write a chain and fast-forward the branch to it; return the new commit.
@@ -357,7 +342,7 @@ class Repository:
         from memrepo.store.audit import write_graph
 
         with self.writing():
-            loose = call(self.repo, "count-objects").split(" ", 1)[0]
+            loose = ask(self.repo, "count-objects").split(" ", 1)[0]
             if int(loose) >= LOOSE:
                 words = ("repack", "-d", "-l", "-q", "--geometric=2")
                 call(self.repo, *words, held=self._held, forgive=True)

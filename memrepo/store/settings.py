@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memrepo.store.light import ask
+
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
@@ -14,7 +16,7 @@ WORKSPACE = "memrepo.workspace"
 
 def workspace(repo: Repo) -> Path | None:
     """Return the agent workspace that `sources/` mirrors, or None where there is none."""
-    found = str(repo.git.config("--local", "--get", WORKSPACE, with_exceptions=False))
+    found = get(repo, WORKSPACE)
     return Path(str(repo.working_tree_dir)) / found if found else None
 
 
@@ -25,7 +27,7 @@ def set_workspace(repo: Repo, path: Path) -> None:
 
 def get(repo: Repo, key: str) -> str:
     """Return a per-clone setting, or an empty text."""
-    return str(repo.git.config("--local", "--get", key, with_exceptions=False))
+    return ask(repo, "config", "--local", "--get", key, forgive=True).removesuffix("\n")
 
 
 def local(repo: Repo) -> dict[str, str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.gitenv import call
-from memrepo.store.light import GitSaid
+from memrepo.store.light import GitSaid, ask
 
 if TYPE_CHECKING:
     from memrepo.core.state import Decoded, State
@@ -26,6 +26,7 @@ _MANY = 50
 """From so many files on two more processes are worth it."""
 _AT_ONCE = 1000
 """How many contents are held in memory together."""
+_KEPT = 4
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:
@@ -50,12 +51,31 @@ def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
 class BlobFiles(Mapping[str, bytes]):
     """The files of one commit: path to bytes. Listed when first asked for, each read likewise."""
 
-    def __init__(self, repo: Repo, commit: str, layout: Layout) -> None:
-        self._repo, self._commit, self._layout = repo, commit, layout
+    def __init__(
+        self, repo: Repo, commit: str, layout: Layout, like: BlobFiles | None = None
+    ) -> None:
+        self._repo, self._commit, self._layout, self._like = repo, commit, layout, like
 
     @cached_property
     def _listed(self) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+        like, self._like = self._like, None
+        if like is not None and "_listed" in like.__dict__ and not like.problems:
+            blobs = self._by_difference(like)
+            if blobs is not None:
+                return blobs, ()
         return _listing(self._repo, self._commit, self._layout)
+
+    def _by_difference(self, like: BlobFiles) -> Mapping[str, str] | None:
+        """Return blob by path from another commit's; None where something is to be refused."""
+        found = dict(like.blobs)
+        for path, mode, blob in _differences(self._repo, like._commit, self._commit):
+            if mode == "000000":
+                found.pop(path, None)
+            elif mode not in _FILE_MODES or not is_text(path):
+                return None
+            elif self._layout.owns(path):
+                found[path] = blob
+        return dict(sorted(found.items()))
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -83,18 +103,14 @@ class BlobFiles(Mapping[str, bytes]):
 
         None where that cannot be told: the repository may not have the other commit any more.
         """
-        raw = call(
-            self._repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", commit, self._commit,
-            "--", forgive=True,
-        )  # fmt: skip
-        if not raw and call(self._repo, "cat-file", "-t", commit, forgive=True) != "commit\n":
+        try:
+            changed = list(_differences(self._repo, commit, self._commit))
+        except GitSaid:
             return None
-        parts = raw.split("\0")
-        found = {}
-        for head, path in zip(parts[0::2], parts[1::2], strict=False):
-            _, mode, _, blob, _ = head.split(" ")
-            found[path] = blob if mode in _FILE_MODES and is_text(path) else ""
-        return found
+        return {
+            path: blob if mode in _FILE_MODES and is_text(path) else ""
+            for path, mode, blob in changed
+        }
 
     def __getitem__(self, path: str) -> bytes:
         return read_blob(self._repo, self.blobs[path])
@@ -116,7 +132,7 @@ class Snapshot:
     commit: str
     layout: Layout
     files: BlobFiles
-    records: Records | None = None
+    trees: Snapshots | None = None
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -140,7 +156,7 @@ class Snapshot:
         fresh = [item for item in self.blobs.items() if item not in _DECODED and is_memory(item[0])]
         if len(fresh) < _MANY:
             return
-        kept = self.records.read({blob: path for path, blob in fresh}) if self.records else {}
+        kept = self.trees.records.read({blob: path for path, blob in fresh}) if self.trees else {}
         for path, blob in fresh:
             if (memory := kept.get(blob)) is not None and memory.path == path:
                 _DECODED[path, blob] = memory, ()
@@ -156,8 +172,8 @@ class Snapshot:
         """Keep what the memories say, and what was worked out of them, for later runs."""
         found = ((blob, _DECODED.get((path, blob))) for path, blob in self.blobs.items())
         whole = {b: d[0] for b, d in found if d is not None and d[0] is not None and not d[1]}
-        if self.records is not None and len(whole) >= _MANY:
-            self.records.keep(whole)
+        if self.trees is not None and len(whole) >= _MANY:
+            self.trees.records.keep(whole)
 
     def state(self) -> State:
         """Decode the memories; problems of the tree come first."""
@@ -181,16 +197,56 @@ _DECODED: dict[tuple[str, str], Decoded] = {}
 """What memory files say, by path and blob: commits of one history share most of them."""
 
 
-def snapshot(repo: Repo, commit: str, layout: Layout, records: Records | None = None) -> Snapshot:
-    """Return what memrepo owns in a commit's tree; `records` know what many of its files say."""
-    files = BlobFiles(repo, commit, layout)
-    return Snapshot(commit=commit, layout=layout, files=files, records=records)
+class Snapshots:
+    """The last few trees that were asked for: one command asks for the same ones again.
+
+    What a tree shares with one of them is neither listed nor decoded again.
+    """
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+        self._found: dict[tuple[str, Layout], Snapshot] = {}
+
+    @cached_property
+    def records(self) -> Records:
+        """Return what is kept of memories and pages, so that runs need not read all of them."""
+        from memrepo.store.records import NAME, Records
+
+        return Records(Path(self._repo.common_dir) / "memrepo" / NAME)
+
+    def at(self, commit: str, layout: Layout) -> Snapshot:
+        """Return the tree of a commit."""
+        key = (commit, layout)
+        if key not in self._found:
+            near = next((s for s in reversed(self._found.values()) if s.layout == layout), None)
+            files = BlobFiles(self._repo, commit, layout, near.files if near else None)
+            if len(self._found) == _KEPT:
+                del self._found[next(iter(self._found))]
+            self._found[key] = Snapshot(commit=commit, layout=layout, files=files, trees=self)
+        return self._found[key]
+
+
+def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
+    """Return what memrepo owns in a commit's tree."""
+    return Snapshot(commit=commit, layout=layout, files=BlobFiles(repo, commit, layout))
+
+
+def _differences(repo: Repo, one: str, other: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, mode and blob in a commit of all that differs from another; raises GitSaid.
+
+    Where there is nothing any more the mode and the blob are zeros.
+    """
+    raw = ask(repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", one, other, "--")
+    parts = raw.split("\0")
+    for head, path in zip(parts[0::2], parts[1::2], strict=False):
+        _, mode, _, blob, _ = head.split(" ")
+        yield path, mode, blob
 
 
 def _listing(
     repo: Repo, commit: str, layout: Layout
 ) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-    listing = repo.git.ls_tree("-r", "-z", "--full-tree", commit, strip_newline_in_stdout=False)
+    listing = ask(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
     blobs: dict[str, str] = {}
     problems: list[Problem] = []
     owns = layout.owns

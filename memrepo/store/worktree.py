@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import call
+from memrepo.store.light import ask
 from memrepo.store.look import Look
 from memrepo.store.tree import is_text, read_blob
 
@@ -91,10 +92,8 @@ class WorkTree:
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
         """Return what differs between two commits, by path; an empty one stands for no files."""
-        empty = self.repo.git.hash_object("-t", "tree", "/dev/null")
-        raw = call(
-            self.repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", base or empty, tip or empty
-        )
+        sides = [side or self._empty for side in (base, tip)]
+        raw = ask(self.repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", *sides)
         parts = raw.split("\0")
         found = {}
         for head, path in zip(parts[0::2], parts[1::2], strict=False):
@@ -268,10 +267,14 @@ class WorkTree:
         return str(_hash(self._object_format)(b"blob %d\0" % len(data) + data).hexdigest())
 
     @cached_property
+    def _empty(self) -> str:
+        return ask(self.repo, "hash-object", "-t", "tree", os.devnull).strip()
+
+    @cached_property
     def _object_format(self) -> str:
         if head := self.repo.tip("HEAD"):
             return "sha1" if len(head) == 40 else "sha256"
-        return self.repo.light.ask("rev-parse", "--show-object-format").strip()
+        return ask(self.repo, "rev-parse", "--show-object-format").strip()
 
 
 def _hash(name: str) -> Any:

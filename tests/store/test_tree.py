@@ -212,3 +212,41 @@ def test_many_memories_are_read_by_one_process_and_say_the_same(
     singly = state()
     assert len(alone) == len(together.memories) == len(many)
     assert dict(together.memories) == dict(singly.memories)
+
+
+def test_a_tree_like_another_is_listed_by_what_differs_and_says_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    folder = repo / "memories" / "knowledge" / "2026-01"
+    folder.mkdir(parents=True)
+    commits = [git(repo, "rev-parse", "HEAD").strip()]
+
+    def commit() -> None:
+        git(repo, "add", "-A")
+        git(repo, "commit", "-qm", "by hand", "--no-verify", "--allow-empty")
+        commits.append(git(repo, "rev-parse", "HEAD").strip())
+
+    for name in ("b-000002.md", "a-000001.md", "é-000003.md"):
+        (folder / name).write_text("---\ntype: fact\n---\n\nText.\n")
+    (repo / "beside.md").write_text("not ours")
+    commit()
+    (folder / "a-000001.md").unlink()
+    (folder / "b-000002.md").write_text("---\ntype: fact\n---\n\nOther.\n")
+    commit()
+    (folder / "c-000004.md").symlink_to("b-000002.md")
+    commit()
+    (folder / "c-000004.md").unlink()
+    commit()
+    with opened(repo) as found:
+        trees = tree.Snapshots(found)
+        for one in (*commits, *reversed(commits)):
+            near, alone = trees.at(one, Layout()), snapshot(found, one, Layout())
+            assert list(near.blobs.items()) == list(alone.blobs.items())
+            assert near.problems == alone.problems
+            assert trees.at(one, Layout()) is near
+        trees = tree.Snapshots(found)
+        assert trees.at(commits[1], Layout()).blobs
+        monkeypatch.setattr(tree, "_listing", None)
+        assert trees.at(commits[2], Layout()).blobs != trees.at(commits[1], Layout()).blobs

@@ -41,7 +41,9 @@ def find(scene: Scene) -> Iterator[Problem]:
     ):
         from memrepo.core.closure import broken
 
-        for finding in broken(scene.by_id):
+        # A new memory has no id yet, and refers to others all the same.
+        nameless = {memory.path: memory for memory in scene.memories if not memory.id}
+        for finding in broken({**scene.by_id, **nameless}):
             if finding.problem.path in scene.files:
                 yield finding.problem
     yield from _deleted(scene)

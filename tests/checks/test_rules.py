@@ -70,3 +70,9 @@ def test_no_finding_holds_the_value_of_a_secret() -> None:
 def test_a_rule_is_explained_in_one_sentence() -> None:
     assert [r.name for r in RULES.values() if not r.doc.endswith(".") or "\n" in r.doc] == []
     assert Path(ROOT / "docs" / "rules.md").exists()
+
+
+def test_a_memory_without_an_id_has_its_references_looked_up_too() -> None:
+    text = "---\ntype: fact\nlinks: [{target: mem-0000000000000000, type: related}]\n---\n\nText.\n"
+    found = problems(scene(Example(bad={}), {"memories/knowledge/pot.md": text}))
+    assert [p.rule for p in found] == ["memory-no-id", "reference-lost"]

@@ -18,11 +18,11 @@ class HooksInTheTree(MemrepoError):
 
     exit_code = Exit.DECIDE
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, call: str) -> None:
         super().__init__(
             f"core.hooksPath is {path}, inside the work tree: whoever can change the repository"
             " could run programs here",
-            fix="`git config --unset core.hooksPath`, or add `memrepo check --staged` there",
+            fix=f"`git config --unset core.hooksPath`; or leave it so: {call}",
         )
 
 
@@ -65,7 +65,7 @@ def _install(session: Session, *, dry_run: bool) -> Answer:
     with opened(session) as desk:
         repo = desk.store.repo
         if path := hooks.in_tree(repo):
-            raise HooksInTheTree(path)
+            raise HooksInTheTree(path, hooks.CALL)
         before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
         kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
     lines = [f"installed: {', '.join(hooks.HOOKS)}"]

@@ -24,7 +24,7 @@ from memrepo.store import settings
 from memrepo.store.birth import append_local, born
 from memrepo.store.drivers import install_drivers, is_adopted
 from memrepo.store.gitenv import find_layout
-from memrepo.store.hooks import install, other_path
+from memrepo.store.hooks import CALL, in_tree, install, other_path
 from memrepo.store.identity import author, person
 from memrepo.store.repo import Repository
 from memrepo.store.stream import COMMITTER, Chain, Commit
@@ -179,9 +179,10 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
         append_local(store.repo, "exclude", [f"/{store.layout.prefix}.memrepo/"])
     install(store.repo, asset("hooks", "shim"))
     if elsewhere := other_path(store.repo):
+        mend = "`memrepo hooks install` puts them in front of those"
         warnings.append(
             f"core.hooksPath is {elsewhere}, so memrepo's hooks do not run:"
-            " `memrepo hooks install` puts them in front of those"
+            f" {CALL if in_tree(store.repo) else mend}"
         )
     if not person(store.repo)[1]:
         warnings.append("git knows no user.email: set it, and list it under human_authors")

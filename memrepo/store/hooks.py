@@ -25,17 +25,22 @@ HOOKS = (
     "pre-push",
 )  # fmt: skip
 _MARK = b"#!/bin/sh\n# memrepo:"
+CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
 _KEPT = ".before-memrepo"
 _LEGACY = ".legacy"  # where the pre-commit framework puts a hook that it asks first
 
 
 def states(repo: Repo, shim: Path) -> Mapping[str, str]:
-    """Say of each hook why it does not run in this clone; an empty string where it does."""
+    """Say of each hook why it does not run in this clone; an empty string where it does.
+
+    A hook where `core.hooksPath` leads counts when it asks memrepo: `memrepo hooks run NAME`.
+    """
     wanted = shim.read_bytes()
     elsewhere = other_path(repo)
     if elsewhere:
         said = f"core.hooksPath is {elsewhere}, so git runs no hook of this clone's"
-        return dict.fromkeys(HOOKS, said)
+        folder = Path(str(repo.working_tree_dir)) / elsewhere
+        return {name: "" if _asks(folder / name, name) else said for name in HOOKS}
     return {name: _state(_folder(repo) / name, wanted) for name in HOOKS}
 
 
@@ -45,7 +50,14 @@ def wrong(repo: Repo, shim: Path) -> str:
     if not found:
         return ""
     names = "" if len(found) == len(HOOKS) else f"{', '.join(found)}: "
-    return f"{names}{next(iter(found.values()))} (`memrepo hooks install`)"
+    mend = CALL if in_tree(repo) else "`memrepo hooks install`"
+    return f"{names}{next(iter(found.values()))} ({mend})"
+
+
+def _asks(path: Path, name: str) -> bool:
+    """Tell whether somebody's own hook runs ours."""
+    runs = path.is_file() and bool(path.stat().st_mode & stat.S_IXUSR)
+    return runs and f"hooks run {name}".encode() in path.read_bytes()
 
 
 def _state(path: Path, wanted: bytes) -> str:

@@ -69,6 +69,65 @@ def test_a_commit_of_named_files_mends_nothing_and_leaves_the_index_alone(repo: 
     assert git(repo, "status", "--porcelain") == ""
 
 
+def test_a_commit_of_named_files_is_judged_by_these_alone(repo: Path) -> None:
+    good, bad = "memories/knowledge/pot.md", "memories/knowledge/bad.md"
+    write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n", good)
+    write(repo, "---\ntype: facct\n---\n\nx\n", bad)
+    ran = run(repo, "commit", "-qm", "mine", "--", bad)
+    assert (ran.returncode, "bad.md:2:7" in ran.stderr) == (1, True)
+    assert run(repo, "commit", "-qm", "mine", "--", good).returncode == 0
+    assert run(repo, "commit", "-qm", "the rest").returncode == 1
+    assert git(repo, "status", "--porcelain") == f"A  {bad}\n"
+
+
+def test_a_part_that_is_picked_is_judged_and_the_rest_is_left(repo: Path) -> None:
+    memory = next(m for m in memories(repo).values() if not m.is_note)
+    path = repo / memory.path
+    was = path.read_text()
+    path.write_text(was.replace(f"type: {memory.type}", "type: facct") + "\n\nMore of it.\n")
+    for answers, code in ((b"n\ny\n", 0), (b"y\n", 1)):
+        ran = subprocess.run(["git", "commit", "-q", "-p", "-m", "part"], cwd=repo, input=answers,
+                             capture_output=True, check=False)  # fmt: skip
+        assert ran.returncode == code, ran
+    assert "type: facct" not in git(repo, "show", f"HEAD:{memory.path}")
+    assert "More of it." in git(repo, "show", f"HEAD:{memory.path}")
+
+
+def test_what_all_tracked_files_change_is_mended_in_the_commit_as_well(repo: Path) -> None:
+    memory = next(m for m in memories(repo).values() if not m.is_note)
+    path = repo / memory.path
+    path.write_text(path.read_text() + "\nMore\u200b of it.\n")
+    assert run(repo, "commit", "-qam", "mine").returncode == 0
+    assert git(repo, "show", f"HEAD:{memory.path}") == path.read_text()
+    assert path.read_text().endswith("More of it.\n")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_client_with_a_window_finds_the_program_without_a_path(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repo, "---\ntype: facct\n---\n\nx\n")
+    monkeypatch.setenv("PATH", os.defpath)
+    ran = run(repo, "commit", "-qm", "mine")
+    assert (ran.returncode, "pot.md:2:7" in ran.stderr) == (1, True)
+
+
+def test_an_amended_and_a_rebased_commit_pass_and_the_index_follows(repo: Path) -> None:
+    done(repo, "search", "memory")
+    write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n")
+    assert run(repo, "commit", "-qm", "mine").returncode == 0
+    (made,) = [repo / m.path for m in memories(repo).values() if "third pot" in m.body]
+    made.write_text(made.read_text().replace("third", "fourth"))
+    assert run(repo, "commit", "-qa", "--amend", "--no-edit").returncode == 0
+    git(repo, "branch", "-q", "mine")
+    git(repo, "reset", "-q", "--hard", "HEAD~1")
+    done(repo, "add", "A walrus lives in the pond.")
+    ran = run(repo, "rebase", "-q", "main", "mine")
+    assert ran.returncode == 0, ran
+    assert "fourth pot" in done(repo, "search", "fourth")["hits"][0]["text"]
+    assert "walrus lives" in done(repo, "search", "walrus")["hits"][0]["text"]
+
+
 def test_a_message_that_poses_as_memrepos_is_refused(repo: Path) -> None:
     ran = run(repo, "commit", "-q", "--allow-empty", "-m", "edit: x\n\nMemrepo-Op: edit")
     assert (ran.returncode, "message-trailer" in ran.stdout + ran.stderr) == (1, True)
@@ -172,6 +231,22 @@ def test_a_hooks_path_in_the_work_tree_is_refused(repo: Path) -> None:
     git(repo, "config", "core.hooksPath", ".husky")
     answer = memrepo(repo, "hooks", "install")
     assert (answer.exit, "inside the work tree" in answer.error["message"]) == (3, True)
+    assert 'memrepo hooks run NAME "$@"' in answer.error["fix"]
+    assert "memrepo hooks run NAME" in done(repo, "status")["hooks"]
+
+
+def test_hooks_of_ones_own_that_ask_memrepo_count(repo: Path) -> None:
+    git(repo, "config", "core.hooksPath", ".husky")
+    program = git(repo, "config", "memrepo.program").strip()
+    (repo / ".husky").mkdir()
+    for name in HOOKS:
+        (repo / ".husky" / name).write_text(f"#!/bin/sh\n'{program}' hooks run {name} \"$@\"\n")
+        (repo / ".husky" / name).chmod(0o755)
+    assert memrepo(repo, "hooks", "status").exit == 0
+    write(repo, "---\ntype: facct\n---\n\nx\n")
+    assert run(repo, "commit", "-qm", "mine").returncode == 1
+    (repo / ".husky" / "pre-push").chmod(0o644)
+    assert done(repo, "status")["hooks"].startswith("pre-push: core.hooksPath is .husky")
 
 
 def test_a_linked_work_tree_is_checked_with_its_own_index(repo: Path, tmp_path: Path) -> None:

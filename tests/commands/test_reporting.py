@@ -137,6 +137,8 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
     failed = done(small_repo, "status")["schedule"]["failed"]
     assert (failed["times"], failed["at"]) == (2, NOW)
     assert "the last 2 runs failed" in memrepo(small_repo, "status", as_json=False).out
+    (warning,) = done(small_repo, "session", "start")["warnings"]
+    assert "the last 2 runs failed" in warning
     assert memrepo(small_repo, "doctor").exit == 1
     # A run that gives way to a reconciliation has not proved anything.
     scheduled(small_repo)

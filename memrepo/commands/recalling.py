@@ -110,9 +110,9 @@ def index_of(
     lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
 
     def importance(memory: Memory) -> float:
-        from memrepo.policies.importance import importance_of
+        from memrepo.policies.importance import score_of
 
-        return importance_of(memory, lexicon()).importance.score
+        return score_of(memory, lexicon())
 
     wanted = Indexed(
         tree=tree, chunking=config.chunking, words=repr(config.get("importance.words")),

@@ -84,10 +84,14 @@ def _bare(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def chunks(text: str, rules: ChunkRules) -> tuple[Chunk, ...]:
     """Cut a text into chunks; a short one, or one of a single sentence, is its own only chunk."""
+    bare = text.strip()
+    if bare and token_count(bare) < rules.least:
+        start = text.index(bare)
+        return (_chunk(text, 0, [(start, start + len(bare))]),)
     spans = sentences(text)
     if not spans:
         return ()
-    if token_count(text.strip()) < rules.least or len(spans) == 1:
+    if len(spans) == 1:
         return (_chunk(text, 0, spans),)
     counts = [token_count(text[start:end]) for start, end in spans]
     groups: list[list[tuple[int, int]]] = []

@@ -9,14 +9,14 @@ not trivial, since two such characters are a word.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory
 from memrepo.core.patterns import regex
-from memrepo.policies.lexicon import Lexicon
+from memrepo.policies.lexicon import Lexicon, tokens
 from memrepo.policies.terms import SPACELESS
 
 LEVELS: Mapping[str, float] = MappingProxyType({
@@ -67,32 +67,36 @@ class Scored:
 
 def importance_of(memory: Memory, lexicon: Lexicon) -> Scored:
     """Score a memory: its body by its type and tags; the flag `critical` counts as the tag."""
-    category = CATEGORY_OF_TYPE.get(memory.type, "")
-    tags = (*memory.texts("tags"), *(("critical",) if memory.flag("critical") else ()))
-    return score(
-        memory.body, "correction" if memory.texts("supersedes") else category, tags, lexicon
-    )
+    return score(memory.body, _category(memory), _tags(memory), lexicon)
+
+
+def _category(memory: Memory) -> str:
+    replaces = bool(memory.texts("supersedes"))
+    return "correction" if replaces else CATEGORY_OF_TYPE.get(memory.type, "")
+
+
+def _tags(memory: Memory) -> tuple[str, ...]:
+    return (*memory.texts("tags"), *(("critical",) if memory.flag("critical") else ()))
 
 
 def score_of(memory: Memory, lexicon: Lexicon) -> float:
     """Return the score of a memory alone, worked out once."""
-    return memory.once(
-        f"score {lexicon.more}", lambda: importance_of(memory, lexicon).importance.score
-    )
+
+    def work_out() -> float:
+        text = memory.body.strip()
+        return round(_exact(_points(text, _category(memory), _tags(memory), lexicon)), 2)
+
+    return memory.once(f"score {lexicon.more}", work_out)
 
 
 def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Scored:
     """Score a text by a category of the original and its tags; the level is of the exact sum."""
     text = text.strip()
-    if said := _nothing(text, lexicon):
-        point = Point(code="trivial", weight=_TRIVIAL, words=said)
-        found = Importance(score=_TRIVIAL, level="trivial", reasons=("trivial",))
-        return Scored(importance=found, points=(point,))
-    points = tuple(p for p in _points(text, category, tags, lexicon) if p.weight)
-    exact = BASE
-    for point in points:
-        exact += point.weight
-    exact = min(1.0, max(0.0, exact))
+    points = tuple(_points(text, category, tags, lexicon))
+    exact = _exact(points)
+    if _is_nothing(points):
+        found = Importance(score=exact, level="trivial", reasons=("trivial",))
+        return Scored(importance=found, points=points)
     told = dict.fromkeys(p.code for p in points if p.code != "length" or p.weight > _LENGTH / 2)
     found = Importance(
         score=round(exact, 2), level=level_of(exact), reasons=tuple(told)[:REASONS],
@@ -106,10 +110,26 @@ def level_of(exact: float) -> str:
     return next(level for level, least in LEVELS.items() if exact >= least)
 
 
-def _nothing(text: str, lexicon: Lexicon) -> str:
+def _is_nothing(points: Sequence[Point]) -> bool:
+    return bool(points) and points[0].code == "trivial"
+
+
+def _exact(points: Sequence[Point]) -> float:
+    """Return the sum of points, from 0 to 1."""
+    if _is_nothing(points):
+        return _TRIVIAL
+    exact = BASE
+    for point in points:
+        exact += point.weight
+    return min(1.0, max(0.0, exact))
+
+
+def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
     """Say why a text says nothing, or return an empty string; a text without characters is none."""
-    if lexicon.is_trivial(text):
+    if lexicon.is_trivial(cut):
         return "says nothing by itself"
+    if len(text) > _SHORT:
+        return ""
     width = sum(_SHORT // 2 if _NO_BLANKS.match(c) else 1 for c in text)
     if 1 <= width <= _SHORT and len(text.splitlines()) == 1:
         return f"{len(text)} characters"
@@ -117,22 +137,29 @@ def _nothing(text: str, lexicon: Lexicon) -> str:
 
 
 def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> list[Point]:
-    hits = lexicon.found(text)
+    cut = tokens(text)
+    if said := _nothing(text, cut, lexicon):
+        return [Point(code="trivial", weight=_TRIVIAL, words=said)]
+    return list(_reasons(text, category, tags, lexicon.found(cut)))
+
+
+def _reasons(
+    text: str, category: str, tags: Iterable[str], hits: dict[str, str]
+) -> Iterator[Point]:
     if "specifics" not in hits and (number := _SPECIFIC.search(normalise(text))):
         hits["specifics"] = number[0]
     said = {
         code: Point(code=code, weight=weight, words=hits[code])
         for code, weight in _POINTS.items() if code in hits
     }  # fmt: skip
-    length = min(_LENGTH, max(0, len(text) - _LONG) / 1000)
-    told = [tag for tag in tags if normalise(tag) in TAGS]
-    return [
-        *(said[code] for code in ("critical", "high", "hedging") if code in said),
-        Point(code="category", weight=CATEGORIES.get(category, 0.0), words=category),
-        Point(code="length", weight=length, words=f"{len(text)} characters"),
-        *(said[code] for code in ("personal", "specifics") if code in said),
-        *(Point(code="tags", weight=_TAG, words=tag) for tag in told),
-    ]
+    yield from (said[code] for code in ("critical", "high", "hedging") if code in said)
+    if weight := CATEGORIES.get(category):
+        yield Point(code="category", weight=weight, words=category)
+    if (over := len(text) - _LONG) > 0:
+        told = f"{len(text)} characters"
+        yield Point(code="length", weight=min(_LENGTH, over / 1000), words=told)
+    yield from (said[code] for code in ("personal", "specifics") if code in said)
+    yield from (Point(code="tags", weight=_TAG, words=t) for t in tags if normalise(t) in TAGS)
 
 
 def keywords(text: str, lexicon: Lexicon) -> tuple[str, ...]:

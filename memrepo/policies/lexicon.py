@@ -6,6 +6,7 @@ by its first token; characters of scripts without blanks are tokens of their own
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from memrepo.core.patterns import regex
 from memrepo.policies.rules import SIGNALS
 from memrepo.policies.terms import SPACELESS
 
+_ASCII_TOKEN = regex(r"\w+", re.ASCII)
+"""What `_TOKEN` finds in a text of ASCII alone."""
 _TOKEN = regex(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
 _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _NO_BLANKS = regex(f"[{SPACELESS}]")
@@ -29,17 +32,18 @@ class Lexicon:
     """The words of all languages, ready to be looked up.
 
     `phrases` gives by first token the phrases that begin with it, each with its signal; `stop`
-    holds the stop words of each language. `more` is a print of what was added to the shipped ones.
+    holds the stop words of each language, `kinds` how many kinds of characters a trivial text has
+    at most. `more` is a print of what was added to the shipped ones.
     """
 
     phrases: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
     trivial: frozenset[str]
+    kinds: int
     stop: tuple[frozenset[str], ...]
     more: str = ""
 
-    def found(self, text: str) -> dict[str, str]:
-        """Return the first phrase of each signal that stands in a text."""
-        cut = tokens(text)
+    def found(self, cut: Sequence[str]) -> dict[str, str]:
+        """Return the first phrase of each signal that stands in a text that is cut into tokens."""
         hits: dict[str, str] = {}
         for at, token in enumerate(cut):
             for signal, phrase in self.phrases.get(token, ()):
@@ -47,9 +51,10 @@ class Lexicon:
                     hits[signal] = " ".join(phrase)
         return hits
 
-    def is_trivial(self, text: str) -> bool:
-        """Tell whether a text is nothing but a greeting, a thank-you or the like."""
-        return _bare(text) in self.trivial
+    def is_trivial(self, cut: Sequence[str]) -> bool:
+        """Tell whether a text, in tokens, is nothing but a greeting, a thank-you or the like."""
+        # What is repeated goes, and no kind of character with it: most texts have too many.
+        return len(set().union(*cut)) <= self.kinds and _bare(cut) in self.trivial
 
     def content(self, text: str) -> list[str]:
         """Return the words of a text that say what it is about, in order, repeats included.
@@ -70,12 +75,13 @@ class Lexicon:
 
 def tokens(text: str) -> list[str]:
     """Cut a text into words, in one spelling: without stemming, and at each apostrophe."""
-    return _TOKEN.findall(normalise(text))
+    folded = normalise(text)
+    return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
 
 
-def _bare(text: str) -> str:
-    """Return a text without punctuation, repeated letters and syllables: hmmm is hm, hahaha ha."""
-    return _REPEATED.sub(r"\1", " ".join(tokens(text)))
+def _bare(cut: Iterable[str]) -> str:
+    """Join tokens without repeated letters and syllables: hmmm is hm, hahaha ha."""
+    return _REPEATED.sub(r"\1", " ".join(cut))
 
 
 def lexicon(more: _Words | None = None) -> Lexicon:
@@ -89,12 +95,13 @@ def lexicon(more: _Words | None = None) -> Lexicon:
                 phrase = tuple(tokens(text))
                 phrases.setdefault(phrase[0], {})[signal, phrase] = None
     always = _folded(more.get("stop", ()))
+    trivial = frozenset(_bare(tokens(t)) for words in languages for t in words.get("trivial", ()))
     return Lexicon(
         phrases={first: tuple(found) for first, found in phrases.items()},
-        trivial=frozenset(_bare(t) for words in languages for t in words.get("trivial", ())),
+        trivial=trivial, kinds=max(len(set(text) - {" "}) for text in trivial),
         stop=tuple(_folded(words["stop"]) | always for words in _shipped()),
         more=digest([more])[:16] if more else "",
-    )
+    )  # fmt: skip
 
 
 def _folded(words: Iterable[str]) -> frozenset[str]:

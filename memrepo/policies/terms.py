@@ -64,7 +64,12 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the folded words of a text in order; pairs of characters of scripts without blanks."""
-    return list(_cut(_APOSTROPHE.sub("", _POSSESSIVE.sub("", fold(text)))))
+    folded = fold(text)
+    if "'" in folded or "\u2019" in folded:
+        folded = _APOSTROPHE.sub("", _POSSESSIVE.sub("", folded))
+    if folded.isascii():
+        return [run[:LONGEST] for run in _ASCII_RUN.findall(folded)]
+    return list(_cut(folded))
 
 
 def index_terms(text: str) -> list[str]:
@@ -76,9 +81,6 @@ def index_terms(text: str) -> list[str]:
 
 
 def _cut(text: str) -> Iterator[str]:
-    if text.isascii():
-        yield from (run[:LONGEST] for run in _ASCII_RUN.findall(text))
-        return
     for run in _RUN.findall(text):
         if not _IS_SPACELESS.match(run):
             yield run[:LONGEST]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory
@@ -22,6 +23,9 @@ from memrepo.store.tree import Snapshot
 
 VERSION = "7"
 WAIT_S = 10.0
+_AT_ONCE = 1000
+"""So many rows are held in memory before they are written."""
+Row = tuple[str | int | float | None, ...]
 _OURS = ("vocabulary", "words", "memory", "meta")
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -74,6 +78,13 @@ class Indexed:
         """Return the bytes of a file that is indexed."""
         data = self.edits.get(path)
         return self.tree.files.of(path, blob) if data is None else data
+
+    def each(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
+        """Yield path, blob and bytes of files that are to be indexed."""
+        kept = self.tree.files.each([one for one in files if self.edits.get(one[0]) is None])
+        for path, blob in files:
+            data = self.edits.get(path)
+            yield path, blob, next(kept) if data is None else data
 
 
 def opened(where: Path | str) -> sqlite3.Connection:
@@ -154,64 +165,85 @@ def _blob(base: sqlite3.Connection, path: str) -> str:
 
 
 def _apply(base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str]) -> None:
-    size, length = int(meta(base, "size") or 0), int(meta(base, "length") or 0)
-    for path in changes:
+    sizes = {name: int(meta(base, name) or 0) for name in ("size", "length")}
+    if sizes["size"]:
+        _take_out(base, changes, sizes)
+    _put_in(base, wanted, [(path, blob) for path, blob in changes.items() if blob], sizes)
+    told = [(name, str(value)) for name, value in sizes.items()]
+    base.executemany("REPLACE INTO meta VALUES (?, ?)", told)
+
+
+def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, int]) -> None:
+    """Delete the rows of some paths."""
+    for path in paths:
         rows = base.execute("SELECT number, length FROM memory WHERE path = ?", (path,)).fetchall()
-        for row in rows:
+        for number, length in rows:
             base.execute(
                 "INSERT INTO words (words, rowid, terms)"
-                " SELECT 'delete', number, terms FROM memory WHERE number = ?", row[:1],
+                " SELECT 'delete', number, terms FROM memory WHERE number = ?", (number,),
             )  # fmt: skip
-            size, length = size - 1, length - row[1]
+            sizes["size"] -= 1
+            sizes["length"] -= length
         if rows:
             base.execute("DELETE FROM memory WHERE path = ?", (path,))
-    for path, blob in changes.items():
-        if not blob:
-            continue
+
+
+def _put_in(
+    base: sqlite3.Connection, wanted: Indexed, files: Sequence[tuple[str, str]],
+    sizes: dict[str, int],
+) -> None:  # fmt: skip
+    """Add the rows of some files, as many at once as are worth holding in memory."""
+    found = _rows_of(wanted, files)
+    while rows := list(islice(found, _AT_ONCE)):
+        last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
+        marks = ", ?" * len(rows[0])
+        base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", rows)  # noqa: S608
+        base.execute(
+            "INSERT INTO words (rowid, terms) SELECT number, terms FROM memory WHERE number > ?",
+            last,
+        )
+        told = base.execute("SELECT sum(length) FROM memory WHERE number > ?", last).fetchone()
+        sizes["size"] += len(rows)
+        sizes["length"] += told[0]
+
+
+def _rows_of(wanted: Indexed, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
+    for path, blob, data in wanted.each(files):
         wanted.tick("memories indexed")
-        memory, _ = codec.decode(path, wanted.read(path, blob))
+        memory, _ = codec.decode(path, data)
         if memory is not None and memory.id:
-            for part in _rows(memory, blob, wanted):
-                size, length = size + 1, length + _insert(base, part)
-    sizes = (("size", str(size)), ("length", str(length)))
-    base.executemany("REPLACE INTO meta VALUES (?, ?)", sizes)
+            yield from _rows(memory, blob, wanted)
 
 
-def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a memory: one, or one a chunk of a long text."""
+def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
+    """Yield the rows of a memory: one, or one a chunk of a long text; as the table has them."""
     day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
     stored = memory.fields.get("importance")
-    row = {
-        "path": memory.path, "blob": blob, "id": memory.id, "type": memory.type,
-        "status": memory.status, "standing": memory.standing, "scope": memory.text("scope"),
-        "tags": "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
-        "successors": " ".join(memory.texts("superseded_by")), "seen": seen(memory),
-        "importance": stored.score if stored else wanted.importance(memory),
-        "thread": f"{source.resource} {day}" if source else "",
-        "place": source.lines[0] if source else 0,
-        "subject": " ".join(words(memory.text("subject"))), "day": day,
-    }  # fmt: skip
+    importance = stored.score if stored else wanted.importance(memory)
+    thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
+    head, tail = _around(memory)
     for part, text in enumerate(texts(memory, wanted.chunking)):
-        terms = index_terms(_text(memory, text))
-        yield {**row, "part": part, "length": len(terms), "terms": " ".join(terms)}
+        terms = index_terms(f"{head} {text} {tail}")
+        yield (
+            memory.path, part, blob, memory.id, memory.type, memory.status, memory.standing,
+            memory.text("scope"), "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
+            " ".join(memory.texts("superseded_by")), seen(memory), importance, thread, place,
+            _folded(memory.text("subject")), day, len(terms), " ".join(terms),
+        )  # fmt: skip
+
+
+def _around(memory: Memory) -> tuple[str, str]:
+    """Return what is searched beside the text; its day spelled out: people ask for days."""
+    title = memory.text("title")
+    head = (title, title, memory.text("subject"), *memory.texts("tags"))  # a title counts twice
+    return " ".join(head), date_words(memory.captured)
+
+
+@lru_cache(maxsize=1024)
+def _folded(subject: str) -> str:
+    return " ".join(words(subject))
 
 
 def texts(memory: Memory, chunking: ChunkRules) -> list[str]:
     """Return the text of each row of a memory: its chunks, or the body where it is not cut."""
     return [chunk.text for chunk in chunks(memory.body, chunking)] or [memory.body]
-
-
-def _insert(base: sqlite3.Connection, row: Mapping[str, Any]) -> int:
-    """Add a row and return how many terms it has."""
-    names = ", ".join(row)
-    marks = ", ".join(f":{name}" for name in row)
-    number = base.execute(f"INSERT INTO memory ({names}) VALUES ({marks})", row).lastrowid  # noqa: S608
-    base.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (number, row["terms"]))
-    return int(row["length"])
-
-
-def _text(memory: Memory, part: str) -> str:
-    """Return what is searched of a memory, its day spelled out: people ask for days."""
-    title = memory.text("title")
-    head = (title, title, memory.text("subject"), *memory.texts("tags"))  # a title counts twice
-    return " ".join((*head, part, date_words(memory.captured)))

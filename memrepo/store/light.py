@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import subprocess
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -43,17 +44,20 @@ class Blobs:
         into, out = self._pipes()
         into.write(f"{blob}\n".encode())
         into.flush()
-        head = out.readline().split()
-        if len(head) != 3:
-            raise GitSaid("cat-file", f"{blob} is missing")
-        data = out.read(int(head[2]))
-        out.read(1)
-        return data
+        return _next(out, blob)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._process.stdin is None or self._process.stdout is None:
             raise GitSaid("cat-file", "no pipe")
         return self._process.stdin, self._process.stdout
+
+
+def _next(out: IO[bytes] | None, blob: str) -> bytes:
+    """Read the next content that `cat-file --batch` gives."""
+    head = out.readline().split() if out else []
+    if not out or len(head) != 3:
+        raise GitSaid("cat-file", f"{blob} is missing")
+    return out.read(int(head[2]) + 1)[:-1]
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -114,6 +118,25 @@ class Git:
         """Return the bytes of a blob."""
         self._blobs = self._blobs or Blobs(self)
         return self._blobs.read(blob)
+
+    def each(self, blobs: Sequence[str]) -> Iterator[bytes]:
+        """Yield the bytes of blobs, in order; git reads ahead. Raises GitSaid where one is missing.
+
+        What is asked comes from a file: nobody waits for a turn of the other.
+        """
+        import tempfile
+
+        with tempfile.TemporaryFile() as asked:
+            asked.writelines(f"{blob}\n".encode() for blob in blobs)
+            asked.seek(0)
+            process = subprocess.Popen(
+                self._command(("cat-file", "--batch", "--buffer")), stdin=asked,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=in_english(),
+            )  # fmt: skip
+            try:
+                yield from map(partial(_next, process.stdout), blobs)
+            finally:
+                end(process)
 
     def close(self) -> None:
         """End what was started."""

@@ -5,7 +5,7 @@ Symlinks and submodules are never followed; each is a Problem.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +91,16 @@ class BlobFiles(Mapping[str, bytes]):
         """Return the bytes of a file whose blob is known, without a listing."""
         del path
         return read_blob(self._repo, blob)
+
+    def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
+        """Yield the bytes of files whose blobs are known, in order, many of them read ahead."""
+        if len(wanted) < _MANY:
+            yield from (self.of(*one) for one in wanted)
+            return
+        try:
+            yield from self._repo.light.each([blob for _, blob in wanted])
+        except GitSaid as error:
+            raise ValueError(str(error)) from error
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
         """Return the bytes of many blobs; None where the repository lacks one."""

@@ -22,6 +22,7 @@ from memrepo.policies.importance import (
     keywords,
     level_of,
     score,
+    score_of,
 )
 from memrepo.policies.lexicon import lexicon, tokens
 from memrepo.policies.rules import LISTS
@@ -154,6 +155,23 @@ def test_a_score_is_the_sum_of_its_points_and_within_bounds(
     start = 0 if found.level == "trivial" else 0.5
     total = start + sum(p.weight for p in scored.points)
     assert found.score == pytest.approx(min(1, max(0, total)), abs=0.0051)
+
+
+@given(
+    st.text(max_size=60) | st.sampled_from(["ha" * 40, "hm" + "m" * 90, "thx " * 20, "ok!"]),
+    st.sampled_from(["fact", "lesson", "note", "decision"]), st.lists(st.text(max_size=12)),
+)  # fmt: skip
+def test_the_score_alone_is_that_of_the_full_account(
+    text: str, type_: str, tags: list[str]
+) -> None:
+    memory = Memory(path="m.md", fields={"type": type_, "tags": tuple(tags)}, body=text)
+    assert score_of(memory, lexicon()) == importance_of(memory, lexicon()).importance.score
+
+
+@pytest.mark.parametrize("text", ["haha" * 100, "H" + "m" * 500, "Hmmm... " + "!" * 300])
+def test_what_says_nothing_says_nothing_however_often(text: str) -> None:
+    memory = Memory(path="m.md", fields={"type": "fact"}, body=text)
+    assert importance_of(memory, lexicon()).importance.level == "trivial"
 
 
 def test_every_language_has_every_list_and_no_phrase_is_empty() -> None:

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,6 +58,9 @@ class Files(BlobFiles):
 
     def of(self, path: str, blob: str) -> bytes:
         return self[path]
+
+    def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
+        return (self.of(*one) for one in wanted)
 
     def changed_since(self, commit: str) -> None:
         """Nothing is known of other commits: whole trees are compared."""

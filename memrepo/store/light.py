@@ -110,7 +110,7 @@ class Git:
             check=False, env=in_english(),
         )  # fmt: skip
         if done.returncode not in (0, no):
-            verb = next(word for word in words if not word.startswith("-"))
+            verb = next(w for w in words if not w.startswith("-") and "=" not in w)
             raise GitSaid(verb, done.stderr.decode("utf-8", "replace"))
         return done.stdout
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -126,6 +127,11 @@ class UsageError(MemrepoError):
         super().__init__(f"{message}\n{usage}".strip(), fix=fix)
 
 
+_DRAFT = partial(argparse.HelpFormatter, width=80)
+"""While options are declared: `argparse` formats each once, and would ask how wide the screen is,
+which takes longer than all of the declaring. Help that is printed is as wide as the screen."""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are exceptions, caught where all others are."""
 
@@ -141,12 +147,13 @@ def globals_parser() -> Parser:
         usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",
         description="An agent's memory as plain markdown files in a git repository.",
         epilog=f"{_listing()}\n\n`memrepo COMMAND --help` explains one.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_DRAFT,
     )
     parser.add_argument("--version", action="version", version=f"memrepo {__version__}")
     add_globals(parser, defaults=True)
     # One positional for the whole command line: a second one would eat the `--` before a word.
     parser.add_argument("line", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 
@@ -188,9 +195,11 @@ def command_parser(name: str) -> Parser:
             fix=f"did you mean {near[0]}?" if near else "`memrepo --help` lists them",
         )
     module = module_of(name)
-    parser = Parser(prog=f"memrepo {name}", description=f"{COMMANDS[name].capitalize()}.")
+    says = f"{COMMANDS[name].capitalize()}."
+    parser = Parser(prog=f"memrepo {name}", description=says, formatter_class=_DRAFT)
     module.arguments(parser)
     add_globals(parser, defaults=False)
+    parser.formatter_class = argparse.HelpFormatter
     return parser
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -134,6 +133,8 @@ def _calendar(unit: str, today: date, *, back: bool) -> tuple[date, date]:
 
 def _month(number: int) -> tuple[date, date]:
     """Return the days of a month, counted from January of the year 0."""
+    import calendar
+
     year, month = divmod(number, 12)
     last = calendar.monthrange(year, month + 1)[1]
     return date(year, month + 1, 1), date(year, month + 1, last)

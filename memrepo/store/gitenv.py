@@ -105,10 +105,15 @@ class GitFailed(MemrepoError):
 
     def __init__(self, error: Exception) -> None:
         command = [str(word) for word in getattr(error, "command", ())]
-        verb = next((w for w in command[1:] if not w.startswith("-") and "=" not in w), "")
         super().__init__(
-            f"git {verb} failed: {said(error)}", fix="`git status` and `git fsck` say more"
+            f"git {verb_of(command[1:])} failed: {said(error)}",
+            fix="`git status` and `git fsck` say more",
         )
+
+
+def verb_of(words: Iterable[str]) -> str:
+    """Return what git was asked to do: the first word that is neither option nor setting."""
+    return next((word for word in words if not word.startswith("-") and "=" not in word), "")
 
 
 def said(error: Exception) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
@@ -20,10 +20,12 @@ from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.damaged import remove
-from memrepo.store.embedding import Embedder
 from memrepo.store.indexing import Indexed, begin_at, opened
-from memrepo.store.meaning import Meanings, meanings
 from memrepo.store.records import NAME
+
+if TYPE_CHECKING:
+    from memrepo.store.embedding import Embedder
+    from memrepo.store.meaning import Meanings
 
 PAST = "past.sqlite3"
 T = TypeVar("T")
@@ -113,6 +115,8 @@ class Index:
         embedder = self.model()
         if embedder is None:
             return None
+        from memrepo.store.meaning import meanings
+
         documents = self._asked(lambda base: IndexCorpus(base, Limits()).all())
         return meanings(self.folder, self.wanted, embedder, documents)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.gitenv import in_english, isolate, told
+from memrepo.store.gitenv import in_english, isolate, told, verb_of
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -110,8 +110,7 @@ class Git:
             check=False, env=in_english(),
         )  # fmt: skip
         if done.returncode not in (0, no):
-            verb = next(w for w in words if not w.startswith("-") and "=" not in w)
-            raise GitSaid(verb, done.stderr.decode("utf-8", "replace"))
+            raise GitSaid(verb_of(words), done.stderr.decode("utf-8", "replace"))
         return done.stdout
 
     def read(self, blob: str) -> bytes:

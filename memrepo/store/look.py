@@ -11,7 +11,6 @@ otherwise than HEAD is told as changed: nothing is missed.
 from __future__ import annotations
 
 import os
-import tempfile
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,6 +75,8 @@ def _copy(repo: Repo, folder: str) -> Path | None:
 
 def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path:
     """Put a copy in the place of all older ones."""
+    import tempfile
+
     # Bytes 8 to 12 tell the entries. Names may be shortened by what they share with the one before.
     mostly_ours = data.count(folder.encode()) * 2 > int.from_bytes(data[8:12], "big")
     home.mkdir(exist_ok=True)

@@ -39,7 +39,7 @@ def read_blob(repo: Repo, blob: str) -> bytes:
 
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
     """Return a file's bytes at a commit, or None where there was no such file."""
-    listing = repo.git(literal_pathspecs=True).ls_tree("-z", commit, "--", path)
+    listing = repo.light.ask("--literal-pathspecs", "ls-tree", "-z", commit, "--", path)
     if not listing:
         return None
     head, found = listing.split("\0", 1)[0].split("\t", 1)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from memrepo.checks import registry
 from memrepo.commands import checking, scanning
+from memrepo.commands.budgets import hot_count
 from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import Desk
 from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
 from memrepo.core.messages import counted
-from memrepo.policies.hotcache import hot_of
 from memrepo.store import hooks, settings, trust
 from memrepo.store.drivers import is_adopted
 from memrepo.store.kept import broken_runs
@@ -118,10 +118,10 @@ def _views(desk: Desk, fix: bool) -> Finding:
 
 def _hot(desk: Desk, fix: bool) -> Finding:
     del fix
-    state, rules = desk.tree.state(), desk.config.rules.hot
-    count = sum(hot_of(m) is not None for m in state.active)
-    ok = count <= rules.budget
-    message = f"{count} of {rules.budget} bullets in {hot_path(state, rules)}"
+    state = desk.tree.state()
+    count, budget = hot_count(desk, state)
+    ok = count <= budget
+    message = f"{count} of {budget} bullets in {hot_path(state, desk.config.rules.hot)}"
     if not ok:
         message += ": more than the budget; `memrepo demote` or `unpin` some"
     return Finding(name="hot", ok=ok, message=message)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from memrepo.assets import asset
+from memrepo.commands.budgets import budgets
 from memrepo.commands.disputes import disputes
 from memrepo.commands.ingest import passed_over, unmatched_json, unmatched_text
 from memrepo.commands.lifecycle import derived_files, hot_rules
@@ -75,6 +76,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             f"{visible(str(w.get('message')))} (fix: {visible(str(w.get('fix')))})"
             for w in asked
         ]
+    data["budgets"], lines = budgets(desk, state, session.now)
+    notes += lines
     if moved := _moved_cache(desk, state):
         data["hot_cache"] = moved
         notes.append(f"hot cache  in {moved}: the {desk.config.rules.hot.path} there is not ours")

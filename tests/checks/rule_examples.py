@@ -233,7 +233,8 @@ EXAMPLES: Mapping[str, Example] = {
         good=one(body="password: hunter22x <!-- memrepo:allow-secret -->"),
     ),
     "number-identifies": Example(
-        bad=one(body="At 10.1.2.3, id 123e4567-e89b-12d3-a456-426614174000.")
+        bad=one(body="At 10.1.2.3, id 123e4567-e89b-12d3-a456-426614174000."),
+        good=one(body="At 10.1.2.3. <!-- memrepo:allow-secret -->\nNo more."),
     ),
     "rejected-value": Example(
         bad=one(), good=one(path=OTHER, id_=B), around={"tombstones/ts-0123456789abcdef.md": TOMB}

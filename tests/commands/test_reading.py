@@ -218,6 +218,22 @@ def test_a_wrong_time_or_folder_is_a_usage_error(small_repo: Path) -> None:
     assert memrepo(small_repo / "nowhere", "status").exit == 2
 
 
+def test_status_says_what_is_left_of_budgets(small_repo: Path) -> None:
+    assert done(small_repo, "status")["budgets"]["month"] is None
+    ids = [i for i, m in memories(small_repo).items() if not m.is_note][:2]
+    for id_ in ids:
+        done(small_repo, "promote", id_)
+    (small_repo / "memrepo.toml").write_text(
+        "hot.budget = 1\nrun.max_usd_month = 2.5\nrun.max_tokens_month = 90000\n"
+    )
+    found = done(small_repo, "status")["budgets"]
+    assert found["hot"] == {"bullets": 2, "budget": 1}
+    assert found["month"] == {"usd": 0.0, "max_usd": 2.5, "tokens": 0, "max_tokens": 90000}
+    said = memrepo(small_repo, "status", as_json=False).out
+    assert "hot cache  2 of 1 bullets: more than its budget" in said
+    assert "budget     $0.00 of $2.50, 0 of 90,000 tokens this month" in said
+
+
 def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) -> None:
     assert done(small_repo, "status")["stale_views"] == []
     done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")

@@ -113,7 +113,7 @@ def touching(repo: Repo, head: str, patterns: Sequence[str]) -> list[tuple[Entry
         "log", "-z", f"--format={_format()}%x00", "--name-only", "--no-renames", "--topo-order",
         "--full-history", "--simplify-merges", "--diff-merges=first-parent", head, "--", *patterns,
     )  # fmt: skip
-    flat = ask(repo, *PLAIN, *words).split("\0")
+    flat = repo.light.ask(*PLAIN, *words).split("\0")  # the patterns are no plain paths
     found, at = [], 0
     while at + WIDTH < len(flat):
         entry = _entry(flat[at : at + WIDTH])

@@ -35,7 +35,7 @@ from memrepo import __version__
 
 TINY = Sizes(
     commits=3, files=3, units=3, starts=1, events=50, memories=50, questions=1, turns=1,
-    searched=(50,), hooked=(2, 4),
+    aged=(50,), searched=(50,), hooked=(2, 4),
 )  # fmt: skip
 LARGE = 100_000
 ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
@@ -90,14 +90,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does everything run?")
-    parser.add_argument("--large", action="store_true", help=f"recall at {LARGE:,} memories too")
+    parser.add_argument("--large", action="store_true", help=f"runs and recall at {LARGE:,} too")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results here")
     options = parser.parse_args(argv)
     if unknown := sorted(set(options.names) - set(ALL)):
         parser.error(f"no such benchmark: {', '.join(unknown)}")
     sizes = TINY if options.quick else Sizes()
     if options.large:
-        sizes = replace(sizes, searched=(*sizes.searched, LARGE))
+        sizes = replace(sizes, aged=(*sizes.aged, LARGE), searched=(*sizes.searched, LARGE))
     ratios = []
     for name in options.names or ALL:
         with tempfile.TemporaryDirectory(prefix="memrepo-bench-", dir=memory_disk()) as folder:

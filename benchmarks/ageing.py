@@ -19,10 +19,15 @@ BOUND = 3
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Time the same ten archivings, a memory an hour old each, in two repositories by turns."""
+    return [_compared(folder / f"{count}", count, sizes.turns) for count in sizes.aged]
+
+
+def _compared(folder: Path, count: int, times: int) -> Ratio:
+    folder.mkdir()
     machine = Machine(folder)
     few, many = folder / "few", folder / "many"
-    filled(machine, few, memories(max(1, sizes.memories // TIMES)))
-    filled(machine, many, memories(sizes.memories))
+    filled(machine, few, memories(max(1, count // TIMES)))
+    filled(machine, many, memories(count))
     turns = {"few": itertools.count(1), "many": itertools.count(1)}
 
     def run(where: Path) -> float:
@@ -31,9 +36,8 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         return timed(lambda: machine.memrepo("--now", now, "run", where=where))
 
     run(few), run(many)  # the first one renders every page
-    found = medians_s(sizes.turns, few=lambda: run(few), many=lambda: run(many))
-    return [
-        Ratio(name=f"run that moves {MOVED} / with a {TIMES}th of the memories",
-              ratio=found["many"] / found["few"], bound=BOUND, count=sizes.memories,
-              turns=sizes.turns),
-    ]  # fmt: skip
+    found = medians_s(times, few=lambda: run(few), many=lambda: run(many))
+    return Ratio(
+        name=f"run that moves {MOVED} / with a {TIMES}th of the memories",
+        ratio=found["many"] / found["few"], bound=BOUND, count=count, turns=times,
+    )  # fmt: skip

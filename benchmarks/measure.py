@@ -30,6 +30,7 @@ class Sizes:
     starts: int = 21
     events: int = 1_000_000
     memories: int = 10_000
+    aged: tuple[int, ...] = (10_000,)
     searched: tuple[int, ...] = (1_000, 10_000)
     questions: int = 21
     turns: int = 5

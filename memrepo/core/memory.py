@@ -226,10 +226,10 @@ class Memory:
         return bool(self._said.get(key, False))
 
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
-        """Return what follows from this memory alone, worked out the first time it is asked for.
+        """Return what follows from fields and body alone, worked out when it is first asked for.
 
-        `rule` names how, and whatever that depends on beside the memory and the program. The value
-        is of what JSON holds (lists, no tuples), for runs keep it by the file's blob.
+        `rule` names how, and whatever that depends on beside them and the program. The value is of
+        what JSON holds (lists, no tuples), for runs keep it by the file's blob.
         """
         if rule not in self.derived:
             self.derived[rule] = work_out()

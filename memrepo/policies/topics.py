@@ -49,11 +49,11 @@ class Trend:
 def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
     """Return what memories are about, the highest score first."""
     rule = f"topics {lexicon.more}"
-    return _ranked((m.once(rule, partial(_words, _text(m), lexicon)) for m in memories), most)
+    return _ranked((m.once(rule, partial(_said, m, lexicon)) for m in memories), most)
 
 
-def _text(memory: Memory) -> str:
-    return without_secrets(f"{memory.text('title')}\n{memory.body}")
+def _said(memory: Memory, lexicon: Lexicon) -> list[list[Any]]:
+    return _words(without_secrets(f"{memory.text('title')}\n{memory.body}"), lexicon)
 
 
 def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:

@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -22,6 +22,7 @@ from memrepo.store.damaged import remove
 
 NAME = "index.sqlite3"
 VERSION = f"1 {__version__}"
+"""Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""
 _SPARE = 1000
@@ -76,8 +77,10 @@ class Records:
 
     def keep(self, memories: Mapping[str, Memory]) -> None:
         """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""
+        if not self._path.exists():  # somebody took it away meanwhile
+            self._had, self._had_pages = {}, 0
         fresh = {b: m for b, m in memories.items() if self._had.get(b) != len(m.derived)}
-        if not fresh and len(self.pages) == self._had_pages:
+        if not fresh and len(self.pages) <= self._had_pages:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,6 +108,12 @@ class Records:
         with closing(sqlite3.connect(self._path, timeout=WAIT_S, isolation_level=None)) as base:
             base.execute("PRAGMA synchronous = OFF")
             yield base
+
+
+@cache
+def records_at(path: Path) -> Records:
+    """Return the rows of a file, the same for all that this process opens."""
+    return Records(path)
 
 
 def _is_ours(base: sqlite3.Connection) -> bool:

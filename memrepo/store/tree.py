@@ -220,9 +220,9 @@ class Snapshots:
     @cached_property
     def records(self) -> Records:
         """Return what is kept of memories and pages, so that runs need not read all of them."""
-        from memrepo.store.records import NAME, Records
+        from memrepo.store.records import NAME, records_at
 
-        return Records(Path(self._repo.common_dir) / "memrepo" / NAME)
+        return records_at(Path(self._repo.common_dir) / "memrepo" / NAME)
 
     def at(self, commit: str, layout: Layout) -> Snapshot:
         """Return the tree of a commit."""

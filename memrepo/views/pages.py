@@ -173,7 +173,7 @@ def _digest(data: bytes) -> str:
 
 def _said(memory: Memory) -> str:
     """Return the print of a memory and of where it stands."""
-    said = memory.once("print", lambda: digest([plain(memory)])[:16])
+    said = memory.once("print", lambda: digest([plain(memory)])[:32])
     return f"{memory.path} {said}"
 
 

@@ -89,6 +89,16 @@ def test_a_damaged_row_is_no_row_and_the_next_but_one_run_has_all_again(
     assert Records(path).read(WANTED) == MANY
 
 
+def test_a_file_that_is_taken_away_is_written_whole_again(path: Path) -> None:
+    found = Records(path)
+    memories = found.read(WANTED)
+    assert found.pages
+    path.unlink()
+    found.keep(memories)
+    assert Records(path).read(WANTED) == MANY
+    assert Records(path).pages == {"of": "digest"}
+
+
 def test_nobody_waits_for_long_for_a_file_that_another_holds(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,7 +117,8 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 def tree(where: Path) -> Iterator[Checked]:
     """Yield the scene of all that memrepo owns at HEAD.
 
-    The hot cache is read as it lies in the work tree: a hand edits it there, committed or not.
+    Hot cache and views are read as they lie in the work tree: a hand edits them there, committed or
+    not.
     """
     from memrepo.store import light
     from memrepo.store.around import Whole, grounds
@@ -131,8 +132,9 @@ def tree(where: Path) -> Iterator[Checked]:
         entries = list(light.at_head(git))
         owned = [e for e in entries if layout.owns(e[0]) or _hides(layout, e)]
         files, early = _taken(git, layout, owned)
-        pages, _ = _read(git.top, [p for p in files if layout.is_hot(p) and (git.top / p).exists()])
-        files |= pages
+        views = layout.area("views")
+        pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
+        files |= _read(git.top, [p for p in pages if (git.top / p).exists()])[0]
         around = Whole(files, {path for path, _, _ in entries})
         scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
         yield Checked(scene=scene, early=early, root=git.top)

@@ -14,7 +14,7 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
 from memrepo.core.ids import visible
 from memrepo.core.memory import Hot, Memory
-from memrepo.core.messages import PREFIX, counted
+from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.archive import archive_due
@@ -53,11 +53,10 @@ class Case:
 
         A moment that is told beside it is not told again.
         """
-        found = history.entries(
-            self.desk.store.repo, "-1", "--all-match", f"--grep=^{PREFIX}Memory: {self.memory.id}$",
-            f"--grep=^{PREFIX}Op: {op}$", self.desk.tree.commit,
+        entry = history.last_of(
+            self.desk.store.repo, self.desk.tree.commit, op, self.memory.id
         )  # fmt: skip
-        reason = next((visible(entry.trailer("Reason")) for entry in found), "")
+        reason = visible(entry.trailer("Reason")) if entry else ""
         reason = reason.removesuffix(f" ({format_time(at)})") if at else reason
         return f" ({reason})" if reason else ""
 

@@ -14,7 +14,7 @@ from typing import Any
 from memrepo.commands.gisting import gisted
 from memrepo.commands.offering import Offered
 from memrepo.commands.session import Desk
-from memrepo.commands.unknowing import restored
+from memrepo.commands.unknowing import corrected
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.judging import Judge
@@ -58,12 +58,12 @@ def owed(
     """
     ledger = ledger_of(desk.store)
     accesses, after = ledger.accesses(), played(state, kept)
-    back = restored(desk, after, accesses, now, lambda step: _is_allowed(step, never))
+    back, behind = corrected(desk, after, accesses, now, lambda step: _is_allowed(step, never))
     after = played(after, back)
     found = owed_upkeep(desk, after, accesses, now, manifests, never)
     gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
     return Owed(
-        steps=(*back, *gists.steps), problems=(*found.problems, *gists.problems),
+        steps=(*back, *gists.steps), problems=(*behind, *found.problems, *gists.problems),
         ledger=ledger.tip(), gists=gists, room=found.room,
     )  # fmt: skip
 

@@ -12,11 +12,13 @@ from memrepo.commands.lifecycle import derived_files
 from memrepo.commands.session import Desk
 from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
+from memrepo.core.layout import HOT_NAMES
 from memrepo.core.messages import counted
-from memrepo.store import hooks, settings, trust
+from memrepo.store import history, hooks, settings, trust
 from memrepo.store.drivers import is_adopted
 from memrepo.store.kept import broken_runs
 from memrepo.store.ledger import ledger_of
+from memrepo.store.light import ask
 from memrepo.views.hot import hot_path
 
 _UNSCANNED = (
@@ -116,6 +118,19 @@ def _views(desk: Desk, fix: bool) -> Finding:
     return Finding(name="views", ok=True, message=message)
 
 
+def _pages(desk: Desk, fix: bool) -> Finding:
+    """Look for pages that somebody deleted and git still has: what reads them finds nothing."""
+    layout, work = desk.tree.layout, desk.store.work
+    gone = work.gone([layout.area("views"), *(layout.prefix + name for name in HOT_NAMES)])
+    if not gone:
+        return Finding(name="pages", ok=True, message="none is gone from the work tree")
+    said = f"{counted(len(gone), 'page is', 'pages are')} gone from the work tree, first {gone[0]}"
+    if fix:
+        work.restore(gone)
+        return Finding(name="pages", ok=True, message=f"{said}: put back", fixed=True)
+    return Finding(name="pages", ok=False, message=f"{said}; --fix puts them back")
+
+
 def _hot(desk: Desk, fix: bool) -> Finding:
     del fix
     state = desk.tree.state()
@@ -128,11 +143,18 @@ def _hot(desk: Desk, fix: bool) -> Finding:
 
 
 def _ledger(desk: Desk, fix: bool) -> Finding:
-    del fix
-    ledger = ledger_of(desk.store)
+    ledger, repo = ledger_of(desk.store), desk.store.repo
     ledger.accesses()
-    tip = ledger.tip()
-    return Finding(name="ledger", ok=True, message=f"at {tip[:10]}" if tip else "empty")
+    tip, known = ledger.tip(), history.decided_from(repo, desk.tree.commit)
+    if not known or known == tip or ledger.reaches(known):
+        return Finding(name="ledger", ok=True, message=f"at {tip[:10]}" if tip else "empty")
+    said = f"lacks {known[:10]}, which the newest run decided from"
+    if ask(repo, "cat-file", "-t", known, forgive=True) != "commit\n":
+        return Finding(name="ledger", ok=False, message=f"{said}: `memrepo sync` brings it")
+    if not fix:
+        return Finding(name="ledger", ok=False, message=f"{said}; --fix puts it back")
+    ledger.join(known, desk.store.commit_time(desk.tree.commit))
+    return Finding(name="ledger", ok=True, message=f"{said}: put back", fixed=True)
 
 
 def _broken(desk: Desk, fix: bool) -> Finding:
@@ -143,6 +165,6 @@ def _broken(desk: Desk, fix: bool) -> Finding:
 
 
 CHECKS: tuple[Check, ...] = (
-    _format, _branch, _program, _hookspath, _trust, _attributes, _rules, _secrets, _views, _hot,
-    _ledger, _broken,
+    _format, _branch, _program, _hookspath, _trust, _attributes, _rules, _secrets, _views, _pages,
+    _hot, _ledger, _broken,
 )  # fmt: skip

@@ -70,6 +70,14 @@ def archive(memory: Memory, now: datetime, why: str) -> Step:
     )  # fmt: skip
 
 
+def unarchive(memory: Memory, why: str) -> Step:
+    """Return the step that brings a memory back; its epoch rises, so that this wins a merge."""
+    epoch = int(memory.fields.get("status_epoch", 0)) + 1
+    fields = {"status": None, "status_epoch": epoch, "archived_at": None}
+    change = Update(id=memory.id, fields=fields)
+    return Step(op="restore", what=memory.label, reason=why, changes=(change,))
+
+
 def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
     """Say why a memory is archived."""
     hot: Hot | None = memory.fields.get("hot")

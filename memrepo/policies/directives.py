@@ -14,6 +14,7 @@ from typing import Literal
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory
+from memrepo.policies.archive import unarchive
 from memrepo.policies.hotcache import demote, hot_of, promote
 
 Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
@@ -104,7 +105,4 @@ def _restored(memory: Memory) -> tuple[Step, ...]:
     """Bring an archived memory back; what was superseded or forgotten is not a matter of tags."""
     if memory.status != "archived":
         return ()
-    epoch = int(memory.fields.get("status_epoch", 0)) + 1
-    fields = {"status": None, "status_epoch": epoch, "archived_at": None}
-    change = Update(id=memory.id, fields=fields)
-    return (Step(op="restore", what=memory.label, reason=REQUEST, changes=(change,)),)
+    return (unarchive(memory, REQUEST),)

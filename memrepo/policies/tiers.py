@@ -114,11 +114,13 @@ def _aged(
 def _back(place: Place, at: datetime) -> tuple[Move, ...]:
     if place.tier == "hot":
         return ()
-    goal = "warm" if place.tier == "forgotten" else "hot"
+    # One from before it was forgotten came late from another clone: nothing was recovered then.
+    recovered = place.tier == "forgotten" and (place.since is None or at > place.since)
+    goal = "warm" if recovered else "hot"
     why = f"retrieved at {format_time(at)}"
-    if goal == "warm":
+    if recovered:
         why += ", recovered from forgotten"
-    return (Move(source=place.tier, tier=goal, since=at, why=why, marked=goal == "warm"),)
+    return (Move(source=place.tier, tier=goal, since=at, why=why, marked=recovered),)
 
 
 def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:

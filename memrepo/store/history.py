@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles")
 _VALUE = "\x1e"
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 WIDTH = 5 + len(_KEYS)
 # What a person's settings would change about `git log`, and our trailers with it.
 PLAIN = (
@@ -134,14 +135,22 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
 
 
 def decided_from(repo: Repo, head: str) -> str:
-    """Return the ledger's commit that the newest run decided from; empty where none is here."""
+    """Return the ledger's commit that the newest run decided from, whether it is here or not."""
     key = f"{PREFIX}Access"
     found = ask(
         repo, *PLAIN, "log", "-1", f"--grep=^{key}: ", f"--format=%(trailers:key={key},valueonly)",
         head,
     ).strip()  # fmt: skip
-    wanted = f"{found}^{{commit}}"
-    return found and ask(repo, "rev-parse", "--verify", "--quiet", wanted, forgive=True).strip()
+    return found if _COMMIT.fullmatch(found) else ""
+
+
+def last_of(repo: Repo, head: str, op: Op, memory: str) -> Entry | None:
+    """Return the newest commit of an operation on a memory, or None."""
+    found = entries(
+        repo, "-1", "--all-match", f"--grep=^{PREFIX}Memory: {memory}$",
+        f"--grep=^{PREFIX}Op: {op}$", head,
+    )  # fmt: skip
+    return next(found, None)
 
 
 def birth(repo: Repo, head: str, config: str) -> str:

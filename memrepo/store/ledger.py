@@ -118,6 +118,12 @@ class Ledger:
         asked = ("rev-parse", "--verify", "--quiet", REF)
         return self.repo.tip(REF) or self.repo.light.ask(*asked, no=1).strip()
 
+    def reaches(self, commit: str) -> bool:
+        """Tell whether the ledger holds all that one of its commits held."""
+        tip = self.tip()
+        bases = ask(self.repo, "merge-base", commit, tip, forgive=True) if tip else ""
+        return commit in bases.split()
+
     def blobs(self, commit: str) -> dict[str, str]:
         """Return blob id by segment name at a commit of the ledger."""
         if not commit:

@@ -120,6 +120,13 @@ class WorkTree:
         """Return the uncommitted contents below a folder (`x/`): git begins to look at once."""
         return Edits(self, Look(self.repo, folder))
 
+    def gone(self, paths: Iterable[str]) -> list[str]:
+        """Return the files at or below some paths that the index has and the work tree lacks."""
+        found = self.repo.light.ask(
+            "--literal-pathspecs", "ls-files", "--deleted", "-z", "--", *paths
+        )
+        return sorted(filter(None, found.split("\0")))
+
     def staged(self) -> dict[str, Staged]:
         """Return the index by path."""
         found = {}

@@ -150,6 +150,20 @@ def test_a_retrieval_that_another_clone_saw_undoes_a_gist_that_was_made_too_earl
     assert owed(of, T0 + 8 * D, at) == [("gist", "hot", at), ("hot", "warm", at + 3 * H)]
 
 
+def test_a_retrieval_that_another_clone_saw_undoes_a_forgetting_and_marks_nothing() -> None:
+    of, at = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=T0 + 15 * D), T0 + 10 * D
+    late = owed(of, T0 + 20 * D, at)
+    assert late == [
+        ("forgotten", "hot", at), ("hot", "warm", at + 3 * H), ("warm", "gist", at + 7 * D)
+    ]  # fmt: skip
+    assert [m[1:] for m in owed(note(), T0 + 20 * D, at)][-3:] == [m[1:] for m in late]
+    assert not written(of, T0 + 20 * D, at).flag("user_marked")
+    # One that came after the forgetting, of the same ledger, is a recovery all the same.
+    assert [tier for _, tier, _ in owed(of, T0 + 30 * D, at, T0 + 26 * D)][-2:] == [
+        "forgotten", "warm"
+    ]  # fmt: skip
+
+
 def test_the_gist_is_made_when_a_note_becomes_one_and_the_body_stays() -> None:
     of = written(note(), T0 + 8 * D)
     assert of.text("tier") == "gist"

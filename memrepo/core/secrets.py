@@ -140,6 +140,12 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
     return text, tuple(replaced)
 
 
+def secret_fault(*texts: str) -> str:
+    """Say that one of some texts holds a secret, and of which kind; an empty string for none."""
+    kinds = sorted({secret.kind for text in texts for secret in find_secrets(text)})
+    return f"a text holds a secret ({', '.join(kinds)})" if kinds else ""
+
+
 def without_secrets(text: str) -> str:
     """Return a text with a placeholder for each secret."""
     return redact(text)[0]

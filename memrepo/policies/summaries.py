@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memrepo.core.judging import Summary
 from memrepo.core.memory import Memory
+from memrepo.core.secrets import without_secrets
 from memrepo.policies.entities import mentions
 from memrepo.policies.gists import clipped, sentences, telling, word_counts
 
@@ -19,7 +20,7 @@ _WORDS = 3
 
 def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
     """Return the most telling sentences of memories; equal memories have equal summaries."""
-    said = list(dict.fromkeys(s for m in memories for s in sentences(m.body)))
+    said = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
     counts = word_counts(said)
     text = telling(said, counts, SENTENCES, LENGTH)
     rest = [clipped(s, FACT) for s in said if s not in text]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memrepo.core.judging import VERDICTS, PromotionRequest, PromotionScores, Verdict
+from memrepo.core.secrets import secret_fault
 
 STRENGTH_TOLERANCE = 0.01
 _SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
@@ -82,7 +83,7 @@ def _fault(verdict: Verdict, known: frozenset[str]) -> str:
         return f"strength {verdict.strength:g} but its scores give {derived:g}"
     if verdict.verdict not in VERDICTS:
         return "verdict is none of " + ", ".join(VERDICTS)
-    return _link_fault(verdict, known)
+    return secret_fault(verdict.rationale) or _link_fault(verdict, known)
 
 
 def _link_fault(verdict: Verdict, known: frozenset[str]) -> str:

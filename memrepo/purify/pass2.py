@@ -5,12 +5,13 @@ Deliberate difference: an invalid claim is set aside alone; the lineage refused 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memrepo.core.judging import CanonicalClaim, CanonicalRequest, Profile, Wording
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
 from memrepo.core.schema import Scores
+from memrepo.core.secrets import secret_fault
 from memrepo.purify.parts import part_fault
 from memrepo.purify.pass1 import in_unit_range
 from memrepo.purify.routing import Affinity, affinity, permitted
@@ -109,6 +110,7 @@ def _fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]) -> s
         _word_fault(claim)
         or _route_fault(claim, profile)
         or _wording_fault(claim.wording)
+        or secret_fault(*_said(claim))
         or _reference_fault(claim, priors)
     )
 
@@ -141,6 +143,11 @@ def _wording_fault(wording: Wording) -> str:
         if len(value) > _FIELD_LIMIT or len(value.splitlines()) > 1:
             return f"{name} is not one line of at most {_FIELD_LIMIT} characters"
     return ""
+
+
+def _said(claim: CanonicalClaim) -> Iterator[str]:
+    yield from (getattr(claim.wording, f.name) for f in fields(Wording))
+    yield from (claim.rationale, claim.route_rationale, *claim.tags, *claim.entities)
 
 
 def _reference_fault(claim: CanonicalClaim, priors: frozenset[str]) -> str:

@@ -42,6 +42,11 @@ def test_sound_verdicts_come_back_in_the_order_of_the_request():
     assert result.rejected == ()
 
 
+def test_a_verdict_whose_reason_holds_a_secret_is_rejected():
+    (found,) = check_verdicts(request("a"), [verdict("a", rationale="password: hunter2x")]).rejected
+    assert found.reason == "a text holds a secret (password)"
+
+
 def test_unknown_missing_and_repeated_answers_are_named_and_cost_no_other():
     answers = [verdict("a"), verdict("b"), verdict("b"), verdict("x")]
     result = check_verdicts(request("a", "b", "c"), answers)

@@ -55,6 +55,21 @@ def test_one_bad_claim_is_set_aside_alone():
     assert [r.cluster_id for r in result.rejected] == ["b"]
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"wording": Wording(text="Anna says password: hunter2x")},
+        {"wording": Wording(text="Anna lives in Paris", object="ghp_" + "Fake1234" * 5)},
+        {"rationale": "password: hunter2x"},
+        {"tags": ("password: hunter2x",)},
+    ],
+)
+def test_a_claim_with_a_secret_is_set_aside_and_its_value_not_told(changes):
+    (found,) = check_claims(request("c"), [claim("c", **changes)]).rejected
+    assert found.reason.startswith("a text holds a secret (")
+    assert "hunter2x" not in found.reason
+
+
 def test_unknown_missing_and_repeated_answers_are_named():
     answers = [claim("a"), claim("b"), claim("b"), claim("x")]
     result = check_claims(request("a", "b", "c"), answers)

@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 
@@ -19,13 +19,14 @@ from memrepo.core.memory import Memory
 from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.merits import seen
 from memrepo.policies.terms import date_words, index_terms, words
+from memrepo.store import aside
+from memrepo.store.aside import Row
 from memrepo.store.tree import Snapshot
 
 VERSION = "7"
 WAIT_S = 10.0
-_AT_ONCE = 1000
-"""So many rows are held in memory before they are written."""
-Row = tuple[str | int | float | None, ...]
+_PART = 1
+"""Where a row, without its number, says which chunk it is."""
 _OURS = ("vocabulary", "words", "memory", "meta")
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -193,8 +194,8 @@ def _put_in(
     sizes: dict[str, int],
 ) -> None:  # fmt: skip
     """Add the rows of some files, as many at once as are worth holding in memory."""
-    found = _rows_of(wanted, files)
-    while rows := list(islice(found, _AT_ONCE)):
+    found = _told(aside.rows(partial(_rows_of, wanted), files), wanted.tick)
+    while rows := list(islice(found, aside.BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
         marks = ", ?" * len(rows[0])
         base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", rows)  # noqa: S608
@@ -207,9 +208,16 @@ def _put_in(
         sizes["length"] += told[0]
 
 
+def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
+    """Tell of each memory whose rows come."""
+    for row in rows:
+        if not row[_PART]:
+            tick("memories indexed")
+        yield row
+
+
 def _rows_of(wanted: Indexed, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
     for path, blob, data in wanted.each(files):
-        wanted.tick("memories indexed")
         memory, _ = codec.decode(path, data)
         if memory is not None and memory.id:
             yield from _rows(memory, blob, wanted)

@@ -5,6 +5,7 @@ Nothing here writes, but for `put_in_index`. Contents are read by object id thro
 
 from __future__ import annotations
 
+import os
 import subprocess
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,6 +37,7 @@ class Blobs:
 
     def __init__(self, git: Git) -> None:
         self._process = git.start("cat-file", "--batch")
+        self.owner = os.getpid()
         # A tree may be read after its repository was closed: nobody closes this one then.
         self.close = weakref.finalize(self, end, self._process)
 
@@ -115,6 +117,10 @@ class Git:
 
     def read(self, blob: str) -> bytes:
         """Return the bytes of a blob."""
+        if self._blobs is not None and self._blobs.owner != os.getpid():
+            # A forked child would get the answers of its parent.
+            self._blobs.close.detach()
+            self._blobs = None
         self._blobs = self._blobs or Blobs(self)
         return self._blobs.read(blob)
 

@@ -1,0 +1,134 @@
+"""Work that a child shares: the same comes of it, whatever becomes of the child."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from memrepo.store import aside
+from memrepo.store.aside import Row
+
+HERE = os.getpid
+ITEMS = list(range(200))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "WORTH_IT", 100)
+    monkeypatch.setattr(aside, "BATCH", 30)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+
+
+def squares(items: Sequence[int]) -> Iterator[Row]:
+    """Give no row, one or two an item, each with who made it."""
+    return ((n, n * n, f"{n}", HERE()) for n in items for _ in range(n % 3))
+
+
+def values(rows: Iterator[Row]) -> list[Row]:
+    return [row[:3] for row in rows]
+
+
+WANTED = values(squares(ITEMS))
+
+
+def makers(rows: Iterator[Row]) -> int:
+    return len({row[3] for row in rows})
+
+
+def children() -> str:
+    return Path(f"/proc/self/task/{HERE()}/children").read_text()
+
+
+def until(come: Callable[[], bool]) -> bool:
+    """Wait for something, at most some ten seconds; tell whether it came."""
+    return any(come() or time.sleep(0.01) for _ in range(1000))
+
+
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 200])
+def test_the_same_comes_in_the_same_order(count: int) -> None:
+    assert values(aside.rows(squares, ITEMS[:count])) == values(squares(ITEMS[:count]))
+    assert not children()
+
+
+def test_a_child_does_a_part_where_it_is_worth_it() -> None:
+    assert makers(aside.rows(squares, ITEMS)) == 2
+    assert makers(aside.rows(squares, ITEMS[:99])) == 1
+
+
+def test_a_program_of_several_threads_and_one_processor_get_no_child(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        assert makers(aside.rows(squares, ITEMS)) == 1
+    finally:
+        end.set()
+        thread.join()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    assert makers(aside.rows(squares, ITEMS)) == 1
+
+
+@pytest.mark.parametrize("at", [80, 135, 199])
+def test_what_a_child_leaves_when_it_is_killed_is_done_here(at: int) -> None:
+    parent = HERE()
+
+    def work(items: Sequence[int]) -> Iterator[Row]:
+        for row in squares(items):
+            if row[0] >= at and HERE() != parent:
+                os.kill(HERE(), signal.SIGKILL)
+            yield row
+
+    assert values(aside.rows(work, ITEMS)) == WANTED
+    assert not children()
+
+
+def test_what_goes_wrong_in_a_child_goes_wrong_here() -> None:
+    def work(items: Sequence[int]) -> Iterator[Row]:
+        for row in squares(items):
+            if row[0] == 151:
+                raise ValueError("a bad item")
+            yield row
+
+    found: list[Row] = []
+    with pytest.raises(ValueError, match="a bad item"):
+        found.extend(row[:3] for row in aside.rows(work, ITEMS))
+    assert not children()
+
+
+def test_nobody_is_left_behind_where_the_rest_is_not_asked_for() -> None:
+    rows = aside.rows(squares, ITEMS)
+    assert len(list(islice(rows, 3))) == 3
+    assert children()
+    rows.close()
+    assert not children()
+
+
+def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "child"
+    parent = os.fork()
+    if not parent:
+        me = HERE()
+
+        def work(items: Sequence[int]) -> Iterator[Row]:
+            if HERE() != me:
+                told.write_text(str(HERE()))
+                until(lambda: os.getppid() != me)
+            else:
+                until(told.exists)
+                os.kill(me, signal.SIGKILL)
+            return squares(items)
+
+        list(aside.rows(work, ITEMS))
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(parent, 0)[1]) == -signal.SIGKILL
+    child = Path("/proc") / told.read_text()
+    assert until(lambda: not child.exists() or " Z " in (child / "stat").read_text())

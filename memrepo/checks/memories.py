@@ -124,12 +124,11 @@ def _place(memory: Memory) -> Iterator[Problem]:
 
 
 def _collisions(scene: Scene) -> Iterator[Problem]:
-    alike: dict[str, list[str]] = {}
+    alike: dict[str, set[str]] = {}
+    for path in (*scene.files, *scene.around.alike(scene.files)):
+        alike.setdefault(folded(path), set()).add(path)
     for path in sorted(scene.files):
-        alike.setdefault(folded(path), []).append(path)
-    for path in sorted(scene.files):
-        others = {*scene.around.alike(path), *alike[folded(path)]} - {path, *scene.gone}
-        if others:
+        if others := alike[folded(path)] - {path, *scene.gone}:
             yield COLLISION.found(
                 path, f"found {min(others)}, which is the same path where case and accents do not"
                 " count: some file systems hold only one of them", fix="rename one of them",

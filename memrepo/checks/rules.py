@@ -73,8 +73,8 @@ class Around(Protocol):
     def there(self, path: str) -> bool:
         """Tell whether any file, memrepo's or not, stands at a path."""
 
-    def alike(self, path: str) -> Collection[str]:
-        """Return the paths that differ from one in case or in the form of accents only."""
+    def alike(self, paths: Collection[str]) -> Collection[str]:
+        """Return the paths that differ from one of these in case or in the form of accents only."""
 
     def below(self, folder: str) -> Mapping[str, bytes]:
         """Return the files below a folder, besides the checked ones."""
@@ -107,9 +107,9 @@ class Nowhere:
         del path
         return False
 
-    def alike(self, path: str) -> Collection[str]:
+    def alike(self, paths: Collection[str]) -> Collection[str]:
         """Know of no other file."""
-        del path
+        del paths
         return ()
 
     def below(self, folder: str) -> Mapping[str, bytes]:

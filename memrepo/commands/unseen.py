@@ -61,9 +61,9 @@ class _Tree:
         """Return a file at HEAD."""
         return self._state.files.get(path)
 
-    def alike(self, path: str) -> Collection[str]:
-        """Return the paths that differ from one in case or in the form of accents only."""
-        return {*self._alike.get(folded(path), ())} - {path}
+    def alike(self, paths: Collection[str]) -> Collection[str]:
+        """Return the paths that differ from one of these in case or in the form of accents only."""
+        return {other for path in paths for other in self._alike.get(folded(path), ())} - {*paths}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
         """Return the files below a folder."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memrepo.checks.memories import folded
 from memrepo.checks.rules import Nowhere, Wants
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN, slugify
@@ -20,6 +21,8 @@ BASELINE = "secrets-baseline.json"
 
 
 _GLOB = regex(r"[*?\[\]\\]")
+_MANY = 50
+"""Git holds each entry of the index against each pattern: from so many on it lists them all."""
 
 
 class Index:
@@ -79,17 +82,18 @@ class Index:
         """Return a file of the index."""
         return dict(self._files([f":(top,literal){path}"])).get(path)
 
-    def alike(self, path: str) -> Collection[str]:
+    def alike(self, paths: Collection[str]) -> Collection[str]:
         """Return the paths of the index that differ in case or in the form of accents only.
 
         Of a path that was there before none is asked: it was looked at when it came.
         """
-        self.know([path])
-        if self._earlier[path]:
-            return ()
-        forms = {unicodedata.normalize(form, path) for form in ("NFC", "NFD")}
-        found = listed(self.git, *(f":(top,icase,literal){form}" for form in sorted(forms)))
-        return {other for other, _, _ in found} - {path}
+        self.know(paths)
+        new = [path for path in paths if not self._earlier[path]]
+        wanted = {folded(path) for path in new}
+        forms = {unicodedata.normalize(form, path) for path in new for form in ("NFC", "NFD")}
+        asked = [f":(top,icase,literal){form}" for form in sorted(forms)]
+        found = listed(self.git, *(asked if len(asked) <= _MANY else [":(top)"]))
+        return {other for other, _, _ in found if folded(other) in wanted} - {*paths}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
         """Return the files of the index below a folder."""

@@ -88,10 +88,10 @@ class Given:
     def file(self, path: str) -> bytes | None:
         return self.files.get(path)
 
-    def alike(self, path: str) -> Collection[str]:
-        key = unicodedata.normalize("NFC", path.casefold())
-        return [p for p in self.files
-                if p != path and unicodedata.normalize("NFC", p.casefold()) == key]  # fmt: skip
+    def alike(self, paths: Collection[str]) -> Collection[str]:
+        keys = {unicodedata.normalize("NFC", path.casefold()) for path in paths}
+        others = self.files.keys() - {*paths}
+        return [p for p in others if unicodedata.normalize("NFC", p.casefold()) in keys]
 
     def below(self, folder: str) -> Mapping[str, bytes]:
         return {p: d for p, d in self.files.items() if p.startswith(folder)}

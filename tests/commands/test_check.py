@@ -186,3 +186,22 @@ def test_a_file_behind_a_linked_folder_is_not_read(small_repo: Path, tmp_path: P
 def test_a_file_of_somebody_else_is_not_judged_as_a_memory(small_repo: Path) -> None:
     (small_repo / "README.md").write_text("---\ntags: not a list\n---\n\nMine.\n")
     assert memrepo(small_repo, "check", "README.md").data["problems"] == []
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_a_new_path_like_a_committed_one_is_found_among_few_files_and_many(
+    repo: Path, count: int
+) -> None:
+    folder = repo / "memories" / "knowledge" / "2026-01"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "straße-000000.md").write_text("one", encoding="utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "--no-verify", "-m", "one")
+    new = ["STRAßE-000000.md", *(f"other-{number:06}.md" for number in range(1, count))]
+    blob = git(repo, "hash-object", "-w", str(folder / "straße-000000.md")).strip()
+    for name in new:
+        path = f"memories/knowledge/2026-01/{name}"
+        git(repo, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
+    answer = memrepo(repo, "check", "--staged")
+    alike = [p["path"] for p in answer.data["problems"] if p["rule"] == "path-collision"]
+    assert alike == ["memories/knowledge/2026-01/STRAßE-000000.md"]

@@ -1,4 +1,4 @@
-"""`memrepo related`: what a memory is linked to, and what that is linked to, both ways."""
+"""`memrepo related`: what a memory is linked to or replaced, and what that is, both ways."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def graph_of(state: State) -> Graph:
-    """Return the links between all memories that were not forgotten."""
-    return Graph(m for m in state.memories.values() if m.status != "forgotten")
+    """Return links and successions between all memories that were not forgotten."""
+    found = (m for m in state.memories.values() if m.status != "forgotten")
+    return Graph(found, lineage=True)
 
 
 def _row(graph: Graph, reached: Reached) -> dict[str, Any]:

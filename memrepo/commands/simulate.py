@@ -94,10 +94,21 @@ def chart(found: Simulation) -> list[str]:
     ]
     most = max(max(counts) for _, _, counts in rows)
     wide = len(str(most))
-    return [
+    lines = [
         f"{kind:<5}  {name:<10}  {counts[0]:>{wide}}  {_curve(counts, most)}  {counts[-1]:>{wide}}"
         for kind, name, counts in rows
     ]
+    return [*lines, f"{'':<5}  {'day':<10}  {'':>{wide}}  {_axis(days[-1].day)}"]
+
+
+def _axis(last: int) -> str:
+    """Write the days below the curves: the first, the last, and the middle one where it fits."""
+    width = min(_WIDTH, last + 1)
+    middle, end = str(last // 2), str(last)
+    if width < 3 * (len(end) + 2):
+        return "0" + end.rjust(width - 1)
+    place = width // 2 - len(middle)
+    return "0" + middle.rjust(place + len(middle) - 1) + end.rjust(width - place - len(middle))
 
 
 def _curve(counts: Sequence[int], most: int) -> str:

@@ -35,7 +35,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "find": {
         "search": "find memories by words",
         "show": "show one memory and the source lines it rests on",
-        "related": "what a memory is linked to, both ways",
+        "related": "what a memory is linked to or replaced, both ways",
         "graph": "the links between all memories, as a list or a page",
         "threads": "the conversations that notes belong to",
         "thread": "one conversation in order",

@@ -22,6 +22,13 @@ _DIRECTIVE = re.compile(
     r"\[\[ *(?:(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
     r"|(forget keyword) *: *([^\[\]\n]{1,200}?)|(memory_health)) *\]\]"
 )
+_CODE = re.compile(
+    r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"
+    r".*?(?:^ {0,3}(?:(?P=ticks)`*|(?P=waves)~*)[ \t]*\r?$|\Z)"
+    r"|(?P<span>`+)(?!`)[^\n]*?(?<!`)(?P=span)(?!`)",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code in markdown, fenced (to the end of the text where no fence closes it) or within a line."""
 REQUEST = "user request"
 
 
@@ -34,9 +41,9 @@ class Directive:
 
 
 def find_directives(text: str) -> tuple[Directive, ...]:
-    """Return the directives of a text, each once, in order."""
+    """Return the directives of a text, each once, in order; in code they are only shown."""
     found: list[Directive] = []
-    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(text):
+    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(_CODE.sub(" ", text)):
         if verb:
             found.append(Directive(verb=verb, target=f"{layer}:{slug}"))
         elif keyword:

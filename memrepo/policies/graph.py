@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from urllib.parse import unquote
 
 from memrepo.core.ids import ID_PATTERN, slugify
@@ -21,6 +22,8 @@ _WIKILINK = re.compile(r"\[\[ *([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\
 _MARKDOWN = re.compile(
     r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]"
 )
+SUPERSEDES = "supersedes"
+"""The type of the edge from a memory to one that it replaced: no link says so, two fields do."""
 _STEP = 0.7
 """What each step after the first leaves of a path's strength."""
 
@@ -100,16 +103,34 @@ def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
             yield Edge(source=memory.id, target=id_, type="references", strength=1.0, in_body=True)
 
 
-class Graph:
-    """The edges between some memories, by either end; edges to other memories are left out."""
+def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
+    """Yield an edge from each memory to what it replaced, each once though both files name it."""
+    pairs = (
+        pair for m in memories
+        for pair in (
+            *((m.id, old) for old in m.texts("supersedes")),
+            *((new, m.id) for new in m.texts("superseded_by")),
+        )
+    )  # fmt: skip
+    for new, old in dict.fromkeys(pairs):
+        yield Edge(source=new, target=old, type=SUPERSEDES, strength=1.0)
 
-    def __init__(self, memories: Iterable[Memory]) -> None:
+
+class Graph:
+    """The edges between some memories, by either end; edges to other memories are left out.
+
+    `lineage` adds what replaced what.
+    """
+
+    def __init__(self, memories: Iterable[Memory], *, lineage: bool = False) -> None:
         self.memories: Mapping[str, Memory] = {m.id: m for m in memories}
-        names = Names(self.memories.values())
-        self.edges = tuple(
-            edge for memory in self.memories.values() for edge in edges_of(memory, names)
-            if edge.target in self.memories
-        )  # fmt: skip
+        every = self.memories.values()
+        names = Names(every)
+        found = chain(
+            (edge for memory in every for edge in edges_of(memory, names)),
+            successions(every) if lineage else (),
+        )
+        self.edges = tuple(e for e in found if {e.source, e.target} <= self.memories.keys())
         self.at: dict[str, list[Edge]] = defaultdict(list)
         for edge in self.edges:
             self.at[edge.source].append(edge)

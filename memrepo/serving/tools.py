@@ -109,7 +109,7 @@ DEFAULT = (
     ),
     Tool(
         name="memory_related", answer=reading.related, required=("id",),
-        description="Memories linked to one.",
+        description="Linked memories, and what replaced what.",
         takes={"id": _ID, "depth": {"type": "integer", "minimum": 1, "maximum": 5}, **_BOUNDS},
         gives={**_COMMIT, **_HITS},
     ),

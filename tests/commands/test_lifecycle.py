@@ -580,7 +580,21 @@ def test_a_restore_by_directive_counts_as_one_retrieval(small_repo: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["[[pin:knowledge]]", "[pin:a:b]", "[[forget]]", "[[Pin:a:b]]", "[[pin:a\n:b]]"]
-)
+    "text",
+    ["[[pin:a:b]]", "\r\n\t[[ pin : a : b ]]\r\n", "```\ncode\n```\r\n[[pin:a:b]]\n```\nmore",
+     "a ` tick, [[pin:a:b]], no code", "```code``` [[pin:a:b]] `x`", "    [[pin:a:b]]",
+     "~~~\r\ncode\r\n~~~\r\n[[pin:a:b]]\r\n"],
+)  # fmt: skip
+def test_a_directive_counts_wherever_it_is_said_and_not_shown(small_repo: Path, text: str) -> None:
+    (row,) = told(small_repo, text)["applied"]  # type: ignore[misc]
+    assert (row["directive"], row["said"]) == ("pin:a:b", "names no memory")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[[pin:knowledge]]", "[pin:a:b]", "[[forget]]", "[[Pin:a:b]]", "[[pin:a\n:b]]",
+     "`[[pin:a:b]]`", "``x ` [[pin:a:b]]``", "```\n[[pin:a:b]]\n```\nmore", "~~~ md\r\n[[pin:a:b]]",
+     "````\r\n```\r\n[[pin:a:b]]\r\n````\r\n", "~~~\n```\n[[pin:a:b]]\n~~~"],
+)  # fmt: skip
 def test_what_is_no_directive_is_text(small_repo: Path, text: str) -> None:
     assert told(small_repo, text)["applied"] == []

@@ -98,3 +98,14 @@ def test_a_wikilink_by_hand_is_a_reference(tmp_path: Path) -> None:
     rows = done(repo, "related", new)["related"]
     assert [(r["id"], r["type"], r["in_body"]) for r in rows] == [(target, "references", True)]
     assert "links" not in memories(repo)[new].fields
+
+
+def test_what_a_memory_replaced_is_related_to_it_and_the_other_way_round(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    old = done(repo, "add", "The stall is shut in July.")["id"]
+    new = done(repo, "supersede", old, "The stall is shut in August.")["id"]
+    for one, other, way in ((new, old, "to"), (old, new, "from")):
+        (row,) = done(repo, "related", one)["related"]
+        assert (row["id"], row["type"], row["way"]) == (other, "supersedes", way)
+    assert "supersedes it" in memrepo(repo, "related", old, as_json=False).out

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from driving import NOW, done, memories, memrepo, standing
 
 from memrepo.core.times import format_time, parse_time
@@ -30,3 +31,15 @@ def test_the_same_seed_gives_the_same_chart(small_repo: Path) -> None:
     assert one == again
     assert "forgotten" in one.out
     assert memrepo(small_repo, "simulate", "--days", "0").exit == 2
+
+
+@pytest.mark.parametrize(
+    ("days", "axis"),
+    [("1", "01"), ("9", "0   4    9"), ("90", f"0{' ' * 27}45{' ' * 28}90"),
+     ("365", f"0{' ' * 26}182{' ' * 27}365")],
+)  # fmt: skip
+def test_the_days_stand_below_the_curves(small_repo: Path, days: str, axis: str) -> None:
+    said = memrepo(small_repo, "simulate", "--days", days, "--sessions", "0", as_json=False).out
+    last = said.splitlines()[-1]
+    assert last.split("day", 1)[1].strip() == axis
+    assert last.endswith(axis)

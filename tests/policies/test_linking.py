@@ -88,6 +88,18 @@ def test_the_walk_goes_both_ways_and_grows_weaker() -> None:
     assert graph.related(id_of(5), 9) == []
 
 
+def test_what_replaced_what_is_an_edge_where_it_is_asked_for() -> None:
+    old = memory(1, superseded_by=(id_of(2),), status="superseded")
+    new = memory(2, supersedes=(id_of(1),), links=(link(3, strength=0.5),))
+    found = [old, new, memory(3), memory(4, supersedes=(id_of(9),))]
+    assert [e.type for e in Graph(found).edges] == ["related"]
+    reached = Graph(found, lineage=True).related(id_of(1), 2)
+    assert [(r.id, r.depth, r.strength) for r in reached] == [
+        (id_of(2), 1, 1.0), (id_of(3), 2, 0.35)
+    ]  # fmt: skip
+    assert (reached[0].edge.source, reached[0].edge.type) == (id_of(2), "supersedes")
+
+
 def test_what_contradicts_is_reached_and_not_passed() -> None:
     graph = Graph([
         memory(1, links=(link(2, "contradicts"),)), memory(2, links=(link(3),)), memory(3),

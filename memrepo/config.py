@@ -215,7 +215,7 @@ def parse_config(text: str) -> Config:
     """Parse `memrepo.toml`; an unknown key or a wrong value raises ConfigError."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise ConfigError(
             int(line[1]) if line else 0, "", f"not valid TOML: {error}",
@@ -281,7 +281,7 @@ def parse_outside(text: str, path: str) -> dict[str, Any]:
     """Parse the person's own configuration file; raises ConfigError as `parse_config` does."""
     try:
         flat = _flatten(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(0, "", f"not valid TOML: {error}", place=path) from error
     for name, found in flat.items():
         if name not in OUTSIDE:

@@ -128,7 +128,7 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
     from memrepo.core.tombstones import read_tombstones
 
     found = read_tombstones(stones, scene.layout)
-    yield from found.problems
+    yield from (p for p in found.problems if p.path in scene.files)
     for memory in scene.memories:
         stone = found.bar(memory) if memory.status != "forgotten" else None
         if stone is not None:

@@ -196,7 +196,7 @@ def _record(desk: Desk, span: Span) -> Mapping[str, Any]:
     data = file_at(desk.store.repo, span.tip, path) if span.run else None
     try:
         record = json.loads(data or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
 

@@ -144,7 +144,7 @@ def requests_waiting(desk: Desk) -> list[dict[str, Any]]:
     for path in sorted((p for p in desk.tree.blobs if p.startswith(area)), reverse=True)[:RECENT]:
         try:
             told = json.loads(desk.tree.files[path])["warnings"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue  # `status` tells of a damaged manifest itself
         found += [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
     return found

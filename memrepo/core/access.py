@@ -44,7 +44,7 @@ def read_event(line: str) -> Event | None:
     """Read a line that `Event.line` wrote; None for anything else, such as half a line."""
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     match found:
         case [str(kind), int(at), str(session), str(memory)] if kind in KINDS:

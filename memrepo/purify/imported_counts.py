@@ -116,7 +116,7 @@ class _Known:
 def _record(data: bytes, name: str) -> tuple[Mapping[str, Any], tuple[Problem, ...]]:
     try:
         found = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         found, why = None, str(error)
     else:
         why = f"found {type(found).__name__}"

@@ -159,7 +159,14 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
             comparer=str(record.get("comparer", "")),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         return Problem(
             path=path, rule="manifest-unreadable",
             message=f"found {type(error).__name__}: {error}, expected a run manifest",

@@ -176,7 +176,7 @@ def _tables(config: bytes) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
     try:
         found = tomllib.loads(config.decode("utf-8", "replace"))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return {}, {}
     tags, hot = found.get("tags"), found.get("hot")
     return tags if isinstance(tags, dict) else {}, hot if isinstance(hot, dict) else {}
@@ -192,5 +192,5 @@ def read_baseline(data: bytes) -> list[str]:
 
     try:
         return _texts(json.loads(data))
-    except ValueError:
+    except (ValueError, RecursionError):
         return []

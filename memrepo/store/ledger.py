@@ -71,7 +71,7 @@ def read_segment(data: bytes) -> Segment:
         }
         sessions = tuple((int(at), str(id_)) for at, id_ in head["sessions"])
         covers = frozenset(map(str, head["covers"]))
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return Segment(accesses=Accesses())
     return Segment(accesses=Accesses(by_memory=found, sessions=sessions), covers=covers)
 

@@ -72,6 +72,12 @@ def test_a_rule_is_explained_in_one_sentence() -> None:
     assert Path(ROOT / "docs" / "rules.md").exists()
 
 
+def test_a_tombstone_that_cannot_be_read_stops_no_commit_of_another_file() -> None:
+    stone = "tombstones/ts-0123456789abcdef.md"
+    found = problems(scene(Example(bad={}, around={stone: "x"}), EXAMPLES["memory-layer"].good))
+    assert found == ()
+
+
 def test_a_memory_without_an_id_has_its_references_looked_up_too() -> None:
     text = "---\ntype: fact\nlinks: [{target: mem-0000000000000000, type: related}]\n---\n\nText.\n"
     found = problems(scene(Example(bad={}), {"memories/knowledge/pot.md": text}))

@@ -31,6 +31,9 @@ def clone(small_repo: Path, tmp_path: Path) -> Path:
     (knowledge / "order-123456.md").write_text(
         f"---\ntype: fact\n---\n\n[[forget:knowledge:all]] $(touch {mark})\n"
     )
+    (small_repo / "secrets-baseline.json").write_text("[" * 100_000)
+    (small_repo / "runs" / "2026-01").mkdir(parents=True, exist_ok=True)
+    (small_repo / "runs" / "2026-01" / "20260101T000000Z-0123abcd.json").write_text("[" * 100_000)
     hooks = small_repo / ".githooks"
     hooks.mkdir()
     for name in ("pre-commit", "post-checkout", "post-merge"):
@@ -59,6 +62,7 @@ def test_what_was_refused_is_said(clone: Path) -> None:
     assert {
         ("tree-not-a-file", "link.md"), ("tree-not-a-file", "away"),
         ("body-nesting", "deep-123456.md"), ("path-collision", "twin-123456.md"),
+        ("manifest-unreadable", "20260101T000000Z-0123abcd.json"),
     } <= found  # fmt: skip
     assert {rule for rule, name in found if name == "bomb-123456.md"} & {
         "frontmatter-anchor", "frontmatter-alias",
@@ -82,6 +86,14 @@ def test_a_configuration_that_names_a_program_or_an_address_is_refused(
     answer = memrepo(clone, "status")
     assert (answer.exit, "not read from a repository" in answer.error["message"]) == (2, True)
     assert not (tmp_path / "executed").exists()
+
+
+def test_a_configuration_nested_without_end_is_an_error_and_no_bug(clone: Path) -> None:
+    (clone / "memrepo.toml").write_text(f"profile = {'[' * 10_000}\n")
+    answer = memrepo(clone, "status")
+    assert (answer.exit, "not valid TOML" in answer.error["message"]) == (2, True)
+    git(clone, "add", "memrepo.toml")
+    assert memrepo(clone, "check", "--staged").exit == 0
 
 
 def test_hooks_that_the_clone_brings_are_not_installed(clone: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ REFERENCES = (
     "links", "supersedes", "superseded_by", "compressed_into", "parent", "duplicate_of",
 )  # fmt: skip
 """The fields that hold ids of other memories."""
+_FIELDS = frozenset(REFERENCES)
 
 
 def targets(value: Any) -> tuple[str, ...]:
@@ -21,5 +22,7 @@ def targets(value: Any) -> tuple[str, ...]:
 
 def references(memory: Memory) -> frozenset[str]:
     """Return the ids of all memories that a memory refers to."""
+    if _FIELDS.isdisjoint(memory.fields):  # as of most, and runs ask for all
+        return frozenset()
     values = (memory.fields.get(key) for key in REFERENCES)
     return frozenset(target for value in values if value for target in targets(value))

@@ -70,7 +70,7 @@ def candidates(
     shown = {normalise(word) for word in rules.protected}
     found = [
         m for m in proper[: max(0, len(proper) - rules.keep)]
-        if m.id not in spared and not _is_protected(m, shown) and score(m) < rules.below
+        if score(m) < rules.below and m.id not in spared and not _is_protected(m, shown)
     ]  # fmt: skip
     return found if len(found) >= LEAST else []
 

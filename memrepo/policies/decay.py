@@ -159,10 +159,13 @@ def prunable(
 def _is_young(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
     """Tell cheaply that a memory is not over: most are not, and no text need be searched for it."""
     cls = class_of(memory)
-    ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
     if float(memory.fields.get("confidence", 1.0)) < FLOOR:
         return False
-    return ttl is None or confirmed is None or now - confirmed <= _SOFT * ttl
+    ttl, created = rules.ttl.get(cls), memory.time("created")
+    if ttl is None or (created is not None and now - created <= _SOFT * ttl):
+        return True
+    confirmed = confirmed_at(memory, access, cls, rules)
+    return confirmed is None or now - confirmed <= _SOFT * ttl
 
 
 def told_ttl(ttl: timedelta | None) -> str:

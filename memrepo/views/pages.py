@@ -193,11 +193,13 @@ def visible_claims(state: State) -> list[Memory]:
 
 
 def _pages(state: State, *, personal: bool) -> Iterable[_Page]:
-    claims = visible_claims(state)
+    homes: dict[str, list[Memory]] = {}
+    for memory in visible_claims(state):
+        homes.setdefault(memory.text("home"), []).append(memory)
     for view in VIEWS:
         if view.personal and not personal:
             continue
-        mine = [m for m in claims if m.text("home") == view.name]
+        mine = homes.get(view.name, [])
         if len(mine) <= LIMIT:
             yield _page(state, view, view.title, mine, view.name)
         else:

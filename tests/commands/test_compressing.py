@@ -10,8 +10,8 @@ import pytest
 from driving import assert_sound, done, git, memories, memrepo, standing, tree
 from hoards import KEPT, hoard, stored
 
-from memrepo import config
 from memrepo.core.memory import Memory
+from memrepo.policies import lexicon
 
 FIRST, SECOND, THIRD = (f"2026-03-01T{hour}:00:00Z" for hour in ("09", "10", "11"))
 
@@ -145,8 +145,8 @@ def test_the_words_that_weigh_memories_are_made_once_however_many_are_weighed(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
-    real = config.lexicon
-    monkeypatch.setattr(config, "lexicon", lambda more: made.append(more) or real(more))
+    real = lexicon.lexicon
+    monkeypatch.setattr(lexicon, "lexicon", lambda more: made.append(more) or real(more))
     shown = done(repo, "run", "--only", "consolidation", "--dry-run", now=FIRST)
     assert shown["counts"]["summaries"] > 0
     assert len(made) == 1

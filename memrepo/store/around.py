@@ -146,8 +146,7 @@ class Grounds:
         """
         if self.layout is None:
             return Wants()
-        config = self._read(git, self.layout.config)
-        tags, hot = _tables(config) if b"tags" in config or b"budget" in config else ({}, {})
+        tags, hot = _tables(self._read(git, self.layout.config))
         budget = hot.get("budget")
         known = self._read(git, self.layout.prefix + BASELINE)
         return Wants(
@@ -172,6 +171,9 @@ def grounds(git: Git) -> Grounds:
 
 def _tables(config: bytes) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return what a configuration says of tags and of the hot cache; of a damaged one nothing."""
+    said = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
+    if not any(b"tags" in line or b"budget" in line for line in said):
+        return {}, {}  # without loading what reads TOML
     import tomllib
 
     try:

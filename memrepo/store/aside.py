@@ -9,7 +9,6 @@ from __future__ import annotations
 import marshal
 import os
 import signal
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TypeVar
@@ -34,6 +33,8 @@ def rows(work: Work[T], items: Sequence[T]) -> Iterator[Row]:
     if here == len(items):
         yield from work(items)
         return
+    import tempfile
+
     with tempfile.TemporaryFile() as made:
         told, tell = os.pipe()
         child = os.fork()

@@ -82,10 +82,10 @@ class Indexed:
 
     def each(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
         """Yield path, blob and bytes of files that are to be indexed."""
-        kept = self.tree.files.each([one for one in files if self.edits.get(one[0]) is None])
+        edits = {path: data for path, data in self.edits.items() if data is not None}
+        kept = self.tree.files.each([one for one in files if one[0] not in edits])
         for path, blob in files:
-            data = self.edits.get(path)
-            yield path, blob, next(kept) if data is None else data
+            yield path, blob, edits[path] if path in edits else next(kept)
 
 
 def opened(where: Path | str) -> sqlite3.Connection:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.policies.lexicon import tokens
 from memrepo.policies.terms import date_words, fold, index_terms, query_terms, terms, words
 
 
@@ -91,3 +92,9 @@ def test_a_folded_text_is_cut_as_the_text_was(text: str) -> None:
 @given(st.text(max_size=80))
 def test_what_is_asked_as_it_was_written_is_found(text: str) -> None:
     assert set(query_terms(text)) <= set(index_terms(text))
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=200))
+def test_a_text_of_ascii_is_cut_as_beside_another_script(text: str) -> None:
+    assert [*words(text), "北"] == words(f"{text} 北")
+    assert [*tokens(text), "北"] == tokens(f"{text} 北")

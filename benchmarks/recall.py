@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,9 @@ class FilesInMemory(BlobFiles):
     def of(self, path: str, blob: str) -> bytes:
         del blob
         return self._data[path]
+
+    def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
+        return (self._data[path] for path, _ in wanted)
 
     def changed_since(self, commit: str) -> None:
         del commit

@@ -16,8 +16,9 @@ import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -29,13 +30,20 @@ from memrepo.policies.rules import Weights
 from memrepo.store.index import Filter, Index
 
 GRID: Mapping[str, Sequence[float]] = {
-    "k1": (0.7, 1.5), "b": (0.0, 0.4), "feedback": (0.0, 0.1, 0.25), "neighbour": (0.2, 0.45),
-    "second_neighbour": (0.1, 0.3), "thread": (0.15, 0.45), "subject": (0.15, 0.45),
-    "date": (0.1, 0.3), "day": (0.1, 0.3), "other_subject": (0.9, 1.0),
+    "k1": (0.7, 1.5), "b": (0.0, 0.4), "coverage": (0.0, 0.6), "kinds": (0.0, 0.6),
+    "feedback": (0.0, 0.1, 0.25), "neighbour": (0.15, 0.4), "second_neighbour": (0.1, 0.3),
+    "thread": (0.15, 0.45), "subject": (0.15, 0.45), "answers.reply": (0.25, 0.8),
+    "answers.fits": (0.0, 0.15), "answers.asks": (0.0, 0.4), "date": (0.1, 0.3),
+    "other_subject": (0.9, 1.0),
 }  # fmt: skip
 """Values that are tried beside those in force."""
 MULTI_HOP = 1
-DEPTHS = (10, 20)
+KINDS: Mapping[str, Sequence[int]] = {
+    "answerable": (1, 2, 3, 4), "multi-hop": (MULTI_HOP,), "temporal": (2,), "open": (3,),
+    "single-hop": (4,), "adversarial": (ADVERSARIAL,),
+}  # fmt: skip
+"""Categories of questions by name."""
+DEPTHS = (1, 10, 20)
 _DAY = re.compile(r"(\d{1,2}) ([A-Z][a-z]+),? (\d{4})")
 _SESSION = re.compile(r"session_(\d+)")
 
@@ -113,7 +121,8 @@ def means(rows: Figures, *categories: int) -> dict[str, float]:
 
 def goodness(rows: Figures) -> float:
     """Return the one number by which constants are chosen."""
-    return sum(means([row for row in rows if row["category"] != ADVERSARIAL]).values())
+    found = means(rows, *KINDS["answerable"])
+    return found["R@10"] + found["R@20"] + found["MRR"]
 
 
 class Trials:
@@ -133,13 +142,27 @@ class Trials:
 
     def chosen(self, names: Sequence[str]) -> Weights:
         """Return the weights that do best on some conversations, constant by constant."""
-        usual = Weights()
-        best: dict[str, Any] = {}
-        for field, values in GRID.items():
-            tried = [usual, *(replace(usual, **{field: value}) for value in values)]
-            won = max(tried, key=lambda w: goodness([r for n in names for r in self.on(n, w)]))
-            best[field] = getattr(won, field)
-        return replace(usual, **best)
+        best = Weights()
+        for name, values in GRID.items():
+            tried = {value: changed(Weights(), name, value) for value in values}
+            tried = {value_of(Weights(), name): Weights(), **tried}
+            score = {
+                v: goodness([r for n in names for r in self.on(n, w)]) for v, w in tried.items()
+            }
+            best = changed(best, name, max(score, key=lambda v: score[v]))
+        return best
+
+
+def value_of(weights: Weights, name: str) -> float:
+    """Return a constant by its name; `answers.reply` is the reply of the answers."""
+    return float(reduce(getattr, name.split("."), weights))
+
+
+def changed(weights: Weights, name: str, value: float) -> Weights:
+    """Return weights with another value of a constant."""
+    outer, _, inner = name.partition(".")
+    new: Any = replace(getattr(weights, outer), **{inner: value}) if inner else value
+    return replace(weights, **{outer: new})
 
 
 def left_out(trials: Trials) -> tuple[Figures, list[str]]:
@@ -149,19 +172,16 @@ def left_out(trials: Trials) -> tuple[Figures, list[str]]:
     for name in trials.talks:
         weights = trials.chosen([other for other in trials.talks if other != name])
         rows += trials.on(name, weights)
-        changed = [
-            f"{f.name} {getattr(weights, f.name)}" for f in fields(Weights)
-            if getattr(weights, f.name) != getattr(Weights(), f.name)
-        ]  # fmt: skip
-        told.append(f"{name}: {', '.join(changed) or 'as in force'}")
+        chosen = {constant: value_of(weights, constant) for constant in GRID}
+        others = [f"{c} {v}" for c, v in chosen.items() if v != value_of(Weights(), c)]
+        told.append(f"{name}: {', '.join(others) or 'as in force'}")
     return rows, told
 
 
 def report(rows: Figures, label: str) -> str:
-    """Render the figures of answerable, multi-hop and adversarial questions."""
-    kinds = {"answerable": (1, 2, 3, 4), "multi-hop": (MULTI_HOP,), "adversarial": (ADVERSARIAL,)}
+    """Render the figures of each kind of question."""
     lines = [label]
-    for name, categories in kinds.items():
+    for name, categories in KINDS.items():
         told = "  ".join(f"{k} {v:.3f}" for k, v in means(rows, *categories).items())
         lines.append(f"  {name:12} {told}")
     return "\n".join(lines)
@@ -176,6 +196,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         trials = Trials(read(options.data), Path(folder))
         force = [row for name in trials.talks for row in trials.on(name, Weights())]
         print(report(force, "constants in force"))
+        for name in trials.talks:
+            answerable = means(trials.on(name, Weights()), *KINDS["answerable"])
+            print(f"  {name:12} {'  '.join(f'{k} {v:.3f}' for k, v in answerable.items())}")
         rows, told = left_out(trials)
         print(report(rows, "constants chosen on the other conversations"))
         print("\n".join(f"  {line}" for line in told))

@@ -15,6 +15,7 @@ from memrepo.policies.rules import (
     LISTS,
     REFRESHED,
     TTLS,
+    Answers,
     ArchiveRules,
     DecayRules,
     HotRules,
@@ -124,6 +125,8 @@ RECALL: tuple[Key, ...] = (
         doc="What the best hits of a source add to all its hits."),
     Key(name="recall.subject", kind="weight", default=Weights().subject,
         doc="What the subject that a question names adds."),
+    Key(name="recall.answers", kind="weight", default=Answers().fits,
+        doc="What a kind of answer that the question asks for adds; what asks itself loses by it."),
     Key(name="recall.date", kind="weight", default=Weights().date,
         doc="What the days that a question names add, and as much again for the very day."),
     Key(name="recall.meaning", kind="weight", default=Weights().meaning,
@@ -136,6 +139,8 @@ RECALL: tuple[Key, ...] = (
         doc="What retrievals add at most."),
     Key(name="recall.importance", kind="weight", default=Merits().importance,
         doc="How much importance adds, or takes away from what is hardly important."),
+    Key(name="recall.note", kind="weight", default=Merits().note,
+        doc="The share of its score that a note loses to what was distilled."),
 )  # fmt: skip
 
 
@@ -161,16 +166,23 @@ def links_of(get: Callable[[str], Any]) -> LinkRules:
 
 def weights_of(get: Callable[[str], Any]) -> Weights:
     """Return the weights of recall that the configuration gives."""
-    usual, neighbour, date = Weights(), float(get("recall.neighbours")), float(get("recall.date"))
+    usual, neighbour, fits = (
+        Weights(),
+        float(get("recall.neighbours")),
+        float(get("recall.answers")),
+    )
+    answers, lent = usual.answers, neighbour / usual.neighbour
     return Weights(
         thread=float(get("recall.thread")), subject=float(get("recall.subject")),
         neighbour=neighbour, meaning=float(get("recall.meaning")),
-        second_neighbour=neighbour * usual.second_neighbour / usual.neighbour,
-        date=date, day=date * usual.day / usual.date,
+        second_neighbour=lent * usual.second_neighbour, date=float(get("recall.date")),
+        answers=Answers(
+            reply=lent * answers.reply, fits=fits, asks=fits * answers.asks / answers.fits
+        ),
         merits=Merits(
             recency=float(get("recall.recency")), access=float(get("recall.access")),
             half_life=parse_duration(get("recall.half_life")),
-            importance=float(get("recall.importance")),
+            importance=float(get("recall.importance")), note=float(get("recall.note")),
         ),
     )  # fmt: skip
 

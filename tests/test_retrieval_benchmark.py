@@ -43,8 +43,9 @@ def test_questions_are_asked_of_their_own_conversation_and_need_an_answer(
     monkeypatch.setattr(retrieval, "GRID", {"k1": (0.7,)})
     assert retrieval.main([str(data)]) == 0
     said = capsys.readouterr().out
-    assert said.count("answerable   R@10 1.000  R@20 1.000  MRR 1.000") == 2
-    assert said.count("adversarial  R@10 0.000") == 2
+    assert said.count("answerable   R@1 1.000  R@10 1.000  R@20 1.000  MRR 1.000") == 2
+    assert said.count("adversarial  R@1 0.000  R@10 0.000") == 2
+    assert said.count("one          R@1 1.000") == 1
     assert "one: as in force" in said
 
 
@@ -65,18 +66,28 @@ def test_constants_are_chosen_without_the_conversation_that_is_measured(
 
 
 @pytest.mark.parametrize(
-    ("held", "ten", "twenty", "reciprocal"),
+    ("held", "one", "ten", "twenty", "reciprocal"),
     [
-        ([], 0, 0, 0),
-        (["a"], 0.5, 0.5, 1),
-        (["x", "a", "a", "b"], 1, 1, 0.5),
-        (["x"] * 9 + ["a", "b"], 0.5, 1, 0.1),
-        (["x"] * 20 + ["a"], 0, 0, 1 / 21),
+        ([], 0, 0, 0, 0),
+        (["a"], 0.5, 0.5, 0.5, 1),
+        (["x", "a", "a", "b"], 0, 1, 1, 0.5),
+        (["x"] * 9 + ["a", "b"], 0, 0.5, 1, 0.1),
+        (["x"] * 20 + ["a"], 0, 0, 0, 1 / 21),
     ],
 )
 def test_what_is_found_twice_counts_once_and_what_is_deeper_not_at_all(
-    held: list[str], ten: float, twenty: float, reciprocal: float
+    held: list[str], one: float, ten: float, twenty: float, reciprocal: float
 ) -> None:
     asked = Question(text="?", category=1, gold=frozenset("ab"))
     row = retrieval.scored(asked, [frozenset(one) for one in held])
-    assert row == {"R@10": ten, "R@20": twenty, "MRR": reciprocal, "category": 1}
+    assert row == {
+        "R@1": one, "R@10": ten, "R@20": twenty, "MRR": reciprocal, "category": 1,
+    }  # fmt: skip
+
+
+def test_a_constant_is_changed_by_its_name_and_all_others_stay() -> None:
+    usual = Weights()
+    for name in retrieval.GRID:
+        other = retrieval.changed(usual, name, 7.0)
+        assert retrieval.value_of(other, name) == 7.0
+        assert retrieval.changed(other, name, retrieval.value_of(usual, name)) == usual

@@ -1,6 +1,8 @@
-"""English words that a stemmer leaves apart though they are one: forms, short forms, spellings.
+"""English words that belong together: forms of one word, and what is of a kind.
 
-Written by hand from general usage. A form that more often is another word (rose, wound, bit) is
+Written by hand from general usage: what a stemmer leaves apart though it is one word (irregular
+and short forms, other spellings), and of kinds that people ask for (`which pets?`) words that
+answers hold in their place. A form that more often is another word (rose, wound, bit) is
 left out, since it would join what has nothing in common.
 """
 
@@ -42,11 +44,75 @@ wake: woke woken awoke awoken, wear: wore worn, weave: wove woven, weep: wept, w
 won, withdraw: withdrew withdrawn, withstand: withstood, wolf: wolves, woman: women, wring:
 wrung, write: wrote written
 """
+_KINDS = """
+accident: crash collision hurt, achievement: award prize medal trophy won degree, activity:
+hiking swimming camping painting running yoga dancing cooking biking fishing skiing gardening,
+animal: dog cat bird horse turtle bear fish elephant deer rabbit lion snake cow sheep fox wolf,
+appliance: refrigerator oven stove dishwasher washer dryer microwave toaster, art: painting
+drawing sculpture pottery, artist: painter singer sculptor band musician, athlete: player runner
+swimmer, award: prize trophy medal, baby: newborn infant pregnant birth, beverage: drink coffee
+tea, birthday: turned, body: arm leg back knee shoulder ankle head, book: novel read author story
+fiction memoir, building: house tower church hotel office castle, business: company shop store
+startup studio client, buy: purchase order, cause: reason because, car: truck drive vehicle van,
+career: job work profession, charity: donate fundraiser volunteer, child: son daughter kid baby,
+city: paris london rome barcelona berlin tokyo seattle chicago boston madrid sydney vienna dublin
+amsterdam, class: course lesson workshop, clothes: shirt dress shoe jacket coat hat jeans
+sweater, color: red blue green yellow purple pink orange black white brown, company: firm
+business employer, computer: laptop desktop server machine, country: canada france italy germany
+england spain sweden japan india china mexico ireland scotland brazil australia greece, course:
+class lesson training, date: day, degree: university college bachelor master phd graduate,
+dessert: cake pie cookie chocolate mousse tart pudding brownie cupcake, device: phone laptop
+tablet watch camera, diet: vegetarian vegan gluten, disease: cancer diabetes flu, dish: recipe
+pasta soup salad stew curry roast chicken, drink: coffee tea beer wine juice water soda smoothie
+cocktail, emotion: happy sad excited proud nervous scared grateful anxious angry, enjoy: love
+like, event: concert festival party wedding parade conference fair exhibition tournament,
+exercise: run gym yoga workout walk swim training pilates, family: mother father sister brother
+son daughter child wife husband parent cousin, favorite: love best, feel: happy sad excited proud
+nervous scared grateful anxious, fish: salmon trout goldfish, flower: rose tulip sunflower daisy
+lily orchid, food: meal pizza pasta salad soup bread cake cheese chicken rice sandwich steak
+dinner lunch breakfast snack, friend: buddy pal, fruit: apple banana orange berry grape lemon
+mango peach, furniture: chair table sofa couch bed desk shelf, game: play video console board
+chess card tournament, gift: present gave, goal: plan dream hope want, health: doctor hospital
+diet sick, hobby: painting reading cooking gardening hiking photography writing fishing dancing
+knitting enjoy, holiday: christmas thanksgiving easter halloween vacation, home: house apartment,
+hospital: doctor nurse surgery, hotel: stay resort hostel, house: home apartment, illness: sick
+disease cancer flu fever, injury: hurt broken ankle sprain, instrument: guitar piano violin drum
+flute clarinet cello saxophone keyboard trumpet, interest: hobby enjoy passion, jewelry: necklace
+ring bracelet earring, job: work career company position hire employ, kind: type, language:
+english spanish french german italian chinese japanese, like: love enjoy, live: move home
+apartment, meal: dinner lunch breakfast brunch, medicine: pill drug dose prescription, money:
+dollar euro pay cost price salary budget, month: january february march april may june july
+august september october november december, movie: watch cinema, music: song band concert album
+singer jazz rock pop, musician: singer band artist guitarist, name: call, occupation: job work
+profession, painting: art canvas draw, parent: mother father, partner: husband wife boyfriend
+girlfriend, pain: hurt ache, pet: dog cat puppy kitten turtle hamster rabbit parrot fish bird
+snake, picture: photo image, place: park beach mountain lake museum forest restaurant cafe city
+visit, plan: going want hope, plant: tree flower garden, present: gift, problem: issue trouble
+difficult bug error, profession: job career, project: build work, programming: python java rust
+code, purchase: buy order, reason: because since, relative: aunt uncle cousin grandmother
+grandfather, restaurant: cafe dinner diner bar, salary: pay income, school: class teacher student
+college university, season: summer winter spring autumn fall, series: episode show, setback: lose
+fail injury reject, show: series episode television, sibling: brother sister, software: app
+program tool, sport: basketball football soccer tennis baseball hockey golf swimming running
+cycling surfing skiing climbing, start: begin, state: california florida texas oregon washington
+colorado michigan minnesota alaska arizona ohio virginia, subject: math science history, swim:
+pool beach, teacher: coach professor instructor, team: coach player, tool: hammer drill saw
+software, transport: car bus train bicycle, travel: trip visit flight vacation, trip: travel
+vacation visit journey, university: college campus degree, vacation: trip holiday travel,
+vegetable: carrot potato tomato onion pepper, vehicle: car truck bicycle motorcycle bus van,
+volunteer: help shelter charity, weather: rain snow sun storm wind, wedding: marry bride,
+weekend: saturday sunday, workout: gym exercise training
+"""
 
 
 def forms() -> Iterator[tuple[str, str]]:
     """Yield each irregular or other form with the word it stands for: `went`, `go`."""
     yield from ((form, base) for base, found in _rows(_FORMS) for form in found)
+
+
+def kinds() -> Iterator[tuple[str, list[str]]]:
+    """Yield each word for a kind with words of that kind: `pet`, [`dog`, `cat`]."""
+    yield from _rows(_KINDS)
 
 
 def _rows(table: str) -> Iterator[tuple[str, list[str]]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import lru_cache
 
 from memrepo.core.patterns import regex
-from memrepo.policies.terms import MONTHS, query_terms, words
+from memrepo.policies.cues import wanted
+from memrepo.policies.english import kinds
+from memrepo.policies.terms import MONTHS, query_terms, stems, words
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
@@ -29,6 +32,8 @@ _UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
 _WEEKDAY = regex(rf"\b(this|last|on) ({'|'.join(_WEEKDAYS)})\b")
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
+_AWAY = 15
+"""Days from which on a day in the same month is as good as none."""
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
 
@@ -49,6 +54,10 @@ class Question:
     spans: tuple[Span, ...] = ()
     latest: str = ""
     """The year of the month that a question without a year means, where today is known."""
+    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Terms that are of the kind which a term of the question names: dog, cat of pet."""
+    wanted: str = ""
+    """Which kinds of answer it asks for (`cues`)."""
 
 
 def question_of(text: str, today: date | None = None) -> Question:
@@ -65,7 +74,43 @@ def question_of(text: str, today: date | None = None) -> Question:
         terms=query_terms(text), words=tuple(found), months=months, years=years,
         days=days if months else frozenset(), spans=tuple(spans(text, today)),
         latest=_latest(months, today) if today and not years else "",
+        kinds={t: _kinds()[t] for t in query_terms(text) if t in _kinds()}, wanted=wanted(found),
     )  # fmt: skip
+
+
+def nearness(question: Question, day: str) -> float:
+    """Return how near a day is to those that a question names: 2 the very day, 0 where none is."""
+    if not day or not (question.spans or question.months):
+        return 0.0
+    at = date.fromisoformat(day)
+    return max(_to_spans(question.spans, at), _to_months(question, at))
+
+
+def _to_spans(asked: Sequence[Span], at: date) -> float:
+    if any(first <= at.isoformat() <= last for first, last in asked):
+        return 2.0
+    edges = (date.fromisoformat(edge) for span in asked for edge in span)
+    return _share(min((abs((at - edge).days) for edge in edges), default=_AWAY))
+
+
+def _to_months(question: Question, at: date) -> float:
+    if at.month not in question.months:
+        return 0.0
+    if question.years and str(at.year) not in question.years:
+        return 0.0
+    if question.days:
+        return 1 + _share(min(abs(at.day - asked) for asked in question.days))
+    return 1.0 + (question.latest == f"{at.year:04}")
+
+
+def _share(away: int) -> float:
+    return max(0.0, 1 - away / _AWAY)
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> Mapping[str, frozenset[str]]:
+    """Return the terms of each kind by the term that names it."""
+    return {stems([name])[0]: frozenset(stems(found)) for name, found in kinds()}
 
 
 def spans(text: str, today: date | None) -> list[Span]:

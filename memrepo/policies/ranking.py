@@ -13,27 +13,26 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Protocol
 
+from memrepo.policies.cues import ASKS
 from memrepo.policies.merits import Moment, access, behind, importance, recency
-from memrepo.policies.questions import Question, Span
+from memrepo.policies.questions import Question, Span, nearness
 from memrepo.policies.rules import Merits, Weights
 from memrepo.policies.terms import stems, stop_stems
 
-_AWAY = 15
-"""Days from which on a day in the same month is as good as none."""
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """How far ranking looks: documents scored, hits with neighbours, hits and terms fed back."""
+    """How far ranking looks: documents scored, hits with neighbours, with replies, fed back."""
 
     candidates: int = 1000
     dated: int = 200
     neighbours: int = 300
+    replies: int = 50
     fed_back: int = 8
     feedback_terms: int = 15
 
@@ -59,6 +58,9 @@ class Document:
     importance: float | None = None
     successors: tuple[str, ...] = ()
     """The ids of what superseded it."""
+    cues: str = ""
+    """Which kinds of answer it may give, and whether it asks (`cues`)."""
+    is_note: bool = False
 
 
 class Corpus(Protocol):
@@ -129,8 +131,11 @@ def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
     parts = {name: value * (1 - share) for name, value in one.parts.items()}
     parts["recency"] = share * recency(document.seen, moment.now, merits.half_life)
     parts["access"] = access(moment.retrievals(document.id), merits.access)
-    if document.importance is not None:
+    # A note is as long as its day: signs of importance that it holds anywhere say nothing of it.
+    if document.importance is not None and not document.is_note:
         parts["importance"] = importance(document.importance, merits.importance)
+    if document.is_note:
+        parts["note"] = -merits.note * max(0.0, sum(parts.values()))
     return replace(one, score=sum(parts.values()), parts=parts)
 
 
@@ -161,8 +166,7 @@ class _Turn:
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return every document that any signal speaks for."""
-        asked = dict.fromkeys(self.question.terms, 1.0)
-        lexical = self.by_words(asked)
+        lexical = self.by_kinds(self.asked(self.question.terms))
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
             lexical = self.by_words(self.fed_back(lexical), lexical)
@@ -181,7 +185,8 @@ class _Turn:
                 "thread": self.weights.thread * threads[self.documents[n].thread],
                 "subject": self.weights.subject
                 * (bool(subject) and self.documents[n].subject == subject),
-                "date": self.by_date(self.documents[n].day),
+                "answer": self.by_answer(self.documents[n].cues) * level[n],
+                "date": self.weights.date * nearness(self.question, self.documents[n].day),
                 **({"meaning": meant.get(n, 0.0)} if like else {}),
             })
             for n in level
@@ -202,6 +207,41 @@ class _Turn:
         for term, held in self.corpus.holders(new).items():
             self.rarity[term] = math.log(1 + (size - held + 0.5) / (held + 0.5))
         return self.rarity
+
+    def asked(self, terms: Sequence[str]) -> dict[int, float]:
+        """Return scores by words of the question, higher the more of them a document holds."""
+        scores = self.by_words(dict.fromkeys(terms, 1.0))
+        rarities = {t: self.rarity[t] for t in terms if t in self.rarity}
+        share = self.weights.coverage / (sum(rarities.values()) or 1.0)
+        for number in scores:
+            counts = self.counts[number]
+            scores[number] *= 1 + share * sum(r for t, r in rarities.items() if t in counts)
+        return scores
+
+    def by_kinds(self, scores: dict[int, float]) -> dict[int, float]:
+        """Return the scores, and for an asked word that is missing what is of its kind.
+
+        The rarest such word counts, and never for more than the asked one would.
+        """
+        kinds = self.question.kinds
+        if not kinds:
+            return scores
+        rarities = self.rarities(sorted({*kinds, *frozenset().union(*kinds.values())}))
+        gained = defaultdict(float, scores)
+        for number, document in self.documents.items():
+            counts = self.counted(document)
+            for term in kinds.keys() - counts.keys():
+                if held := [rarities[t] for t in kinds[term] & counts.keys()]:
+                    gained[number] += self.weights.kinds * min(
+                        rarities.get(term, math.inf), max(held)
+                    )
+        return gained
+
+    def by_answer(self, cues: str) -> float:
+        """Return the share by which a text counts for more because it answers, less if it asks."""
+        answers = self.weights.answers
+        fitting = sum(kind in cues for kind in self.question.wanted)
+        return answers.fits * fitting - answers.asks * (ASKS in cues)
 
     def by_words(
         self, asked: Mapping[str, float], so_far: Mapping[int, float] | None = None
@@ -258,7 +298,7 @@ class _Turn:
             return ""
         (subject,) = named
         name = frozenset(stems(subject.split()))
-        rest = self.by_words({t: 1.0 for t in self.question.terms if t not in name})
+        rest = self.asked([t for t in self.question.terms if t not in name])
         if not rest:
             return subject
         own = max((s for n, s in rest.items() if self.documents[n].subject == subject), default=0.0)
@@ -268,19 +308,37 @@ class _Turn:
         """Return the scores with what hits that stand side by side in a source lend each other.
 
         What holds none of the asked words is no hit, wherever it stands: a hit explains itself.
+        The reply to a question that is a hit is one, since its words are those of the question.
         Chunks of one memory lend each other nothing.
         """
         lent = dict(scores)
         hits = self.best(scores, self.reach.neighbours)
         around = self.corpus.around(self.documents[n] for n in hits)
+        for reply in self.replies(hits[: self.reach.replies], around):
+            lent.setdefault(reply, 0.0)
         shares = {1: self.weights.neighbour, 2: self.weights.second_neighbour}
         for number in hits:
             row = around.get(number, (number,))
             at = row.index(number)
             for i, other in enumerate(row):
                 if other in lent and self.documents[other].path != self.documents[number].path:
-                    lent[other] += shares[abs(i - at)] * scores[number]
+                    replies = i - at == 1 and self.is_reply(number, other)
+                    share = self.weights.answers.reply if replies else shares[abs(i - at)]
+                    lent[other] += share * scores[number]
         return lent
+
+    def replies(self, hits: Sequence[int], around: Mapping[int, Sequence[int]]) -> set[int]:
+        """Return what answers a hit that asks."""
+        asking = [n for n in hits if ASKS in self.documents[n].cues]
+        after = {n: row[row.index(n) + 1 :][:1] for n in asking if (row := around.get(n))}
+        new = {m for next_ in after.values() for m in next_} - self.documents.keys()
+        self.documents |= {d.number: d for d in self.corpus.numbered(new)}
+        return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}
+
+    def is_reply(self, number: int, after: int) -> bool:
+        """Tell whether what stands after a document answers it: it asks, and another speaks."""
+        one, other = self.documents[number], self.documents[after]
+        return ASKS in one.cues and one.subject != other.subject
 
     def by_thread(self, level: Mapping[int, float]) -> Mapping[str, float]:
         """Return the mean of each thread's best, so that a source that fits lifts all it holds."""
@@ -313,31 +371,3 @@ class _Turn:
         self.documents |= {d.number: d for d in self.corpus.numbered(new)}
         top = max(cosines.values(), default=1.0)
         return {n: self.weights.meaning * cosine / top for n, cosine in cosines.items()}
-
-    def by_date(self, day: str) -> float:
-        """Return what a document of the days or the month asked for gains, more the nearer."""
-        if not day or not (self.question.spans or self.question.months):
-            return 0.0
-        at = date.fromisoformat(day)
-        return max(self.by_span(day, at), self.by_month(at))
-
-    def by_span(self, day: str, at: date) -> float:
-        if any(first <= day <= last for first, last in self.question.spans):
-            return self.weights.date + self.weights.day
-        edges = (date.fromisoformat(edge) for span in self.question.spans for edge in span)
-        away = min((abs((at - edge).days) for edge in edges), default=_AWAY)
-        return self.weights.day * max(0.0, 1 - away / _AWAY)
-
-    def by_month(self, at: date) -> float:
-        question = self.question
-        if at.month not in question.months:
-            return 0.0
-        if question.years and str(at.year) not in question.years:
-            return 0.0
-        gained = self.weights.date
-        if question.days:
-            away = min(abs(at.day - asked) for asked in question.days)
-            gained += self.weights.day * max(0.0, 1 - away / _AWAY)
-        elif question.latest == f"{at.year:04}":
-            gained += self.weights.day
-        return gained

@@ -114,6 +114,20 @@ class Merits:
     access: float = 0.1
     """What retrievals add at most."""
     importance: float = 0.25
+    note: float = 0.1
+    """Share of its score that a note loses to what was distilled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """How much it weighs that a text answers, or asks."""
+
+    reply: float = 0.6
+    """What a text that asks lends to what another says next."""
+    fits: float = 0.3
+    """Share that a text gains which holds a kind of answer that the question asks for."""
+    asks: float = 0.2
+    """Share that a text loses which asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,13 +136,18 @@ class Weights:
 
     k1: float = 1.0
     b: float = 0.2
+    coverage: float = 0.3
+    """Share that a text gains which holds all the words, each counted by how rare it is."""
+    kinds: float = 0.4
+    """What a word of a kind that was asked for counts beside the word for the kind."""
     feedback: float = 0.15
-    neighbour: float = 0.3
+    neighbour: float = 0.25
     second_neighbour: float = 0.2
     thread: float = 0.3
     subject: float = 0.3
+    answers: Answers = field(default_factory=Answers)
     date: float = 0.2
-    day: float = 0.2
+    """Of the month that is named, and as much again of the very day."""
     other_subject: float = 0.95
     """The subject's own best must reach this share of the best, or the question misnames it."""
     meaning: float = 0.6

@@ -17,7 +17,7 @@ _WHOLE = 400
 _SPAN = 2
 _COLUMNS = (
     "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
-    " m.importance, m.successors"
+    " m.importance, m.successors, m.cues, m.type = 'note'"
 )
 
 
@@ -158,11 +158,12 @@ class IndexCorpus:
 
 
 def _document(row: tuple[Any, ...]) -> Document:
-    number, path, part, found, thread, place, subject, day, id_, seen, importance, after = row
+    number, path, part, found, thread, place, subject, day, id_, seen, *others = row
+    importance, after, cues, is_note = others
     return Document(
         number=number, path=path, part=part, terms=tuple(found.split()), thread=thread, place=place,
         subject=subject, day=day, id=id_, seen=seen, importance=importance,
-        successors=tuple(after.split()),
+        successors=tuple(after.split()), cues=cues, is_note=bool(is_note),
     )  # fmt: skip
 
 

@@ -17,13 +17,14 @@ from pathlib import Path
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.policies.chunking import ChunkRules, chunks
+from memrepo.policies.cues import cues_of
 from memrepo.policies.merits import seen
 from memrepo.policies.terms import date_words, index_terms, words
 from memrepo.store import aside
 from memrepo.store.aside import Row
 from memrepo.store.tree import Snapshot
 
-VERSION = "7"
+VERSION = "8"
 WAIT_S = 10.0
 _PART = 1
 """Where a row, without its number, says which chunk it is."""
@@ -36,7 +37,7 @@ CREATE TABLE memory (
   type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL, scope TEXT NOT NULL,
   tags TEXT NOT NULL, successors TEXT NOT NULL, seen INTEGER NOT NULL, importance REAL,
   thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL,
-  length INTEGER NOT NULL, terms TEXT NOT NULL, UNIQUE (path, part)
+  length INTEGER NOT NULL, cues TEXT NOT NULL, terms TEXT NOT NULL, UNIQUE (path, part)
 );
 CREATE INDEX memory_place ON memory (thread, place, path, part, status, type);
 CREATE INDEX memory_day ON memory (day);
@@ -236,7 +237,8 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
             memory.path, part, blob, memory.id, memory.type, memory.status, memory.standing,
             memory.text("scope"), "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
             " ".join(memory.texts("superseded_by")), seen(memory), importance, thread, place,
-            _folded(memory.text("subject")), day, len(terms), " ".join(terms),
+            _folded(memory.text("subject")), day, len(terms), cues_of(text),
+            " ".join(terms),
         )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -146,9 +147,89 @@ def test_terms_of_the_best_hits_bring_up_what_goes_with_them(tmp_path: Path) -> 
 def test_each_hit_says_what_made_its_score(tmp_path: Path) -> None:
     files = dict([said(1, "the pump", line=1), said(2, "the pump", line=2)])
     for match in search(tmp_path, tree_of(files), ["pump"], index.Filter()):
-        assert set(match.parts) == {"words", "neighbours", "thread", "subject", "date"}
+        assert set(match.parts) == {"words", "neighbours", "thread", "subject", "answer", "date"}
         assert match.score == pytest.approx(sum(match.parts.values()), abs=1e-3)
         assert match.parts["neighbours"] > 0
+
+
+def talk(*turns: str, source: str = "sources/talk.md") -> dict[str, bytes]:
+    """Return the files of a talk between two, who speak by turns; a turn is known by its line."""
+    return dict(
+        said(n, text, source=source, line=n, subject=("Ana", "Ben")[n % 2])
+        for n, text in enumerate(turns, start=1)
+    )
+
+
+def test_the_reply_to_a_question_that_matches_is_a_hit_though_it_holds_no_word(
+    tmp_path: Path,
+) -> None:
+    files = talk("Where is the pump?", "In the shed.", "Good to know.")
+    assert asked(tmp_path, files, "where is the pump") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "turns", [("The pump.", "In the shed."), ("Where? I forget.", "In the shed.")]
+)
+def test_what_follows_no_matching_question_is_no_reply(
+    tmp_path: Path, turns: tuple[str, str]
+) -> None:
+    assert 2 not in asked(tmp_path, talk(*turns), "where is the pump")
+
+
+def test_what_one_adds_to_a_question_of_theirs_is_no_reply(tmp_path: Path) -> None:
+    files = dict([
+        said(1, "Where is the pump?", line=1, subject="Ana"),
+        said(2, "I wonder.", line=2, subject="Ana"),
+    ])  # fmt: skip
+    assert asked(tmp_path, files, "where is the pump") == [1]
+
+
+def test_a_reply_that_a_filter_leaves_out_is_no_hit(tmp_path: Path) -> None:
+    files = talk("Where is the pump?", "In the shed.")
+    path = next(iter(files))
+    only = index.Filter(paths=frozenset([path]))
+    found = search(tmp_path, tree_of(files), ["where is the pump"], only)
+    assert [match.path for match in found] == [path]
+
+
+def test_what_answers_comes_before_what_asks_the_same(tmp_path: Path) -> None:
+    files = dict([
+        said(1, "Is the pump in the shed?", source="sources/1.md"),
+        said(2, "The pump is in the shed.", source="sources/2.md"),
+    ])  # fmt: skip
+    assert asked(tmp_path, files, "pump shed") == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("when was the pump mended", "the pump was mended last week"),
+        ("how many pumps were mended", "the pump: three of them mended"),
+        ("who mended the pump", "the pump was mended by Ana"),
+        ("which book is about the pump, mended", 'the pump of "Water" mended'),
+    ],
+)
+def test_a_text_with_the_kind_of_answer_that_is_asked_for_comes_first(
+    tmp_path: Path, question: str, first: str
+) -> None:
+    bodies = ["the pump was mended here or so", first]
+    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
+    assert asked(tmp_path, files, question, replace(NOTHING_AROUND, b=0)) == [1, 0]
+
+
+def test_a_word_of_the_kind_that_is_asked_for_brings_a_hit_up(tmp_path: Path) -> None:
+    bodies = ["Ana has a car", "Ana has a dog", "Ana has a house"]
+    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
+    assert asked(tmp_path, files, "which pet has Ana") == [1, 0, 2]
+    assert asked(tmp_path, files, "which pet") == []
+
+
+def test_of_texts_as_good_by_their_words_the_one_with_more_of_them_comes_first(
+    tmp_path: Path,
+) -> None:
+    bodies = ["pump pump pump pump", "pump gate", *(["gate"] * 2), *(["pump"] * 2)]
+    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
+    assert asked(tmp_path, files, "pump gate", NOTHING_AROUND)[0] == 1
 
 
 # -- what speaks for a memory whatever is asked --------------------------------------------------

@@ -1,0 +1,51 @@
+"""What kinds of answer a text may give, and what kind a question asks for; one letter a kind.
+
+A text with a day, a number, a name or a title in it may answer when, how many, who or which book; a
+text that asks answers seldom, and what is said after it does so instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memrepo.core.patterns import regex
+
+ASKS = "?"
+_IN_TEXTS = {
+    ASKS: regex("[?\uff1f\u061f]"),
+    "t": regex(
+        r"\b(?:yesterday|today|tomorrow|tonight|recently|last|next|ago|days?|weeks?|weekend|months?"
+        r"|years?|morning|afternoon|evening|night|noon|midnight|\d\d?:\d\d"
+        r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july"
+        r"|august|september|october|november|december)\b",
+        re.IGNORECASE,
+    ),
+    "n": regex(
+        r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen|couple|once|twice|several"
+        r"|first|second|third)\b"
+    ),
+    "p": regex(r"(?<=[^\W\d_A-Z] |[,;:\"] )[\"(]?[A-Z\u00c0-\u00de][^\W\d_]{2}"),
+    "q": regex('"[^"]|[\u201c\u00ab]'),
+}
+"""Words that name a time, numbers, capitals within a sentence, titles in quotation marks."""
+_IN_QUESTIONS = {
+    "t": regex(r"^when\b|\bwhat (?:day|date|month|year|time)\b|^how long ago\b"),
+    "n": regex(r"^how (?:many|much|long|often|old)\b|\bwhat (?:number|age)\b|\bhow many\b"),
+    "p": regex(
+        r"^(?:who|where|which)\b|\bwhat (?:country|city|state|town|place|company|brand|name|college"
+        r"|restaurant)\b"
+    ),
+    "q": regex(r"\b(?:book|movie|film|song|series|show|game|title|band|author|called|named?)s?\b"),
+}
+
+
+def cues_of(text: str) -> str:
+    """Return the kinds of answer that a text may give, and `?` where it asks."""
+    return "".join(kind for kind, sign in _IN_TEXTS.items() if sign.search(text))
+
+
+def wanted(words: Sequence[str]) -> str:
+    """Return the kinds of answer that a question asks for, from its folded words."""
+    text = " ".join(words)
+    return "".join(kind for kind, sign in _IN_QUESTIONS.items() if sign.search(text))

@@ -240,7 +240,7 @@ def _mismatch(
     dotted = ".".join([entry.key, *(str(step) for step in steps)])
     return refusal(
         "frontmatter-value", path, str(bad), line=line, column=column, key=dotted,
-        fix=f"write {bad.expected}",
+        fix=bad.fix,
     )  # fmt: skip
 
 

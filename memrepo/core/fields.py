@@ -27,13 +27,29 @@ class Raw(str):
 
 
 class ValueMismatch(Exception):
-    """A node that is not of its field's kind; the codec turns it into a located Problem."""
+    """A node that is not of its field's kind; the codec turns it into a located Problem.
 
-    def __init__(self, found: object, expected: str, key: str = "") -> None:
+    `words` are those that it may be, where these are all.
+    """
+
+    def __init__(
+        self, found: object, expected: str, key: str = "", words: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(f"found {shown(found)}, expected {expected}")
         self.found = found
         self.expected = expected
         self.key = key
+        self.words = words
+
+    @property
+    def fix(self) -> str:
+        """Say what to write instead: of a closed list the word that was probably meant."""
+        if not self.words:
+            return f"write {self.expected}"
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(self.found).lower(), self.words, n=1)
+        return f"did you mean {near[0]}?" if near else "write one of these words"
 
 
 def shown(node: object) -> str:
@@ -103,7 +119,7 @@ class Choice:
     def read(self, node: Node) -> str:
         """Read one of the words."""
         if not isinstance(node, str) or node not in self.words:
-            raise ValueMismatch(node, self.describe())
+            raise ValueMismatch(node, self.describe(), words=self.words)
         return str(node)
 
     def write(self, value: Any) -> Node:
@@ -321,7 +337,8 @@ class Record:
             try:
                 values[self.names.get(key, key)] = self.members[key].read(part)
             except ValueMismatch as bad:
-                raise ValueMismatch(bad.found, bad.expected, f"{key}.{bad.key}".strip(".")) from bad
+                place = f"{key}.{bad.key}".strip(".")
+                raise ValueMismatch(bad.found, bad.expected, place, bad.words) from bad
         for key in self.required:
             if self.names.get(key, key) not in values:
                 raise ValueMismatch(node, f"a mapping with the key {key}", key)

@@ -277,7 +277,8 @@ def _settled(first: Desk, session: Session, outcome: Outcome) -> Outcome:
     return replace(
         outcome, head=head, branch=branch, why=waits.wait if waits else "",
         status=_status(proposed, branch=branch, landed=outcome.landed, news=bool(news)),
-        commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}")),
+        commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}"))
+        if head != outcome.base else (),
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memrepo.core.fields import Node
@@ -22,8 +21,7 @@ class Entry(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """The entries of a header in file order, how far they are indented, and what is wrong."""
 
     entries: tuple[Entry, ...] = ()

@@ -130,9 +130,9 @@ class OpenRepository:
 
         A hit bears all of the `tags`, and is of one of the `scopes` or of the whole repository.
         `at` is a commit, a run or a date: what was known then. `max_tokens` bounds the texts
-        together, four characters a token. The first three hits count as retrieved, but not with
-        `touch=False` nor in the past. Raises NoBound, NotOneOf, NoSuchMoment, BeforeHistory or
-        NotYetSetUp.
+        together, four characters a token, or one where no blanks stand between words. The first
+        three hits count as retrieved, but not with `touch=False` nor in the past. Raises NoBound,
+        NotOneOf, NoSuchMoment, BeforeHistory or NotYetSetUp.
         """
         _require(k, "k")
         if max_tokens is not None:

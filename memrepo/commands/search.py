@@ -21,13 +21,13 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
+from memrepo.policies.chunking import token_count
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
 from memrepo.store.index import Filter, Index
 
-CHARS_PER_TOKEN = 4
 EXCERPT = 600
 """Characters of a long text that are handed over where the whole is too much."""
 _LINE = 200
@@ -246,7 +246,7 @@ def shortened(hit: dict[str, Any], asked: Collection[str]) -> dict[str, Any]:
 def bounded(
     hits: list[dict[str, Any]], limit: int | None, asked: Collection[str]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Keep the hits whose texts together stay within `limit` tokens (a token is four characters).
+    """Keep the hits whose texts together stay within `limit` tokens.
 
     Where the whole of a long text does not fit, the part that holds most of the terms `asked` is
     kept; a hit that does not fit so either gives way to shorter ones behind it.
@@ -265,7 +265,7 @@ def bounded(
 
 
 def _cost(hit: dict[str, Any]) -> int:
-    return -(-len(hit["text"]) // CHARS_PER_TOKEN)
+    return token_count(hit["text"])
 
 
 def _text(hit: dict[str, Any], asked: Collection[str], *, explain: bool = False) -> str:

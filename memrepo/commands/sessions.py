@@ -19,6 +19,7 @@ from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.times import EARLIEST
+from memrepo.policies.chunking import token_count
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.nomination import Candidate, nominated
@@ -84,14 +85,14 @@ def _start(first: Desk, session: Session, options: argparse.Namespace) -> Answer
         "tokens": packed.tokens, "left_out": packed.left_out, "hot": [m.id for m in hot],
         "notes": [m.id for m in notes], "warnings": warnings,
     }  # fmt: skip
-    return Answer(data=data, text=_told(packed))
+    return Answer(data=data, text=_told(packed, options.max_tokens))
 
 
-def _told(packed: Packed) -> str:
-    if not packed.text:
+def _told(packed: Packed, max_tokens: int) -> str:
+    if not packed.text and not packed.left_out:
         return "no memory is hot"
-    more = f"\n{packed.left_out} more did not fit" if packed.left_out else ""
-    return packed.text + more
+    said = f"{packed.text}\n{packed.left_out} more did not fit".lstrip()
+    return said if packed.left_out and token_count(said) <= max_tokens else packed.text
 
 
 def _id(session: Session, options: argparse.Namespace) -> str:

@@ -16,8 +16,9 @@ from memrepo.commands.quoting import span
 from memrepo.commands.search import shortened
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import counted, fold
+from memrepo.policies.chunking import token_count
 from memrepo.policies.excerpts import excerpt
-from memrepo.views.context import CHARS_PER_TOKEN, HEAD, fenced
+from memrepo.views.context import HEAD, fenced
 
 LINE = 200
 """Characters that the short text shows of one memory."""
@@ -33,9 +34,8 @@ class Reply:
 
     @property
     def tokens(self) -> int:
-        """Return the size of text and data together, four characters a token."""
-        size = len(self.text) + len(json.dumps(self.data, ensure_ascii=False))
-        return -(-size // CHARS_PER_TOKEN)
+        """Return the size of text and data together."""
+        return token_count(self.text + json.dumps(self.data, ensure_ascii=False))
 
 
 def refusal(error: MemrepoError) -> Reply:

@@ -20,6 +20,7 @@ from driving import (
 
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
+from memrepo.policies.chunking import token_count
 from memrepo.store.ledger import REF
 
 
@@ -252,6 +253,21 @@ def test_a_context_keeps_to_its_budget(small_repo: Path) -> None:
     assert found["tokens"] <= 100
     assert found["left_out"] > 0
     assert done(small_repo, "session", "start", "--max-tokens", "5")["context"] == ""
+
+
+@pytest.mark.parametrize("limit", [5, 30, 41, 60, 97, 200])
+def test_all_that_a_session_s_start_prints_is_within_its_budget(
+    small_repo: Path, limit: int
+) -> None:
+    # A sign of a script without blanks is a token, not a quarter of one.
+    said = "備份在凌晨三點四十分運行。", "プリンターは三階にあります。", "The ``` gate ```` opens."
+    for text in said:
+        done(small_repo, "promote", added(small_repo, text))
+    argv = ("session", "start", "--max-tokens", str(limit))
+    printed = memrepo(small_repo, *argv, as_json=False).out.rstrip("\n")
+    found = done(small_repo, *argv)
+    assert max(token_count(printed), found["tokens"]) <= limit
+    assert ("did not fit" in printed) == bool(found["left_out"])
 
 
 def test_a_note_that_does_not_fit_is_there_with_its_gist(small_repo: Path) -> None:

@@ -9,6 +9,7 @@ from memrepo.commands.session import Answer, Session, opened
 from memrepo.commands.settling import announced, unsettled
 from memrepo.core.errors import MemrepoError
 from memrepo.store.index import Filter
+from memrepo.store.indexing import is_built
 from memrepo.store.records import NAME
 
 
@@ -21,7 +22,7 @@ def catch_up(session: Session, name: str, given: Sequence[str]) -> Answer:
         return Answer()  # files, or the same commit
     try:
         with opened(session) as desk:
-            if (desk.store.folder / NAME).exists():
+            if is_built(desk.store.folder / NAME):
                 index_of(desk).count(["memory"], Filter())
             problems = announced(unsettled(desk)) if name == "post-merge" else ()
     except MemrepoError as error:

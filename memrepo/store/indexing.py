@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
@@ -104,6 +105,16 @@ def opened(where: Path | str) -> sqlite3.Connection:
         base.close()
         raise
     return base
+
+
+def is_built(path: Path) -> bool:
+    """Tell whether a file holds an index: runs keep rows of theirs in it that are none."""
+    try:
+        place = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
+            return _is_ours(base)
+    except sqlite3.Error:
+        return False
 
 
 def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:

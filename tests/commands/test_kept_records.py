@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from memrepo.core import codec
 from memrepo.store import tree
+from memrepo.store.indexing import is_built
+from memrepo.store.records import records_at
 
 COUNT = 64
 DO = st.sampled_from(["edit", "archive", "hand", "page", "lost page", "move", "nothing", "words"])
@@ -114,6 +116,26 @@ def test_a_run_reads_the_files_that_changed_and_no_others(
     monkeypatch.setattr(tree, "codec", SimpleNamespace(decode=decode))
     done(repo, "run", now="2026-03-01T14:00:00Z")
     assert 0 < len(set(read)) <= 2
+
+
+def test_what_runs_keep_is_no_index_that_a_hook_brings_up_to_date(
+    full: Path, tmp_path: Path
+) -> None:
+    repo = tmp_path / "repo"
+    shutil.copytree(full, repo)
+    place = repo / ".git" / "memrepo" / "index.sqlite3"
+    assert place.exists()
+    assert memrepo(repo, "hooks", "run", "post-checkout", "a", "b", "1").exit == 0
+    assert not is_built(place)
+    assert not is_built(tmp_path / "none")
+    done(repo, "search", "depot")
+    assert is_built(place)
+    wanted = dict.fromkeys(blobs(repo), "a.md")
+    assert records_at(place).read(wanted).keys() == wanted.keys()
+
+
+def blobs(repo: Path) -> list[str]:
+    return [row.split()[2] for row in git(repo, "ls-tree", "-r", "HEAD", "memories").splitlines()]
 
 
 def test_a_page_that_a_hand_changed_is_rendered_though_it_is_known(

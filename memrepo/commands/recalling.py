@@ -15,7 +15,7 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory
 from memrepo.core.times import format_time
 from memrepo.policies.decay import is_over, keeping
-from memrepo.policies.merits import Moment
+from memrepo.policies.merits import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedding
@@ -188,7 +188,14 @@ def recall(
         if len(kept) >= only.limit or len(matches) < limit:
             break
         limit *= 2  # some were over: others may have stood behind them
-    return sorted(kept[: only.limit], key=lambda one: one.tier == "forgotten")
+    return _forgotten_last(kept[: only.limit])
+
+
+def _forgotten_last(hits: Sequence[Recalled]) -> list[Recalled]:
+    successors = {one.memory.id: one.memory.texts("superseded_by") for one in hits}
+    forgotten = [one.memory.id for one in hits if one.tier == "forgotten"]
+    last = with_replaced(forgotten, successors)
+    return sorted(hits, key=lambda one: one.memory.id in last)
 
 
 def holding(

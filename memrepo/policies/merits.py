@@ -7,7 +7,7 @@ first one; ours grows until the thirty-first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -76,4 +76,15 @@ def behind(
                 found[id_] = min(found[id_][0], score), max(found[id_][1], number + 1)
         if found == before:
             break
+    return found
+
+
+def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """Return ids with all that they replaced, directly or not, as far as it is among `successors`.
+
+    What comes last takes along what it superseded: that may not stand above it.
+    """
+    found = frozenset(ids)
+    while more := {i for i, after in successors.items() if i not in found and found & set(after)}:
+        found |= more
     return found

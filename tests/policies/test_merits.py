@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memrepo.core.access import seconds
 from memrepo.core.memory import Memory, Source, Stamp
-from memrepo.policies.merits import access, behind, importance, recency, seen
+from memrepo.policies.merits import access, behind, importance, recency, seen, with_replaced
 
 NOW = datetime(2026, 3, 8, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -82,3 +82,22 @@ def test_along_a_chain_the_newest_comes_first() -> None:
     scores = {"old": 1.0, "newer": 0.5, "newest": 0.2}
     places = behind(scores, {"old": ["newer"], "newer": ["newest"]})
     assert places == {"newest": (0.2, 0), "newer": (0.2, 1), "old": (0.2, 2)}
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdef"), max_size=3)),
+    st.frozensets(st.sampled_from("abcdef")),
+    st.dictionaries(st.sampled_from("abcdef"), st.floats(-1, 1), min_size=2),
+)
+def test_no_order_with_some_last_puts_what_is_superseded_above_its_successor(
+    successors: dict[str, list[str]], forgotten: frozenset[str], scores: dict[str, float]
+) -> None:
+    successors = {old: [new for new in news if new > old] for old, news in successors.items()}
+    places = behind(scores, successors)
+    ranked = sorted(scores, key=lambda i: (-places[i][0], places[i][1], i))
+    last = with_replaced(forgotten, {old: successors.get(old, []) for old in scores})
+    order = sorted(ranked, key=lambda i: i in last)
+    assert forgotten <= last
+    for old in order:
+        for new in set(successors.get(old, ())) & scores.keys():
+            assert order.index(new) < order.index(old)

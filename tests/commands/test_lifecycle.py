@@ -509,6 +509,17 @@ def test_nothing_found_says_what_else_holds_the_words(small_repo: Path) -> None:
     )
 
 
+def test_what_a_forgotten_note_superseded_stays_behind_it(small_repo: Path) -> None:
+    old = noted(small_repo, "The zebra crossing is closed.")
+    new = done(small_repo, "supersede", old, "The zebra crossing is open.")["id"]
+    done(small_repo, "show", old, now=after(days=14))
+    both = ("--status", "active", "--status", "superseded", "--no-touch")
+    found = done(small_repo, "search", "zebra", "crossing", *both, now=after(days=15))["hits"]
+    tiers = {hit["id"]: hit["tier"] for hit in found}
+    assert (tiers[old], tiers[new]) == ("warm", "forgotten")
+    assert list(tiers) == [new, old]
+
+
 def test_a_forgotten_note_that_is_found_is_recovered(small_repo: Path) -> None:
     id_ = noted(small_repo, "The zebra crossing is closed.")
     found = done(small_repo, "search", "--layered", "zebra", "closed", now=after(days=15))

@@ -62,7 +62,7 @@ class Question:
 
 def question_of(text: str, today: date | None = None) -> Question:
     """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
-    found = words(text)
+    found, terms = words(text), query_terms(text)
     bare = _ISO.sub(" ", text)
     years = frozenset(_YEAR.findall(bare))
     days = frozenset(int(n) for n in _DAY.findall(bare) if 1 <= int(n) <= 31)
@@ -71,10 +71,10 @@ def question_of(text: str, today: date | None = None) -> Question:
     may = years or days or "in may" in " ".join(found)
     months = frozenset(names[w] for w in found if w in names and (w != "may" or may))
     return Question(
-        terms=query_terms(text), words=tuple(found), months=months, years=years,
+        terms=terms, words=tuple(found), months=months, years=years,
         days=days if months else frozenset(), spans=tuple(spans(text, today)),
         latest=_latest(months, today) if today and not years else "",
-        kinds={t: _kinds()[t] for t in query_terms(text) if t in _kinds()}, wanted=wanted(found),
+        kinds={t: _kinds()[t] for t in terms if t in _kinds()}, wanted=wanted(found),
     )  # fmt: skip
 
 

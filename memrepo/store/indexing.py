@@ -21,8 +21,8 @@ from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.cues import cues_of
 from memrepo.policies.merits import seen
 from memrepo.policies.terms import date_words, index_terms, words
-from memrepo.store import aside
-from memrepo.store.aside import Row
+from memrepo.store import child
+from memrepo.store.child import Row
 from memrepo.store.tree import Snapshot
 
 VERSION = "8"
@@ -206,8 +206,8 @@ def _put_in(
     sizes: dict[str, int],
 ) -> None:  # fmt: skip
     """Add the rows of some files, as many at once as are worth holding in memory."""
-    found = _told(aside.rows(partial(_rows_of, wanted), files), wanted.tick)
-    while rows := list(islice(found, aside.BATCH)):
+    found = _told(child.rows(partial(_rows_of, wanted), files), wanted.tick)
+    while rows := list(islice(found, child.BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
         marks = ", ?" * len(rows[0])
         base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", rows)  # noqa: S608

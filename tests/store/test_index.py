@@ -32,7 +32,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.merits import Moment
 from memrepo.policies.rules import Weights
-from memrepo.store import aside, index, indexing
+from memrepo.store import child, index, indexing
 from memrepo.store.indexing import begin_at, opened
 from memrepo.store.repo import open_repository
 from memrepo.store.tree import BlobFiles, Snapshot
@@ -275,6 +275,7 @@ def test_where_nothing_changed_no_memory_is_read_and_git_is_asked_once(
     assert sorted(e["name"] for e in asked if e["event"] == "cmd_name") == ["cat-file", "status"]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_an_index_that_a_child_helped_to_build_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,7 +283,8 @@ def test_an_index_that_a_child_helped_to_build_is_the_same(
              for n, path in ((n, file(n, "")[0]) for n in range(150))]  # fmt: skip
     filled(Machine(tmp_path), tmp_path / "repo", found)
     wanted = dump_after_search(tmp_path / "repo")
-    monkeypatch.setattr(aside, "WORTH_IT", 100)
+    monkeypatch.setattr(child, "WORTH_IT", 100)
+    monkeypatch.setattr(child, "_threads", lambda: 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     forks = []
     fork = os.fork

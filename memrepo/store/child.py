@@ -54,10 +54,14 @@ def rows(work: Work[T], items: Sequence[T]) -> Iterator[Row]:
 def _has_room() -> bool:
     """Tell whether a child can be had, and could run beside us."""
     try:
-        threads = list(Path("/proc/self/task").iterdir())  # those of other languages too
-        return len(threads) == 1 and len(os.sched_getaffinity(0)) > 1
+        return _threads() == 1 and len(os.sched_getaffinity(0)) > 1
     except (OSError, AttributeError):
         return False
+
+
+def _threads() -> int:
+    """Count the threads of this program, those of other languages too."""
+    return len(list(Path("/proc/self/task").iterdir()))
 
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -12,17 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from memrepo.store import aside
-from memrepo.store.aside import Row
+from memrepo.store import child
+from memrepo.store.child import Row
 
+# What the tests share with their runner has threads; a child of ours touches nothing of these.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 HERE = os.getpid
+THREADS = child._threads
+EARLIER: set[str] = set()
 ITEMS = list(range(200))
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "WORTH_IT", 100)
-    monkeypatch.setattr(aside, "BATCH", 30)
+    EARLIER.update(children())
+    monkeypatch.setattr(child, "WORTH_IT", 100)
+    monkeypatch.setattr(child, "BATCH", 30)
+    monkeypatch.setattr(child, "_threads", lambda: 1)  # whoever runs the tests may have more
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
 
 
@@ -42,8 +48,9 @@ def makers(rows: Iterator[Row]) -> int:
     return len({row[3] for row in rows})
 
 
-def children() -> str:
-    return Path(f"/proc/self/task/{HERE()}/children").read_text()
+def children() -> set[str]:
+    """Return the children that this program has, but for those of earlier tests."""
+    return set(Path(f"/proc/self/task/{HERE()}/children").read_text().split()) - EARLIER
 
 
 def until(come: Callable[[], bool]) -> bool:
@@ -53,28 +60,32 @@ def until(come: Callable[[], bool]) -> bool:
 
 @pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 200])
 def test_the_same_comes_in_the_same_order(count: int) -> None:
-    assert values(aside.rows(squares, ITEMS[:count])) == values(squares(ITEMS[:count]))
+    assert values(child.rows(squares, ITEMS[:count])) == values(squares(ITEMS[:count]))
     assert not children()
 
 
 def test_a_child_does_a_part_where_it_is_worth_it() -> None:
-    assert makers(aside.rows(squares, ITEMS)) == 2
-    assert makers(aside.rows(squares, ITEMS[:99])) == 1
+    assert makers(child.rows(squares, ITEMS)) == 2
+    assert makers(child.rows(squares, ITEMS[:99])) == 1
 
 
 def test_a_program_of_several_threads_and_one_processor_get_no_child(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    before = THREADS()
     end = threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()
     try:
-        assert makers(aside.rows(squares, ITEMS)) == 1
+        assert THREADS() == before + 1
     finally:
         end.set()
         thread.join()
+    monkeypatch.setattr(child, "_threads", lambda: 2)
+    assert makers(child.rows(squares, ITEMS)) == 1
+    monkeypatch.setattr(child, "_threads", lambda: 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    assert makers(aside.rows(squares, ITEMS)) == 1
+    assert makers(child.rows(squares, ITEMS)) == 1
 
 
 @pytest.mark.parametrize("at", [80, 135, 199])
@@ -87,7 +98,7 @@ def test_what_a_child_leaves_when_it_is_killed_is_done_here(at: int) -> None:
                 os.kill(HERE(), signal.SIGKILL)
             yield row
 
-    assert values(aside.rows(work, ITEMS)) == WANTED
+    assert values(child.rows(work, ITEMS)) == WANTED
     assert not children()
 
 
@@ -100,12 +111,12 @@ def test_what_goes_wrong_in_a_child_goes_wrong_here() -> None:
 
     found: list[Row] = []
     with pytest.raises(ValueError, match="a bad item"):
-        found.extend(row[:3] for row in aside.rows(work, ITEMS))
+        found.extend(row[:3] for row in child.rows(work, ITEMS))
     assert not children()
 
 
 def test_nobody_is_left_behind_where_the_rest_is_not_asked_for() -> None:
-    rows = aside.rows(squares, ITEMS)
+    rows = child.rows(squares, ITEMS)
     assert len(list(islice(rows, 3))) == 3
     assert children()
     rows.close()
@@ -127,8 +138,8 @@ def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
                 os.kill(me, signal.SIGKILL)
             return squares(items)
 
-        list(aside.rows(work, ITEMS))
+        list(child.rows(work, ITEMS))
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(parent, 0)[1]) == -signal.SIGKILL
-    child = Path("/proc") / told.read_text()
-    assert until(lambda: not child.exists() or " Z " in (child / "stat").read_text())
+    orphan = Path("/proc") / told.read_text()
+    assert until(lambda: not orphan.exists() or " Z " in (orphan / "stat").read_text())

@@ -10,6 +10,7 @@ import marshal
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -47,8 +48,9 @@ def rows(work: Work[T], items: Sequence[T]) -> Iterator[Row]:
             yield from _from_child(work, items[here:], made, told)
         finally:
             os.close(told)
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            with suppress(ProcessLookupError, ChildProcessError):  # where nobody waits for children
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
 
 
 def _has_room() -> bool:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -42,7 +43,10 @@ class Blobs:
         self.close = weakref.finalize(self, end, self._process)
 
     def read(self, blob: str) -> bytes:
-        """Return the bytes of a blob; raises GitSaid where the repository lacks it."""
+        """Return the bytes of a blob; raises GitSaid where the repository lacks it.
+
+        Git ends where a remote has it and is out of reach: BrokenPipeError from then on.
+        """
         into, out = self._pipes()
         into.write(f"{blob}\n".encode())
         into.flush()
@@ -65,7 +69,8 @@ def _next(out: IO[bytes] | None, blob: str) -> bytes:
 def end(process: subprocess.Popen[bytes]) -> None:
     """End a standing process."""
     for pipe in filter(None, (process.stdin, process.stdout)):
-        pipe.close()
+        with suppress(BrokenPipeError):
+            pipe.close()
     process.wait()
 
 
@@ -122,7 +127,12 @@ class Git:
             self._blobs.close.detach()
             self._blobs = None
         self._blobs = self._blobs or Blobs(self)
-        return self._blobs.read(blob)
+        try:
+            return self._blobs.read(blob)
+        except BrokenPipeError:
+            self.close()
+            self._blobs = Blobs(self)
+            return self._blobs.read(blob)
 
     def each(self, blobs: Sequence[str]) -> Iterator[bytes]:
         """Yield the bytes of blobs, in order; git reads ahead. Raises GitSaid where one is missing.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,8 @@ class Look:
         self._close.detach()
         if self._process.returncode:
             if self._copy:
-                self._copy.unlink(missing_ok=True)
+                with suppress(OSError):  # of another person, whose folder it is
+                    self._copy.unlink()
             said = self._git.ask(*_STATUS, "--", self._folder)
         for entry in said.split("\0"):
             if entry[3:].startswith(self._folder):

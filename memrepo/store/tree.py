@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core import codec
+from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store.light import GitSaid, ask
@@ -29,12 +30,22 @@ _AT_ONCE = 1000
 _KEPT = 4
 
 
+class NoContent(MemrepoError, ValueError):
+    """The repository lacks an object that a commit of it names."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(
+            f"a file's content is not in this repository: {said}",
+            fix="a partial clone needs the remote it came from; `git fsck` tells what else is lost",
+        )
+
+
 def read_blob(repo: Repo, blob: str) -> bytes:
-    """Return the bytes of a blob by its id; raises ValueError when the repository lacks it."""
+    """Return the bytes of a blob by its id; raises NoContent when the repository lacks it."""
     try:
         return repo.light.read(blob)
     except GitSaid as error:
-        raise ValueError(f"{blob} could not be read") from error
+        raise NoContent(error.message) from error
 
 
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
@@ -100,7 +111,7 @@ class BlobFiles(Mapping[str, bytes]):
         try:
             yield from self._repo.light.each([blob for _, blob in wanted])
         except GitSaid as error:
-            raise ValueError(str(error)) from error
+            raise NoContent(error.message) from error
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
         """Return the bytes of many blobs; None where the repository lacks one."""

@@ -123,6 +123,14 @@ def test_nobody_is_left_behind_where_the_rest_is_not_asked_for() -> None:
     assert not children()
 
 
+def test_where_nobody_waits_for_children_the_same_comes() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # as some start their programs
+    try:
+        assert values(aside.rows(squares, ITEMS)) == WANTED
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
 def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     told = tmp_path / "child"
     parent = os.fork()

@@ -151,6 +151,15 @@ def test_a_damaged_copy_is_thrown_away(repo: Path, data: bytes) -> None:
     assert seen(repo) == {path}
 
 
+def test_a_copy_that_can_be_neither_read_nor_deleted_is_passed_over(repo: Path) -> None:
+    path = name(repo, new(repo))
+    assert seen(repo) == {path}
+    (copy,) = copies(repo)
+    copy.unlink()
+    copy.mkdir()
+    assert seen(repo) == seen(repo) == {path}
+
+
 def test_there_is_one_copy_however_often_git_writes_its_index(repo: Path) -> None:
     for number in range(3):
         (repo / f"note-{number}.txt").touch()

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import done, git
+from driving import done, git, memrepo
 from hoards import hoard, stored
 
 from memrepo.core.layout import Layout
 from memrepo.core.state import State
 from memrepo.store import tree
 from memrepo.store.gitenv import opened
-from memrepo.store.tree import Snapshot, file_at, read_blob, snapshot
+from memrepo.store.tree import NoContent, Snapshot, file_at, read_blob, snapshot
 
 
 @pytest.fixture
@@ -250,3 +250,20 @@ def test_a_tree_like_another_is_listed_by_what_differs_and_says_the_same(
         assert trees.at(commits[1], Layout()).blobs
         monkeypatch.setattr(tree, "_listing", None)
         assert trees.at(commits[2], Layout()).blobs != trees.at(commits[1], Layout()).blobs
+
+
+def test_what_a_partial_clone_lacks_is_told_and_the_rest_still_read(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    git(root, "config", "uploadpack.allowFilter", "true")
+    where = tmp_path_factory.mktemp("clones") / "partial"
+    git(root, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{root}", str(where))
+    git(where, "show", "HEAD:own.txt")
+    git(where, "remote", "set-url", "origin", "file:///nowhere")
+    with opened(where) as repo:
+        for _ in range(2):
+            with pytest.raises(NoContent, match="is not in this repository"):
+                file_at(repo, "HEAD", "memrepo.toml")
+            assert file_at(repo, "HEAD", "own.txt") == b"own.txt"
+    answer = memrepo(where, "status")
+    assert (answer.exit, "a partial clone needs the remote" in answer.err) == (5, True)

@@ -21,6 +21,7 @@ from memrepo.policies.archive import archive_due
 from memrepo.policies.decay import Keeping, is_over, is_protected, keeping
 from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
 from memrepo.policies.rules import Rules
+from memrepo.policies.terms import telling_words
 from memrepo.policies.tiers import CONFIDENCE, ahead, effective
 from memrepo.store import history
 from memrepo.store.index import Filter, Index
@@ -191,9 +192,9 @@ def _left_out(case: Case) -> str:
 
 def found_by(case: Case, index: Index, words: Sequence[str]) -> dict[str, Any]:
     """Say whether a search for some words finds a memory, and at which place."""
-    memory = case.memory
+    memory, telling = case.memory, telling_words(" ".join(words))
     here = Filter(statuses=(memory.status,), paths=frozenset((memory.path,)))
-    held = [word for word in words if index.holding([word], here)]
+    held = [word for word in telling if index.holding([word], here)]
     seen = recalled(memory, case.accesses, case.now, case.rules)
     status = EXPIRED if seen.over else memory.status
     only = Filter(statuses=(status,), limit=_DEEP)
@@ -203,12 +204,12 @@ def found_by(case: Case, index: Index, words: Sequence[str]) -> dict[str, Any]:
         "words": list(words), "held": held, "status": status, "place": place, "hits": len(found),
         "score": found[place - 1].score if place else 0.0,
     }  # fmt: skip
-    return {**answer, "said": _placed(answer)}
+    missing = [word for word in telling if word not in held]
+    return {**answer, "said": _placed(answer, missing)}
 
 
-def _placed(answer: dict[str, Any]) -> str:
+def _placed(answer: dict[str, Any], missing: Sequence[str]) -> str:
     asked, place = visible(" ".join(answer["words"])), answer["place"]
-    missing = [word for word in answer["words"] if word not in answer["held"]]
     lacks = f"; it holds no {', '.join(map(visible, missing))}" if missing else ""
     if not place and not answer["held"]:
         return f"not found by {asked!r}: it holds none of these words"

@@ -17,7 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.policies.gists import gist_of
 from memrepo.policies.rules import Weights
-from memrepo.policies.terms import query_terms, terms
+from memrepo.policies.terms import query_terms, telling_words, terms
 from memrepo.policies.tiers import TIERS
 from memrepo.store.index import Filter, Index
 
@@ -32,7 +32,7 @@ class WordCount(MemrepoError):
 
     def __init__(self, count: int) -> None:
         super().__init__(
-            f"found {count} {'word' if count == 1 else 'words'} that say what is looked for,"
+            f"found {counted(count, 'word that tells', 'words that tell')} what is looked for,"
             f" expected {WORDS[0]} to {WORDS[1]}",
             fix="name the words that matter most, from the question and what was said before",
         )
@@ -99,9 +99,9 @@ def layered(
     A note matches that holds every word, but for those that only ask and join.
     """
     asked = [word for text in words for word in text.split()]
-    telling = [word for word in asked if set(terms(word)) & set(query_terms(" ".join(asked)))]
-    if not WORDS[0] <= len(telling) <= WORDS[1]:
-        raise WordCount(len(telling))
+    telling = len(telling_words(" ".join(asked)))
+    if not WORDS[0] <= telling <= WORDS[1]:
+        raise WordCount(telling)
     notes = replace(only, types=("note",))
     found = holding(desk, index, asked, notes, now)
     for tier in TIERS:

@@ -128,6 +128,12 @@ def query_terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stems(content)))
 
 
+def telling_words(text: str) -> list[str]:
+    """Return the words of a question that `query_terms` asks for, as they are written."""
+    asked = set(query_terms(text))
+    return [word for word in text.split() if not asked.isdisjoint(terms(word))]
+
+
 def date_words(captured: str) -> str:
     """Spell the day of an RFC 3339 date as people ask for it: `8 may 2023`; else nothing."""
     match = re.match(r"(\d{4})-(\d\d)-(\d\d)", captured)

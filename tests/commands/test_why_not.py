@@ -153,6 +153,10 @@ def test_words_that_find_it_and_words_that_do_not(repo: Path) -> None:
         f"found by 'zebra lion' as hit {found['place']} of 13; 10 are shown unless `-k` asks for"
         " more; it holds no lion"
     )
+    found = done(repo, "why-not", id_, "is the zebra", "a lion?")["search"]
+    assert found["held"] == ["zebra"]
+    assert found["said"].startswith("found by 'is the zebra a lion?' as hit ")
+    assert found["said"].endswith("; it holds no lion?")
     assert why(repo, id_, "lion")[-1] == "not found by 'lion': it holds none of these words"
     done(repo, "archive", id_)
     assert why(repo, id_, "river")[-1] == (

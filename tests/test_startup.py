@@ -170,6 +170,23 @@ def test_a_header_that_only_yaml_can_read_loads_yaml(memory: Path) -> None:
     assert "yaml" in modules
 
 
+def test_a_command_looks_for_rings_of_garbage_seldom_and_not_at_its_end(tmp_path: Path) -> None:
+    code = (
+        "import atexit, gc\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"  # what is first runs last
+        "from memrepo.cli import main\n"
+        "before = gc.get_threshold()[0]\n"
+        "main(['hooks', 'run', 'pre-commit', '-C', 'nowhere'])\n"
+        "print(gc.get_threshold()[0] > 100 * before, gc.get_freeze_count())"
+    )
+    where = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=where, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert ran.stdout.split() == ["True", "0", "True"]
+
+
 def test_the_python_api_is_loaded_when_it_is_asked_for(tmp_path: Path) -> None:
     code = (
         "import sys, memrepo; assert 'memrepo.api' not in sys.modules;"

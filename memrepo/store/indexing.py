@@ -26,6 +26,7 @@ from memrepo.store.child import Row
 from memrepo.store.tree import Snapshot
 
 VERSION = "8"
+"""Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1
 """Where a row, without its number, says which chunk it is."""

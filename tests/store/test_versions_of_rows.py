@@ -1,0 +1,68 @@
+"""Rows that are kept follow from rules: who changes what follows raises the version of the rows.
+
+Else whoever has rows of the day before keeps them, and commits other pages than everybody else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from hoards import hoard, memory
+
+from memrepo.core.memory import Importance, Source
+from memrepo.core.state import State
+from memrepo.policies.classes import class_of
+from memrepo.policies.entities import catalogue
+from memrepo.policies.importance import score_of
+from memrepo.policies.lexicon import lexicon
+from memrepo.policies.topics import topics_of
+from memrepo.store import indexing, records
+from memrepo.views.pages import render_views
+
+TEXTS = (
+    ("fact", 'Did Mara Lind see "The Long Way" (TLW) in Oslo on 3 May 2026? It was critical.'),
+    ("procedure", "To restart whisk: `ssh larder`, then `make up`. Never skip the backup!"),
+    ("preference", "Mara always prefers green tea; she went to Bergen twice, maybe for children."),
+    ("decision", "We decided on Helix, since vim's colours hurt. See https://example.com/helix."),
+    ("milestone", "Ada and Grace Hopper married in Café Noir. 京都で会いました。"),
+    ("aspiration", "Mara wants to learn the cello before she is forty."),
+    ("open_question", "Who keeps the key of the cellar?"),
+    ("episode", "The router was replaced yesterday at 20:31, after two days without a net."),
+)
+SEEN = Source(resource="sources/MEMORY.md", lines=(3, 4), captured="2026-02-01")
+KEPT = [
+    memory(100 + n, text, type=type_, subject="Mara", tags=("tea", "tools")[: n % 3],
+           sources=(SEEN,), updated=datetime(2026, 3, 1, tzinfo=UTC))
+    for n, (type_, text) in enumerate(TEXTS)
+]  # fmt: skip
+
+
+def digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def test_what_follows_from_memories_is_what_this_version_of_the_records_keeps() -> None:
+    memories = [*hoard(20), *KEPT]
+    words = lexicon()
+    for one in memories:
+        class_of(one)
+        score_of(one, words)
+    catalogue(memories)
+    topics_of(memories, words)
+    state = State(files={}, memories={one.id: one for one in memories})
+    pages = {change.path: getattr(change, "data", b"").decode()
+             for change in render_views(state, personal=True)}  # fmt: skip
+    found = digest([[one.id, one.derived] for one in memories]), digest(pages)
+    assert (records.VERSION.split()[0], *found) == ("1", "f90f090e23c660b8", "895ce77f0fb1308d"), (
+        "raise records.VERSION, and tell the new digests here"
+    )
+
+
+def test_what_is_searched_of_memories_is_what_this_version_of_the_index_keeps() -> None:
+    scored = memory(99, "Tea.", importance=Importance(score=0.5, level="high"))
+    wanted = indexing.Indexed(tree=None)  # type: ignore[arg-type]  # nothing is read
+    rows = [row for one in (*KEPT, scored) for row in indexing._rows(one, "0" * 40, wanted)]
+    assert (indexing.VERSION, digest(rows)) == ("8", "97281f6ccdd2cf9e"), "raise indexing.VERSION"

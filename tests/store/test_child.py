@@ -126,7 +126,7 @@ def test_nobody_is_left_behind_where_the_rest_is_not_asked_for() -> None:
 def test_where_nobody_waits_for_children_the_same_comes() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # as some start their programs
     try:
-        assert values(aside.rows(squares, ITEMS)) == WANTED
+        assert values(child.rows(squares, ITEMS)) == WANTED
     finally:
         signal.signal(signal.SIGCHLD, before)
 

@@ -20,7 +20,7 @@ from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.damaged import remove
-from memrepo.store.indexing import Indexed, begin_at, opened
+from memrepo.store.indexing import ARCHIVED, Indexed, begin_at, meta, opened
 from memrepo.store.records import NAME
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Index:
         found = query_terms(" ".join(asked))
         if not found:
             return [0] * len(filters)
-        return self._asked(lambda base: [IndexCorpus(base, f.limits).count(found) for f in filters])
+        return self._asked(lambda base: [_count(base, found, one) for one in filters])
 
     def _asked(self, ask: Callable[[sqlite3.Connection], T]) -> T:
         """Put a question; a damaged index is built again, one that cannot be written is not."""
@@ -189,6 +189,13 @@ class Index:
             found = ask(base)
             base.execute("COMMIT")
         return found
+
+
+def _count(base: sqlite3.Connection, found: Sequence[str], only: Filter) -> int:
+    """Count what holds any of the terms; every search asks it of the archive, mostly empty."""
+    if only.statuses == (ARCHIVED,) and not int(meta(base, ARCHIVED)):
+        return 0
+    return IndexCorpus(base, only.limits).count(found)
 
 
 def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:

@@ -25,11 +25,14 @@ from memrepo.store import child
 from memrepo.store.child import Row
 from memrepo.store.tree import Snapshot
 
-VERSION = "8"
+VERSION = "9"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1
 """Where a row, without its number, says which chunk it is."""
+ARCHIVED = "archived"
+"""A status, and the key under which an index remembers how many of its rows have it."""
+_RESTS = "status = 'archived'"
 _OURS = ("vocabulary", "words", "memory", "meta")
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -179,7 +182,7 @@ def _blob(base: sqlite3.Connection, path: str) -> str:
 
 
 def _apply(base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str]) -> None:
-    sizes = {name: int(meta(base, name) or 0) for name in ("size", "length")}
+    sizes = {name: int(meta(base, name) or 0) for name in ("size", "length", ARCHIVED)}
     if sizes["size"]:
         _take_out(base, changes, sizes)
     _put_in(base, wanted, [(path, blob) for path, blob in changes.items() if blob], sizes)
@@ -190,14 +193,16 @@ def _apply(base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str]
 def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, int]) -> None:
     """Delete the rows of some paths."""
     for path in paths:
-        rows = base.execute("SELECT number, length FROM memory WHERE path = ?", (path,)).fetchall()
-        for number, length in rows:
+        asked = f"SELECT number, length, {_RESTS} FROM memory WHERE path = ?"  # noqa: S608 - a constant
+        rows = base.execute(asked, (path,)).fetchall()
+        for number, length, rests in rows:
             base.execute(
                 "INSERT INTO words (words, rowid, terms)"
                 " SELECT 'delete', number, terms FROM memory WHERE number = ?", (number,),
             )  # fmt: skip
             sizes["size"] -= 1
             sizes["length"] -= length
+            sizes[ARCHIVED] -= rests
         if rows:
             base.execute("DELETE FROM memory WHERE path = ?", (path,))
 
@@ -216,9 +221,11 @@ def _put_in(
             "INSERT INTO words (rowid, terms) SELECT number, terms FROM memory WHERE number > ?",
             last,
         )
-        told = base.execute("SELECT sum(length) FROM memory WHERE number > ?", last).fetchone()
+        asked = f"SELECT sum(length), sum({_RESTS}) FROM memory WHERE number > ?"  # noqa: S608 - a constant
+        length, rests = base.execute(asked, last).fetchone()
         sizes["size"] += len(rows)
-        sizes["length"] += told[0]
+        sizes["length"] += length
+        sizes[ARCHIVED] += rests
 
 
 def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:

@@ -601,3 +601,14 @@ def test_two_programs_that_search_while_a_third_runs_all_end_well(place: Path) -
     caught_up = hits(repo, "greenhouse"), dump(repo)
     (repo / ".git" / "memrepo" / index.NAME).unlink()
     assert (hits(repo, "greenhouse"), dump(repo)) == caught_up
+
+
+def test_what_is_archived_is_counted_as_it_comes_and_goes(tmp_path: Path) -> None:
+    rests = texts("the pump of the depot", "another pump", status="archived")
+    path, awake = file(1, "another pump")
+    archive = index.Filter(statuses=("archived",))
+    for data, most in (({path: awake}, 0), (rests, 2), ({**rests, path: awake}, 1), ({}, 0)):
+        wanted = indexing.Indexed(tree=tree_of(data))
+        asked = index.Index(folder=tmp_path, wanted=wanted)
+        assert asked.count(["pump"], archive, ALL) == [most, len(data)]
+        assert asked.count(["well"], archive) == [0]

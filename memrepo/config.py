@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.keys import MORE, Key, chunks_of, rules_of, weights_of
-from memrepo.policies.rules import CADENCES, Cadence, Rules, Weights
+from memrepo.policies.rules import CRONS, Rules, Weights
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 from memrepo.values import read_value
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from memrepo.core.judging import Profile
+    from memrepo.policies.cadence import Cadence
     from memrepo.policies.chunking import ChunkRules
     from memrepo.policies.compression import CompressionRules
     from memrepo.policies.lexicon import Lexicon
@@ -81,10 +82,10 @@ KEYS: tuple[Key, ...] = (
     Key(name="judge.prices", kind="prices", default=PRICES,
         doc="US dollars a million tokens by model: input, output, cache write, cache read."),
     Key(name="schedule.incremental", kind="crons",
-        default={name: cadence.incremental for name, cadence in CADENCES.items()},
+        default=CRONS["incremental"],
         doc="When incremental runs are due: cron expressions in `timezone`."),
     Key(name="schedule.reconciliation", kind="crons",
-        default={name: cadence.reconciliation for name, cadence in CADENCES.items()},
+        default=CRONS["reconciliation"],
         doc="When reconciliations are due; within an hour of one, incremental runs are skipped."),
     Key(name="schedule.timeout_s", kind="whole", default=1200,
         doc="After how many seconds a scheduled run is ended."),
@@ -165,6 +166,8 @@ class Config:
     @property
     def cadence(self) -> Cadence:
         """Return when runs are due, in the zone of the configuration."""
+        from memrepo.policies.cadence import Cadence
+
         return Cadence(
             incremental=self.get("schedule.incremental"),
             reconciliation=self.get("schedule.reconciliation"),

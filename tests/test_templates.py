@@ -16,7 +16,7 @@ import yaml
 from memrepo.assets import asset
 from memrepo.config import BY_NAME, KEYS, PRICES, parse_config
 from memrepo.core.memory import HOMES
-from memrepo.policies.rules import CADENCES
+from memrepo.policies.rules import CRONS
 from memrepo.purify.sources import SourceRules
 
 VALUES = {
@@ -82,7 +82,7 @@ def test_the_shown_schedules_are_those_of_the_profiles() -> None:
     shown = re.findall(r"(?m)^#  +(?:\w+ +)?(\w+) = (\[.*\])$", text)
     told = [(mode, tuple(tomllib.loads(f"x = {crons}")["x"])) for mode, crons in shown]
     assert told == [
-        (mode, CADENCES[profile].of(mode))
+        (mode, CRONS[mode][profile])
         for profile in ("personal", "business")
         for mode in ("incremental", "reconciliation")
     ]

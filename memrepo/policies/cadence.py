@@ -16,7 +16,7 @@ from itertools import islice, takewhile
 
 from cronsim import CronSim, CronSimError
 
-from memrepo.policies.rules import Cadence, RunMode
+from memrepo.policies.rules import RunMode
 
 MODES: tuple[RunMode, ...] = ("reconciliation", "incremental")
 
@@ -25,6 +25,18 @@ WINDOW = timedelta(hours=1)
 SLACK = timedelta(minutes=5)
 """How late a scheduler may start a run that is still the one meant."""
 MOST_MISSED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cadence:
+    """The cron expressions of both modes (five fields); an empty tuple: never."""
+
+    incremental: tuple[str, ...] = ()
+    reconciliation: tuple[str, ...] = ()
+
+    def of(self, mode: RunMode) -> tuple[str, ...]:
+        """Return the expressions of one mode."""
+        return self.incremental if mode == "incremental" else self.reconciliation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

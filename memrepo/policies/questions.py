@@ -30,6 +30,8 @@ _AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
 _PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b")
 _UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
 _WEEKDAY = regex(rf"\b(this|last|on) ({'|'.join(_WEEKDAYS)})\b")
+_HINTS = ("ago", "day", "last", "night", "past", "previous", "this")
+"""Every phrase that counts from today holds one of these; else its patterns need no compiling."""
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 _AWAY = 15
@@ -128,6 +130,8 @@ def spans(text: str, today: date | None) -> list[Span]:
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[date, date]]:
+    if not any(hint in text for hint in _HINTS):
+        return
     try:
         for match in _NAMED.finditer(text):
             day = today - timedelta(days=_DAYS_AGO[match[1]])

@@ -28,25 +28,13 @@ REFRESHED = ("durable", "normal", "stable", "active")
 RunMode = Literal["incremental", "reconciliation"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cadence:
-    """The cron expressions of both modes (five fields); an empty tuple: never."""
-
-    incremental: tuple[str, ...] = ()
-    reconciliation: tuple[str, ...] = ()
-
-    def of(self, mode: RunMode) -> tuple[str, ...]:
-        """Return the expressions of one mode."""
-        return self.incremental if mode == "incremental" else self.reconciliation
-
-
-CADENCES: Mapping[str, Cadence] = MappingProxyType({
-    "personal": Cadence(
-        incremental=("15 5 * * 1,2,4,5,6", "15 17 * * *"), reconciliation=("15 5 * * 3,0",)
-    ),
-    "business": Cadence(incremental=("15 13 * * 1,2,4,5,6",), reconciliation=("15 13 * * 3,0",)),
+CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType({
+    "incremental": {
+        "personal": ("15 5 * * 1,2,4,5,6", "15 17 * * *"), "business": ("15 13 * * 1,2,4,5,6",),
+    },
+    "reconciliation": {"personal": ("15 5 * * 3,0",), "business": ("15 13 * * 3,0",)},
 })  # fmt: skip
-"""By profile (memory-purifier, cadence profiles)."""
+"""When runs are due, as cron expressions by mode and profile (memory-purifier's profiles)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

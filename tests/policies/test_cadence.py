@@ -14,6 +14,7 @@ from memrepo.core.judging import Profile
 from memrepo.policies.cadence import (
     SLACK,
     WINDOW,
+    Cadence,
     clock_times,
     cron_problem,
     due,
@@ -24,9 +25,15 @@ from memrepo.policies.cadence import (
     plain,
     upcoming,
 )
-from memrepo.policies.rules import CADENCES, Cadence
+from memrepo.policies.rules import CRONS
 
 MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
+CADENCES = {
+    profile: Cadence(
+        incremental=CRONS["incremental"][profile], reconciliation=CRONS["reconciliation"][profile]
+    )
+    for profile in ("personal", "business")
+}
 PERSONAL = CADENCES["personal"]
 moments = st.integers(0, 15 * 366 * 86400).map(
     lambda seconds: datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)

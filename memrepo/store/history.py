@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
-from memrepo.store.light import ask
+from memrepo.store.light import ask, seconds
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -96,7 +96,7 @@ def _entry(parts: Sequence[str]) -> Entry:
     return Entry(
         commit=commit,
         parents=tuple(parents.split()),
-        when=datetime.fromtimestamp(int(when), tz=UTC),
+        when=datetime.fromtimestamp(seconds(when), tz=UTC),
         author=author,
         subject=subject,
         trailers={key: value for key, value in values.items() if value},
@@ -178,7 +178,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
         when, _, names = record.partition("\0")
         for name in names.removeprefix("\n").split("\0"):
             if name in wanted and name not in found:
-                found[name] = datetime.fromtimestamp(int(when), tz=UTC)
+                found[name] = datetime.fromtimestamp(seconds(when), tz=UTC)
     return found
 
 
@@ -211,7 +211,7 @@ def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
     for commit, words in records(raw):
         when, email, op, actor, *paths = words
         yield Written(
-            commit=commit, when=datetime.fromtimestamp(int(when), tz=UTC), email=email,
+            commit=commit, when=datetime.fromtimestamp(seconds(when), tz=UTC), email=email,
             op=op, actor=actor.split(_VALUE)[0], paths=tuple(p for p in paths if p),
         )  # fmt: skip
 

@@ -24,6 +24,7 @@ _GIT = "git"
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "color.ui=false")
 _JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 FILES = ("100644", "100755")
+_YEAR_10000 = 253402300800
 
 
 class GitSaid(MemrepoError):
@@ -277,6 +278,12 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
     git.ask("update-index", "-z", "--index-info", fed="\0".join([*lines, ""]).encode())
 
 
+def seconds(said: str) -> int:
+    """Return a commit's time as seconds since the epoch: 0 where its date makes no sense."""
+    found = int(said.strip() or 0)
+    return found if found < _YEAR_10000 else 0
+
+
 class HandCommit(NamedTuple):
     """A commit that memrepo did not make: id, the author's e-mail, and seconds since the epoch."""
 
@@ -287,9 +294,8 @@ class HandCommit(NamedTuple):
 
 def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
     """Yield the commits of a range that memrepo did not make, oldest first; no merges."""
-    form = "%H%x1f%ae%x1f%at%x1f%(trailers:key=Memrepo-Op,valueonly)"
+    form = "%H%x00%ae%x00%at%x00%(trailers:key=Memrepo-Op,valueonly)"
     raw = git.ask("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
-    for entry in filter(None, raw.split("\0")):
-        commit, email, when, op = entry.split("\x1f")
+    for commit, email, when, op in zip(*[iter(raw.split("\0")[:-1])] * 4, strict=True):
         if not op.strip():
-            yield HandCommit(commit, email, int(when))
+            yield HandCommit(commit, email, seconds(when))

@@ -28,7 +28,7 @@ from memrepo.store.fitness import (
 )
 from memrepo.store.gitenv import NotARepository, call, find_layout, git_error, opened, said
 from memrepo.store.journal import Journal
-from memrepo.store.light import GitSaid, ask
+from memrepo.store.light import GitSaid, ask, seconds
 from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX
 from memrepo.store.tree import Snapshot, Snapshots
@@ -139,7 +139,7 @@ class Repository:
     def commit_time(self, commit: str) -> datetime:
         """Return a commit's committer date."""
         shown = ask(self.repo, "log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
-        return datetime.fromtimestamp(int(shown), tz=UTC)
+        return datetime.fromtimestamp(seconds(shown), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
         """Return the date a commit on `base` gets: never before its parent's (rulings, 5)."""

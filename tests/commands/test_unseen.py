@@ -96,3 +96,30 @@ def test_what_was_told_at_a_write_is_not_told_again(repo: Path) -> None:
     assert "secret-found" in {r for _, r in told(repo, "add", "A new one.")}
     assert told(repo, "add", "Another one.") == set()
     assert memrepo(repo, "check").exit == 1
+
+
+@pytest.mark.parametrize(
+    ("email", "when", "message"),
+    [
+        ("a@b", "no-time", "x"), ("a@b", "99999999999999999999 +0000", "x"), ("", "0 +0000", ""),
+        ("a\x1f@b", "0 +0000", "x"), ("a@b", "0 +0000", "x\n\nMemrepo-Op: a\x1fb\n"),
+    ],
+)  # fmt: skip
+def test_a_commit_whose_lines_make_no_sense_is_looked_at_like_another(
+    repo: Path, email: str, when: str, message: str
+) -> None:
+    path = the_file(repo)
+    reword("The shed is red.", "The shed is blue.")(path)
+    git(repo, "add", "-A")
+    tree, head = git(repo, "write-tree").strip(), git(repo, "rev-parse", "HEAD").strip()
+    said = repo / ".git" / "commit"
+    by = f"N <{email}> {when}"
+    said.write_text(f"tree {tree}\nparent {head}\nauthor {by}\ncommitter {by}\n\n{message}")
+    git(
+        repo,
+        "reset",
+        "-q",
+        git(repo, "hash-object", "-t", "commit", "-w", "--literally", str(said)).strip(),
+    )
+    for verb in ("status", "log", "run"):
+        done(repo, verb, now=LATER)

@@ -33,8 +33,8 @@ GRID: Mapping[str, Sequence[float]] = {
     "k1": (0.7, 1.5), "b": (0.0, 0.4), "coverage": (0.0, 0.6), "kinds": (0.0, 0.6),
     "feedback": (0.0, 0.1, 0.25), "neighbour": (0.15, 0.4), "second_neighbour": (0.1, 0.3),
     "thread": (0.15, 0.45), "subject": (0.15, 0.45), "answers.reply": (0.25, 0.8),
-    "answers.fits": (0.0, 0.15), "answers.asks": (0.0, 0.4), "date": (0.1, 0.3),
-    "other_subject": (0.9, 1.0),
+    "answers.fits": (0.0, 0.15), "answers.asks": (0.0, 0.4), "answers.spread": (0.0, 0.02),
+    "date": (0.1, 0.3), "other_subject": (0.9, 1.0),
 }  # fmt: skip
 """Values that are tried beside those in force."""
 MULTI_HOP = 1

@@ -127,6 +127,8 @@ RECALL: tuple[Key, ...] = (
         doc="What the subject that a question names adds."),
     Key(name="recall.answers", kind="weight", default=Answers().fits,
         doc="What a kind of answer that the question asks for adds; what asks itself loses by it."),
+    Key(name="recall.spread", kind="weight", default=Answers().spread,
+        doc="What each hit of a day takes from that day's next, where a list is asked for."),
     Key(name="recall.date", kind="weight", default=Weights().date,
         doc="What the days that a question names add, and as much again for the very day."),
     Key(name="recall.meaning", kind="weight", default=Weights().meaning,
@@ -177,7 +179,8 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
         neighbour=neighbour, meaning=float(get("recall.meaning")),
         second_neighbour=lent * usual.second_neighbour, date=float(get("recall.date")),
         answers=Answers(
-            reply=lent * answers.reply, fits=fits, asks=fits * answers.asks / answers.fits
+            reply=lent * answers.reply, fits=fits, asks=fits * answers.asks / answers.fits,
+            spread=float(get("recall.spread")),
         ),
         merits=Merits(
             recency=float(get("recall.recency")), access=float(get("recall.access")),

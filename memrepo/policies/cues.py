@@ -38,6 +38,14 @@ _IN_QUESTIONS = {
     ),
     "q": regex(r"\b(?:book|movie|film|song|series|show|game|title|band|author|called|named?)s?\b"),
 }
+_AUXILIARY = r"(?:ha[sd]|have|did|do|does|is|are|was|were|can|could|will|would)"
+_SEVERAL = regex(
+    rf"\b(?:what|which) (?:(?!{_AUXILIARY}\b)\w+ ){{0,3}}?"
+    rf"(?:(?!(?:does|this|his)\b)\w{{2,}}[^\Ws]s|people|children) (?:\w+ ){{0,3}}?{_AUXILIARY}\b"
+    r"|\b(?:what|who) are\b|\bhow many\b|\b(?:what|which) (?:kind|type|sort)s? of\b"
+    r"|\bin (?:what|which) ways\b|\bwhich of\b"
+)
+"""A plural after what or which and before its verb, and other ways to ask for a list."""
 
 
 def cues_of(text: str) -> str:
@@ -49,3 +57,8 @@ def wanted(words: Sequence[str]) -> str:
     """Return the kinds of answer that a question asks for, from its folded words."""
     text = " ".join(words)
     return "".join(kind for kind, sign in _IN_QUESTIONS.items() if sign.search(text))
+
+
+def asks_several(words: Sequence[str]) -> bool:
+    """Tell whether a question asks for several things, or counts them, from its folded words."""
+    return bool(_SEVERAL.search(" ".join(words)))

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 
 from memrepo.core.patterns import regex
-from memrepo.policies.cues import wanted
+from memrepo.policies.cues import asks_several, wanted
 from memrepo.policies.english import kinds
 from memrepo.policies.terms import MONTHS, query_terms, stems, words
 
@@ -60,6 +60,8 @@ class Question:
     """Terms that are of the kind which a term of the question names: dog, cat of pet."""
     wanted: str = ""
     """Which kinds of answer it asks for (`cues`)."""
+    several: bool = False
+    """Whether it asks for several things, which may be of several days."""
 
 
 def question_of(text: str, today: date | None = None) -> Question:
@@ -77,6 +79,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         days=days if months else frozenset(), spans=tuple(spans(text, today)),
         latest=_latest(months, today) if today and not years else "",
         kinds={t: _kinds()[t] for t in terms if t in _kinds()}, wanted=wanted(found),
+        several=asks_several(found),
     )  # fmt: skip
 
 

@@ -23,6 +23,8 @@ from memrepo.policies.terms import stems, stop_stems
 
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""
+_LOWERING = 10
+"""So many better hits of its day lower a hit, and more of them no further."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,8 @@ def rank(
     scored = _Turn(question, corpus, weights, Reach()).scored(like)
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
-    return _in_order(_best_parts(scored))[:count]
+    best = _best_parts(scored)
+    return _in_order(_spread(best, weights.answers.spread) if question.several else best)[:count]
 
 
 def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
@@ -125,6 +128,24 @@ def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
     for one in sorted(scored, key=lambda one: (-one.score, one.document.part)):
         best.setdefault(one.document.path, one)
     return list(best.values())
+
+
+def _spread(scored: Sequence[Ranked], share: float) -> list[Ranked]:
+    """Lower each hit by the better ones of its day, so that a list is drawn from several days.
+
+    What has no date is counted by its source.
+    """
+    order = sorted(scored, key=lambda one: (-one.score, one.document.path))
+    step = share * max(0.0, order[0].score) if order else 0.0
+    before: Counter[str] = Counter()
+    spread = []
+    for one in order:
+        group = one.document.day or one.document.thread
+        lost = step * min(before[group], _LOWERING)
+        before[group] += bool(group)
+        parts = {**one.parts, "spread": -lost}
+        spread.append(Ranked(one.document, one.score - lost, parts) if lost else one)
+    return spread
 
 
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:

@@ -116,6 +116,9 @@ class Answers:
     """Share that a text gains which holds a kind of answer that the question asks for."""
     asks: float = 0.2
     """Share that a text loses which asks."""
+    spread: float = 0.01
+    """Share of the best score that each hit of a day takes from the next of that day, where several
+    things are asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

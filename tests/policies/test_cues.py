@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.cues import cues_of, wanted
+from memrepo.policies.cues import asks_several, cues_of, wanted
 from memrepo.policies.terms import words
 
 
@@ -34,3 +34,19 @@ def test_a_text_tells_what_it_may_answer(text: str, found: str) -> None:
 )  # fmt: skip
 def test_a_question_tells_what_it_asks_for(question: str, kinds: str) -> None:
     assert wanted(words(question)) == kinds
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("What books has Ana read?", True), ("Which pump stations are new?", True),
+        ("How many pumps are there?", True), ("What are Ana's hobbies?", True),
+        ("What kind of tea does she like?", True), ("Which people did he meet?", True),
+        ("In which ways does it help?", True), ("What book has Ana read?", False),
+        ("What does Ana read?", False), ("What has James done?", False),
+        ("What did James do?", False), ("What is this glass made of?", False),
+        ("When were the pumps cleaned?", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_plural_asks_for_several_and_a_name_in_s_does_not(question: str, several: bool) -> None:
+    assert asks_several(words(question)) == several

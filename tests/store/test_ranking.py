@@ -18,7 +18,7 @@ from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
-from memrepo.policies.rules import Merits, Weights
+from memrepo.policies.rules import Answers, Merits, Weights
 from memrepo.store import embedding, index
 from memrepo.store.corpus import IndexCorpus, Limits
 from memrepo.store.indexing import Indexed, begin_at, opened
@@ -150,6 +150,57 @@ def test_each_hit_says_what_made_its_score(tmp_path: Path) -> None:
         assert set(match.parts) == {"words", "neighbours", "thread", "subject", "answer", "date"}
         assert match.score == pytest.approx(sum(match.parts.values()), abs=1e-3)
         assert match.parts["neighbours"] > 0
+
+
+NOTHING_AROUND_BUT_SPREAD = replace(NOTHING_AROUND, answers=Answers(spread=0.1))
+
+
+@pytest.mark.parametrize(
+    ("day", "other", "lists"),
+    [
+        ("2026-01-02", "2026-01-03", [1, 4, 2, 3]),
+        ("2026-01-02", "2026-01-02", [1, 2, 3, 4]),
+        ("", "", [1, 4, 2, 3]),
+    ],
+    ids=["another day", "the same day", "no dates, another source"],
+)  # fmt: skip
+def test_a_question_for_a_list_draws_from_several_days(
+    tmp_path: Path, day: str, other: str, lists: list[int]
+) -> None:
+    files = dict([
+        *(said(n, "pump pump pump", line=5 * n, day=day) for n in (1, 2, 3)),
+        said(4, "pump pump pump two", source="sources/other.md", line=1, day=other),
+    ])  # fmt: skip
+    for question, order in (("which pumps are there", lists), ("the pump", [1, 2, 3, 4])):
+        assert asked(tmp_path, files, question, NOTHING_AROUND_BUT_SPREAD) == order
+
+
+def test_each_better_hit_takes_the_same_from_a_hit_and_ten_are_the_most(tmp_path: Path) -> None:
+    lone = said(99, "the pump", source="sources/lone.md")
+    files = dict([lone, *(said(n, "the pump", line=5 * n) for n in range(1, 14))])
+    only = index.Filter(limit=20)
+    found = search(tmp_path, tree_of(files), ["which pumps"], only, NOTHING_AROUND_BUT_SPREAD)
+    assert not any("spread" in match.parts for match in found)
+    found = search(
+        tmp_path, tree_of(files), ["which pumps are new"], only, NOTHING_AROUND_BUT_SPREAD
+    )
+    lost = {int(match.id.removeprefix("mem-"), 16): match.parts.get("spread") for match in found}
+    assert lost[99] is None
+    assert lost[1] is None
+    assert [lost[n] for n in (2, 3, 11, 12, 13)] == pytest.approx([-0.1, -0.2, -1, -1, -1])
+    assert all(m.score == pytest.approx(sum(m.parts.values()), abs=1e-3) for m in found)
+
+
+def test_memories_of_no_source_lose_nothing_to_each_other(tmp_path: Path) -> None:
+    def unsourced(number: int) -> tuple[str, bytes]:
+        path = f"memories/knowledge/2026-01/m-{number:03}.md"
+        fields = {"id": f"mem-{number:016x}", "type": "fact"}
+        return path, codec.encode(Memory(path=path, fields=fields, body="the pump"))
+
+    files = dict(map(unsourced, (1, 2, 3)))
+    found = search(tmp_path, tree_of(files), ["which pumps are new"], index.Filter())
+    assert len(found) == len(files)
+    assert not any("spread" in match.parts for match in found)
 
 
 def talk(*turns: str, source: str = "sources/talk.md") -> dict[str, bytes]:

@@ -38,7 +38,13 @@ def rows(work: Work[T], items: Sequence[T]) -> Iterator[Row]:
 
     with tempfile.TemporaryFile() as made:
         told, tell = os.pipe()
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError:  # one process too many
+            os.close(told)
+            os.close(tell)
+            yield from work(items)
+            return
         if not child:
             os.close(told)  # who holds it open would never learn that nobody reads
             _be_the_child(work, items[here:], made, tell)

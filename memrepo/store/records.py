@@ -86,8 +86,11 @@ class Records:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._write(fresh, memories.keys())
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                remove(self._path)  # the next run begins anew
+            # Errors of the module's own have no code.
+            damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+            if getattr(error, "sqlite_errorcode", None) in damaged:
+                with suppress(OSError):
+                    remove(self._path)  # the next run begins anew
         except OSError:
             pass  # a folder that nobody may write to
 

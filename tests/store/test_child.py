@@ -88,6 +88,18 @@ def test_a_program_of_several_threads_and_one_processor_get_no_child(
     assert makers(child.rows(squares, ITEMS)) == 1
 
 
+def test_where_no_process_more_may_be_had_all_is_done_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused() -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "fork", refused)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    assert values(child.rows(squares, ITEMS)) == WANTED
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
 @pytest.mark.parametrize("at", [80, 135, 199])
 def test_what_a_child_leaves_when_it_is_killed_is_done_here(at: int) -> None:
     parent = HERE()

@@ -49,10 +49,12 @@ def _best(
         for last in range(first, len(spans)):
             if last > first and spans[last][1] - spans[first][0] > room:
                 break
+            if held[last] <= seen:
+                continue  # longer, and no better
             seen |= held[last]
             weight = round(sum(1 / spread[term] for term in sorted(seen)), 6)
             value = (weight, spans[first][0] - spans[last][1])
-            if weight and value > best:
+            if value > best:
                 best, found = value, (first, last)
     return found
 

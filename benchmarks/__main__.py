@@ -34,9 +34,18 @@ from benchmarks.measure import Ratio, Sizes
 from memrepo import __version__
 
 TINY = Sizes(
-    commits=3, files=3, units=3, starts=1, events=50, memories=50, questions=1, turns=1,
-    aged=(50,), searched=(50,), hooked=(2, 4),
-)  # fmt: skip
+    commits=3,
+    files=3,
+    units=3,
+    starts=1,
+    events=50,
+    memories=50,
+    questions=1,
+    turns=1,
+    aged=(50,),
+    searched=(50,),
+    hooked=(2, 4),
+)
 LARGE = 100_000
 ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "writing": writing.measure,
@@ -69,8 +78,10 @@ def versions() -> dict[str, str]:
     """Return the versions that the figures depend on."""
     git = subprocess.run(["git", "version"], capture_output=True, text=True, check=True).stdout
     return {
-        "memrepo": __version__, "python": platform.python_version(), "git": git.split()[2],
-    }  # fmt: skip
+        "memrepo": __version__,
+        "python": platform.python_version(),
+        "git": git.split()[2],
+    }
 
 
 def table(ratios: Sequence[Ratio]) -> str:

@@ -39,5 +39,8 @@ def _compared(folder: Path, count: int, times: int) -> Ratio:
     found = medians_s(times, few=lambda: run(few), many=lambda: run(many))
     return Ratio(
         name=f"run that moves {MOVED} / with a {TIMES}th of the memories",
-        ratio=found["many"] / found["few"], bound=BOUND, count=count, turns=times,
-    )  # fmt: skip
+        ratio=found["many"] / found["few"],
+        bound=BOUND,
+        count=count,
+        turns=times,
+    )

@@ -22,9 +22,11 @@ from memrepo.policies.linking import link_step
 from memrepo.purify.among import among
 
 SAID = (
-    "Maybe {what} {a} needs paint beside gate {b}.", "{what} {a} was moved to slot {b} once.",
-    "Not sure whether {what} {a} got parcel {b}.", "The rule of lane {b} names {what} {a}.",
-)  # fmt: skip
+    "Maybe {what} {a} needs paint beside gate {b}.",
+    "{what} {a} was moved to slot {b} once.",
+    "Not sure whether {what} {a} got parcel {b}.",
+    "The rule of lane {b} names {what} {a}.",
+)
 WHAT = ("crane", "depot", "train", "orchard", "kiosk", "pier", "mill", "barge")
 
 
@@ -38,11 +40,16 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         min(3, sizes.turns),
         few=lambda: timed(lambda: _consolidate(states[few])),
         many=lambda: timed(lambda: _consolidate(states[many])),
-    )  # fmt: skip
+    )
     return [
-        Ratio(name="consolidating ten times the memories", ratio=found["many"] / found["few"],
-              bound=15, count=many, turns=min(3, sizes.turns)),
-    ]  # fmt: skip
+        Ratio(
+            name="consolidating ten times the memories",
+            ratio=found["many"] / found["few"],
+            bound=15,
+            count=many,
+            turns=min(3, sizes.turns),
+        ),
+    ]
 
 
 def _consolidate(state: State) -> None:
@@ -53,10 +60,14 @@ def _consolidate(state: State) -> None:
     compression(
         state,
         Pressing(
-            rules=rules, score=lambda m: importance_of(m, words).importance.score, now=now,
-            judge=judge, never=(), room=len(state.memories) // 20,
+            rules=rules,
+            score=lambda m: importance_of(m, words).importance.score,
+            now=now,
+            judge=judge,
+            never=(),
+            room=len(state.memories) // 20,
         ),
-    )  # fmt: skip
+    )
     link_step(state.active, {}, links_of(config.get))
 
 
@@ -71,6 +82,7 @@ def _memory(number: int) -> Memory:
     )
     id_ = claim_id(scope="", subject="", predicate="", object_="", text=text)
     return Memory(
-        path=Layout().memory(id_=id_, type_="fact", text=text, captured=""), body=text,
+        path=Layout().memory(id_=id_, type_="fact", text=text, captured=""),
+        body=text,
         fields={"id": id_, "type": "fact", "created": START + timedelta(minutes=number)},
-    )  # fmt: skip
+    )

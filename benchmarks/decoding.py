@@ -28,6 +28,11 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 
     found = medians_s(sizes.turns, ours=lambda: timed(ours), theirs=lambda: timed(theirs))
     return [
-        Ratio(name="decode, ours / python-frontmatter", ratio=found["ours"] / found["theirs"],
-              bound=1, count=sizes.files, turns=sizes.turns),
-    ]  # fmt: skip
+        Ratio(
+            name="decode, ours / python-frontmatter",
+            ratio=found["ours"] / found["theirs"],
+            bound=1,
+            count=sizes.files,
+            turns=sizes.turns,
+        ),
+    ]

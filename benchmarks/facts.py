@@ -48,9 +48,16 @@ def _asked(
     repo: str, question: Question, bullets: Mapping[Place, str], options: Sequence[str]
 ) -> dict[str, float]:
     found = answer_of(
-        "-C", repo, "search", f"-k{max(DEPTHS)}", "--no-touch", *options, "--", question.text,
+        "-C",
+        repo,
+        "search",
+        f"-k{max(DEPTHS)}",
+        "--no-touch",
+        *options,
+        "--",
+        question.text,
         now=NOW,
-    )  # fmt: skip
+    )
     return scored(question, [held(hit, bullets) for hit in found["hits"]])
 
 
@@ -81,9 +88,10 @@ def report(found: Mapping[str, Mapping[str, Figures]]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure every workspace of a folder, and print what was found."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.facts", description=__doc__,
+        prog="python -m benchmarks.facts",
+        description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     parser.add_argument("folder", type=Path, metavar="DIR")
     options = parser.parse_args(argv)
     talks = workspaces(options.folder)

@@ -33,9 +33,14 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         repack(store.repo)
         packed = space(store.repo).taken
     return [
-        Ratio(name="objects after many small runs / repacked", ratio=worst / packed, bound=3,
-              count=sizes.commits, turns=1),
-    ]  # fmt: skip
+        Ratio(
+            name="objects after many small runs / repacked",
+            ratio=worst / packed,
+            bound=3,
+            count=sizes.commits,
+            turns=1,
+        ),
+    ]
 
 
 def _land(store: Repository, number: int, change: Create) -> None:
@@ -43,15 +48,26 @@ def _land(store: Repository, number: int, change: Create) -> None:
     page = "\n".join(f"- line {n} of the page" for n in range(number + 1))
     steps = (
         Step(op="create", what="1 memory", changes=(change,)),
-        Step(op="view", what="1 page", changes=(
-            Write(path=store.layout.view("LTMEMORY.md"), data=page.encode()),)),
-        Step(op="run", what="manifest", changes=(
-            Write(path=store.layout.manifest(run), data=b'{"run": "%s"}\n' % run.encode()),)),
-    )  # fmt: skip
+        Step(
+            op="view",
+            what="1 page",
+            changes=(Write(path=store.layout.view("LTMEMORY.md"), data=page.encode()),),
+        ),
+        Step(
+            op="run",
+            what="manifest",
+            changes=(
+                Write(path=store.layout.manifest(run), data=b'{"run": "%s"}\n' % run.encode()),
+            ),
+        ),
+    )
     head = store.head()
     landing = prepare(
-        store, store.snapshot(head).state(), Plan(base=head, steps=steps),
-        Context(actor="memrepo/0", run=run), START + timedelta(hours=number),
+        store,
+        store.snapshot(head).state(),
+        Plan(base=head, steps=steps),
+        Context(actor="memrepo/0", run=run),
+        START + timedelta(hours=number),
         merge=Step(op="run", what=f"{run}: 1 new"),
-    )  # fmt: skip
+    )
     store.land(landing.chain, run)

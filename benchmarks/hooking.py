@@ -57,13 +57,28 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     )
     size, turns = sizes.hooked[1], sizes.turns
     return [
-        Ratio(name="hook's process on 31,000 files / on 100, no index",
-              ratio=took["many"] / took["few"], bound=1.5, count=size, turns=turns),
-        Ratio(name="hook's process on 31,000 files / on 100, with an index",
-              ratio=indexed["many"] / indexed["few"], bound=1.5, count=size, turns=turns),
-        Ratio(name="hook with one staged file / python -c pass",
-              ratio=wall["hook"] / wall["bare"], bound=8, count=1, turns=sizes.starts),
-    ]  # fmt: skip
+        Ratio(
+            name="hook's process on 31,000 files / on 100, no index",
+            ratio=took["many"] / took["few"],
+            bound=1.5,
+            count=size,
+            turns=turns,
+        ),
+        Ratio(
+            name="hook's process on 31,000 files / on 100, with an index",
+            ratio=indexed["many"] / indexed["few"],
+            bound=1.5,
+            count=size,
+            turns=turns,
+        ),
+        Ratio(
+            name="hook with one staged file / python -c pass",
+            ratio=wall["hook"] / wall["bare"],
+            bound=8,
+            count=1,
+            turns=sizes.starts,
+        ),
+    ]
 
 
 def _repository(machine: Machine, place: Path, count: int) -> None:

@@ -20,11 +20,13 @@ _A_FLUSH = 20_000
 def _events(first: int, count: int) -> list[Event]:
     return [
         Event(
-            kind=RETRIEVAL, at=1_700_000_000 + 60 * n, session=f"s{n // 200}",
+            kind=RETRIEVAL,
+            at=1_700_000_000 + 60 * n,
+            session=f"s{n // 200}",
             memory=f"mem-{n * 7919 % MEMORIES:016x}",
         )
         for n in range(first, first + count)
-    ]  # fmt: skip
+    ]
 
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
@@ -61,6 +63,9 @@ def _measure(ledger: Ledger, sizes: Sizes) -> Ratio:
     taken = medians_s(sizes.turns, read=read, again=again)
     assert (ledger.folder / NAME).exists()
     return Ratio(
-        name="accounts of a ledger after a flush / counting its events", bound=BOUND,
-        ratio=taken["read"] / taken["again"], count=sizes.events, turns=sizes.turns,
-    )  # fmt: skip
+        name="accounts of a ledger after a flush / counting its events",
+        bound=BOUND,
+        ratio=taken["read"] / taken["again"],
+        count=sizes.events,
+        turns=sizes.turns,
+    )

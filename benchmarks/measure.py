@@ -101,18 +101,27 @@ class Machine:
         config = folder / "gitconfig"
         config.write_text("[user]\n\tname = A\n\temail = a@example.org\n", encoding="utf-8")
         self.environment = {
-            "PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "TZ": "UTC",
-            "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "GIT_CONFIG_GLOBAL": str(config),
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "PYTHONPATH": str(ROOT),
+            "TZ": "UTC",
+            "PYTHONPYCACHEPREFIX": str(folder / "compiled"),
+            "GIT_CONFIG_GLOBAL": str(config),
             "GIT_CONFIG_SYSTEM": os.devnull,
-        }  # fmt: skip
+        }
 
     def run(self, *argv: str, where: Path, stdin: Path | None = None) -> None:
         """Run a program to its end; raises CalledProcessError when it fails."""
         with (stdin or Path(os.devnull)).open("rb") as handle:
             subprocess.run(
-                argv, cwd=where, env=self.environment, stdin=handle, check=True,
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            )  # fmt: skip
+                argv,
+                cwd=where,
+                env=self.environment,
+                stdin=handle,
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
 
     def python(self, code: str, *argv: str, where: Path) -> None:
         """Run code in a fresh interpreter."""
@@ -121,9 +130,13 @@ class Machine:
     def out(self, code: str, where: Path) -> str:
         """Run code in a fresh interpreter and return what it prints."""
         return subprocess.run(
-            [sys.executable, "-c", code], cwd=where, env=self.environment, check=True,
-            capture_output=True, text=True,
-        ).stdout  # fmt: skip
+            [sys.executable, "-c", code],
+            cwd=where,
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
 
     def memrepo(self, *argv: str, where: Path) -> None:
         """Run memrepo as its installed program does."""

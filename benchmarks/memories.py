@@ -30,11 +30,13 @@ def filled(machine: Machine, where: Path, found: Sequence[Memory]) -> None:
         head, what = store.head(), f"{len(found)} memories"
         changes = tuple(Create(memory=memory) for memory in found)
         landing = prepare(
-            store, store.snapshot(head).state(),
+            store,
+            store.snapshot(head).state(),
             Plan(base=head, steps=(Step(op="create", what=what, changes=changes),)),
-            Context(actor="memrepo/0", run="20260101T000000Z-00000000"), START,
+            Context(actor="memrepo/0", run="20260101T000000Z-00000000"),
+            START,
             merge=Step(op="run", what=f"{len(found)} new"),
-        )  # fmt: skip
+        )
         store.land(landing.chain, "filled")
 
 
@@ -45,13 +47,25 @@ def _memory(number: int) -> Memory:
     id_ = claim_id(scope="", subject=f"Line {number}", predicate="closes", object_="", text=text)
     path = Layout().memory(id_=id_, type_="fact", text=text, captured=day)
     source = Source(
-        resource="sources/MEMORY.md", blob=f"{number:040x}", lines=(number + 1, number + 1),
-        text_hash=text_hash(text), captured=day, captured_from="heading",
-    )  # fmt: skip
+        resource="sources/MEMORY.md",
+        blob=f"{number:040x}",
+        lines=(number + 1, number + 1),
+        text_hash=text_hash(text),
+        captured=day,
+        captured_from="heading",
+    )
     fields = {
-        "id": id_, "type": "fact", "subject": f"Line {number}", "predicate": "closes",
-        "home": "LTMEMORY.md", "created": when, "generated": Stamp(by="memrepo/0", at=when),
-        "confidence": 0.75, "tags": ("depot", f"line-{number % 7}"), "sources": (source,),
-        "origin": "purifier", "run": "20260101T000000Z-00000000",
-    }  # fmt: skip
+        "id": id_,
+        "type": "fact",
+        "subject": f"Line {number}",
+        "predicate": "closes",
+        "home": "LTMEMORY.md",
+        "created": when,
+        "generated": Stamp(by="memrepo/0", at=when),
+        "confidence": 0.75,
+        "tags": ("depot", f"line-{number % 7}"),
+        "sources": (source,),
+        "origin": "purifier",
+        "run": "20260101T000000Z-00000000",
+    }
     return Memory(path=path, fields=fields, body=text)

@@ -56,25 +56,34 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 
     found = medians_s(sizes.turns, ours=ours, lines=lines)
     return [
-        Ratio(name="memories joined by field / git merge by line",
-              ratio=found["ours"] / found["lines"], bound=4, count=sizes.commits,
-              turns=sizes.turns),
-    ]  # fmt: skip
+        Ratio(
+            name="memories joined by field / git merge by line",
+            ratio=found["ours"] / found["lines"],
+            bound=4,
+            count=sizes.commits,
+            turns=sizes.turns,
+        ),
+    ]
 
 
 def _branches(store: Repository, count: int) -> None:
     """Make the memories, then change each on `theirs` and on the branch."""
     made = memories(count)
     body = "\n\n".join(f"Paragraph {n} of what is known." for n in range(4))
-    first = Step(op="create", what="memories", changes=tuple(
-        Create(memory=replace(m, body=f"{m.body}\n\n{body}")) for m in made))  # fmt: skip
+    first = Step(
+        op="create",
+        what="memories",
+        changes=tuple(Create(memory=replace(m, body=f"{m.body}\n\n{body}")) for m in made),
+    )
     base = _land(store, first, 0)
     _land(store, _step("theirs", [Update(id=m.id, fields={"confidence": 0.5}) for m in made]), 1)
     store.repo.git.update_ref(THEIRS, "HEAD")
     store.repo.git.reset("--hard", "--quiet", base)
-    _land(store, _step("ours", [
-        Update(id=m.id, body=f"{m.body}\n\n{body}\n\nA last one.") for m in made
-    ]), 2)  # fmt: skip
+    _land(
+        store,
+        _step("ours", [Update(id=m.id, body=f"{m.body}\n\n{body}\n\nA last one.") for m in made]),
+        2,
+    )
 
 
 def _step(what: str, changes: list[Update]) -> Step:
@@ -94,7 +103,9 @@ def _merge(store: Repository) -> None:
     head = store.head()
     united = unite(store, head, store.resolve(THEIRS))
     chain = Chain(
-        base=head, commits=[Commit(message="sync: joined\n", effect=united.result.effect)],
-        merge="sync: joined\n", when=START + timedelta(hours=3),
-    )  # fmt: skip
+        base=head,
+        commits=[Commit(message="sync: joined\n", effect=united.result.effect)],
+        merge="sync: joined\n",
+        when=START + timedelta(hours=3),
+    )
     store.land(chain, "benchmark")

@@ -101,9 +101,14 @@ def measure(
 
 
 def _figures(
-    name: str, share: float, copy: Path, repo: Path, asked: Sequence[Any], added: noise.Noise,
+    name: str,
+    share: float,
+    copy: Path,
+    repo: Path,
+    asked: Sequence[Any],
+    added: noise.Noise,
     raw_clean: float,
-) -> Measured:  # fmt: skip
+) -> Measured:
     bullets, units = gold_bullets(copy), _units(copy)
     active = [m for m in _memories(repo) if m.status == "active" and not m.is_note]
     alive = _alive(active, added)
@@ -113,20 +118,25 @@ def _figures(
     behind = [{subjects[p] for p in places(m) if subjects.get(p)} for m in active]
     texts = {(Layout().source(u.resource), u.lines[0]): u.text for u in units}
     return Measured(
-        name=name, share=share, units=len(units), memories=len(active),
+        name=name,
+        share=share,
+        units=len(units),
+        memories=len(active),
         recall=recall_at(DEPTH, active, asked, bullets),
         raw=recall_at(DEPTH, raw_memories(units, headings=True), asked, bullets),
-        raw_clean=raw_clean, injected=Counter(added.lines.values()),
+        raw_clean=raw_clean,
+        injected=Counter(added.lines.values()),
         alive=Counter(added.lines[p] for p in alive),
         too_long=len(long),
         mixed=sum(len(b) > 1 for b in behind),
         merged=sum(len({texts[p] for p in places(m) if p in texts}) > 1 for m in active),
-        bullets=len(set(bullets.values())), kept=len(kept),
+        bullets=len(set(bullets.values())),
+        kept=len(kept),
         leaks=tuple(
             f"{added.lines[n, at]}: {texts.get((Layout().source(n), at), '')}"
             for n, at in sorted(alive)
         ),
-    )  # fmt: skip
+    )
 
 
 def _alive(active: Sequence[Memory], added: noise.Noise) -> set[tuple[str, int]]:
@@ -185,8 +195,11 @@ def report(found: Sequence[Measured]) -> str:
     for m in found:
         injected.update(m.injected)
         alive.update(m.alive)
-    kinds = [f"  {kind}: {injected[kind] - alive[kind]} of {injected[kind]} not active"
-             for kind in noise.KINDS if injected[kind]]  # fmt: skip
+    kinds = [
+        f"  {kind}: {injected[kind] - alive[kind]} of {injected[kind]} not active"
+        for kind in noise.KINDS
+        if injected[kind]
+    ]
     return "\n".join([f"noise {found[0].share:g}", head, *rows, last, *kinds])
 
 
@@ -207,9 +220,10 @@ def curve(found: Sequence[Sequence[Measured]]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure every workspace of a folder, and print what was found."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.offline_judge", description=__doc__,
+        prog="python -m benchmarks.offline_judge",
+        description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     parser.add_argument("--locomo", type=Path, required=True, metavar="DIR")
     parser.add_argument("--turns", type=Path, metavar="FILE", help="raw dialogues (DIR.json)")
     parser.add_argument("--curve", default="0,0.2,0.4,0.67", metavar="SHARES")

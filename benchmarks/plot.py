@@ -20,7 +20,7 @@ LINES = {
     ASKED: ("warm question / FTS5 query", "#1a7f37"),
     SCANNED: ("warm question / scan of texts", "#bc4c00"),
     CAUGHT_UP: ("nothing changed / bare start", "#cf222e"),
-}  # fmt: skip
+}
 """The label and the colour of each ratio that is drawn; the colours can be read on dark too."""
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 56, 500, 48, 352

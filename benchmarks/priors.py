@@ -34,18 +34,27 @@ def _text(seed: str) -> str:
 def _prior(number: int) -> PriorClaim:
     text = _text(f"prior {number}")
     return PriorClaim(
-        memory_id=f"mem-{number:016x}", type="fact", standing="resolved",
-        subject=text.split()[0], predicate="is", object="", text=text, home="LTMEMORY.md",
-    )  # fmt: skip
+        memory_id=f"mem-{number:016x}",
+        type="fact",
+        standing="resolved",
+        subject=text.split()[0],
+        predicate="is",
+        object="",
+        text=text,
+        home="LTMEMORY.md",
+    )
 
 
 def _cluster(number: int) -> Cluster:
     text = _text(f"cluster {number}")
     candidate = Candidate(candidate_id=f"cand-{number}", text=text, context=(text.split()[0],))
     return Cluster(
-        cluster_id=f"clust-{number}", candidates=(candidate,), strength=2.0, type_hint="fact",
+        cluster_id=f"clust-{number}",
+        candidates=(candidate,),
+        strength=2.0,
+        type_hint="fact",
         home_hint="LTMEMORY.md",
-    )  # fmt: skip
+    )
 
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
@@ -62,10 +71,12 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     return [
         Ratio(
             name=f"priors of {CLUSTERS} clusters / naive scan",
-            ratio=taken["indexed"] / taken["naive"], bound=BOUND, count=len(priors),
+            ratio=taken["indexed"] / taken["naive"],
+            bound=BOUND,
+            count=len(priors),
             turns=min(sizes.turns, 3),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _memory(prior: PriorClaim) -> Memory:
@@ -87,8 +98,9 @@ def _naive(priors: Sequence[PriorClaim], clusters: Sequence[Cluster]) -> None:
         words = tokens(cluster.candidates[0].text)
         subject = tokens(cluster.candidates[0].context[0])
         scored = [
-            jaccard(words, tokens(p.text)) + jaccard(subject, tokens(p.subject))
+            jaccard(words, tokens(p.text))
+            + jaccard(subject, tokens(p.subject))
             + (tokens(p.predicate) <= words)
             for p in priors
-        ]  # fmt: skip
+        ]
         sorted(scored, reverse=True)[:5]

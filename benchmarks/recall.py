@@ -75,8 +75,9 @@ def workspaces(folder: Path) -> dict[Path, list[dict[str, Any]]]:
     """Return the workspaces of a folder with the questions of `NAME.gold.json` beside each."""
     return {
         path: json.loads(path.with_name(f"{path.name}.gold.json").read_bytes())["qa"]
-        for path in sorted(folder.iterdir()) if path.is_dir()
-    }  # fmt: skip
+        for path in sorted(folder.iterdir())
+        if path.is_dir()
+    }
 
 
 def gold_bullets(workspace: Path) -> dict[Place, str]:
@@ -111,10 +112,18 @@ def raw_memories(units: Iterable[Unit], *, headings: bool) -> list[Memory]:
         resource = Layout().source(unit.resource)
         id_ = claim_id(scope=str(number), subject="", predicate="", object_="", text=unit.text)
         under = (*unit.headings, *unit.parents)[-1:] if headings else ()
-        fields = {"id": id_, "type": "fact", "sources": (Source(
-            resource=resource, lines=unit.lines, captured=unit.captured,
-            captured_from=unit.captured_from,
-        ),)}  # fmt: skip
+        fields = {
+            "id": id_,
+            "type": "fact",
+            "sources": (
+                Source(
+                    resource=resource,
+                    lines=unit.lines,
+                    captured=unit.captured,
+                    captured_from=unit.captured_from,
+                ),
+            ),
+        }
         if under and under[0].strip():
             fields["subject"] = " ".join(under[0].split())[:120]
         made.append(Memory(path=f"memories/facts/u{number}.md", fields=fields, body=unit.text))

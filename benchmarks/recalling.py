@@ -32,18 +32,21 @@ _PLACES = ("depot", "harbour", "market", "library", "station", "garden", "bakery
 _THINGS = ("gate", "lamp", "roof", "clock", "bench", "pump", "door", "fence", "window", "stair")
 _DONE = ("painted", "closed", "opened", "mended", "moved", "sold", "cleaned", "measured")
 _QUESTIONS = (
-    "when was the clock of the harbour mended?", "who painted the bakery fence in number 371?",
-    "what did Ana say about the pump?", "which window closed at the library 88",
-)  # fmt: skip
+    "when was the clock of the harbour mended?",
+    "who painted the bakery fence in number 371?",
+    "what did Ana say about the pump?",
+    "which window closed at the library 88",
+)
 
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     """Build, ask, start and catch up in a repository of each size; bounds are of large ones."""
     machine = Machine(folder)
     return [
-        ratio for count in sizes.searched
+        ratio
+        for count in sizes.searched
         for ratio in _measured(machine, folder / f"repo-{count}", count, sizes)
-    ]  # fmt: skip
+    ]
 
 
 def _measured(machine: Machine, repo: Path, count: int, sizes: Sizes) -> list[Ratio]:
@@ -70,12 +73,17 @@ def _measured(machine: Machine, repo: Path, count: int, sizes: Sizes) -> list[Ra
         SCANNED: (asked["recall"] / asked["scan"], None, sizes.questions),
         STARTED: (started["search"] / started["bare"], 12, often),
         CAUGHT_UP: (started["same"] / started["bare"], 1.3, often),
-    }  # fmt: skip
+    }
     return [
-        Ratio(name=name, ratio=ratio, bound=bound if count >= sizes.memories else None,
-              count=count, turns=turns)
+        Ratio(
+            name=name,
+            ratio=ratio,
+            bound=bound if count >= sizes.memories else None,
+            count=count,
+            turns=turns,
+        )
         for name, (ratio, bound, turns) in ratios.items()
-    ]  # fmt: skip
+    ]
 
 
 def _index(store: Repository) -> Index:
@@ -137,9 +145,10 @@ def _memory(number: int) -> Memory:
     )
     day = f"2025-{number // 1000 % 12 + 1:02}-{number // 40 % 28 + 1:02}"
     place = Source(
-        resource=f"sources/talk-{number // 40}.md", lines=(number % 40 + 1, number % 40 + 1),
+        resource=f"sources/talk-{number // 40}.md",
+        lines=(number % 40 + 1, number % 40 + 1),
         captured=day,
-    )  # fmt: skip
+    )
     id_ = f"mem-{number:016x}"
     fields = {"id": id_, "type": "fact", "subject": who, "sources": (place,)}
     path = Layout().memory(id_=id_, type_="fact", text=f"{text} {number}", captured=day)

@@ -30,18 +30,32 @@ from memrepo.policies.rules import Weights
 from memrepo.store.index import Filter, Index
 
 GRID: Mapping[str, Sequence[float]] = {
-    "k1": (0.7, 1.5), "b": (0.0, 0.4), "coverage": (0.0, 0.6), "kinds": (0.0, 0.6),
-    "feedback": (0.0, 0.1, 0.25), "neighbour": (0.15, 0.4), "second_neighbour": (0.1, 0.3),
-    "thread": (0.15, 0.45), "subject": (0.15, 0.45), "answers.reply": (0.25, 0.8),
-    "answers.fits": (0.0, 0.15), "answers.asks": (0.0, 0.4), "answers.spread": (0.0, 0.02),
-    "date": (0.1, 0.3), "other_subject": (0.9, 1.0),
-}  # fmt: skip
+    "k1": (0.7, 1.5),
+    "b": (0.0, 0.4),
+    "coverage": (0.0, 0.6),
+    "kinds": (0.0, 0.6),
+    "feedback": (0.0, 0.1, 0.25),
+    "neighbour": (0.15, 0.4),
+    "second_neighbour": (0.1, 0.3),
+    "thread": (0.15, 0.45),
+    "subject": (0.15, 0.45),
+    "answers.reply": (0.25, 0.8),
+    "answers.fits": (0.0, 0.15),
+    "answers.asks": (0.0, 0.4),
+    "answers.spread": (0.0, 0.02),
+    "date": (0.1, 0.3),
+    "other_subject": (0.9, 1.0),
+}
 """Values that are tried beside those in force."""
 MULTI_HOP = 1
 KINDS: Mapping[str, Sequence[int]] = {
-    "answerable": (1, 2, 3, 4), "multi-hop": (MULTI_HOP,), "temporal": (2,), "open": (3,),
-    "single-hop": (4,), "adversarial": (ADVERSARIAL,),
-}  # fmt: skip
+    "answerable": (1, 2, 3, 4),
+    "multi-hop": (MULTI_HOP,),
+    "temporal": (2,),
+    "open": (3,),
+    "single-hop": (4,),
+    "adversarial": (ADVERSARIAL,),
+}
 """Categories of questions by name."""
 DEPTHS = (1, 10, 20)
 _DAY = re.compile(r"(\d{1,2}) ([A-Z][a-z]+),? (\d{4})")
@@ -74,9 +88,16 @@ def _talk(sample: Mapping[str, Any]) -> Talk:
             text = "\n".join(filter(None, (turn["text"], turn.get("blip_caption"))))
             source = Source(resource=f"sources/{number}.md", lines=(line, line), captured=day)
             id_ = f"mem-{len(files):016x}"
-            memory = Memory(path=f"memories/context/m-{len(files):05}.md", body=text, fields={
-                "id": id_, "type": "fact", "subject": turn["speaker"], "sources": (source,),
-            })  # fmt: skip
+            memory = Memory(
+                path=f"memories/context/m-{len(files):05}.md",
+                body=text,
+                fields={
+                    "id": id_,
+                    "type": "fact",
+                    "subject": turn["speaker"],
+                    "sources": (source,),
+                },
+            )
             files[memory.path], turns[id_] = codec.encode(memory), turn["dia_id"]
     known = frozenset(turns.values())
     questions = [

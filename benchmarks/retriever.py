@@ -36,9 +36,10 @@ def entry_of(document: Mapping[str, Any]) -> Entry:
         subject=document.get("speaker") or "",
         source=Source(
             resource=f"sources/{document.get('kind')}-{document.get('session')}.md",
-            lines=(line, line), captured=document.get("date") or "",
+            lines=(line, line),
+            captured=document.get("date") or "",
         ),
-    )  # fmt: skip
+    )
 
 
 class Retriever:

@@ -39,29 +39,44 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         return seconds
 
     medians = medians_s(
-        sizes.turns, ours=lambda: taken("revert", RUN),
+        sizes.turns,
+        ours=lambda: taken("revert", RUN),
         git=lambda: taken(
             "git", "-c", "core.hooksPath=/dev/null", "revert", "--no-edit", "-m", "1", merge
         ),
-    )  # fmt: skip
+    )
     return [
-        Ratio(name="run of many memories taken back / git revert",
-              ratio=medians["ours"] / medians["git"], bound=15, count=sizes.commits,
-              turns=sizes.turns),
-    ]  # fmt: skip
+        Ratio(
+            name="run of many memories taken back / git revert",
+            ratio=medians["ours"] / medians["git"],
+            bound=15,
+            count=sizes.commits,
+            turns=sizes.turns,
+        ),
+    ]
 
 
 def _land(store: Repository, run: str, hours: int, *changes: Create) -> None:
     head = store.head()
     steps = (
         Step(op="create", what=f"{len(changes)} memories", changes=changes),
-        Step(op="run", what="manifest", changes=(
-            Write(path=store.layout.manifest(run), data=b'{"run": "%s", "consumed": []}\n'
-                  % run.encode()),)),
-    )  # fmt: skip
+        Step(
+            op="run",
+            what="manifest",
+            changes=(
+                Write(
+                    path=store.layout.manifest(run),
+                    data=b'{"run": "%s", "consumed": []}\n' % run.encode(),
+                ),
+            ),
+        ),
+    )
     landing = prepare(
-        store, store.snapshot(head).state(), Plan(base=head, steps=steps),
-        Context(actor="memrepo/0", run=run), START + timedelta(hours=hours),
+        store,
+        store.snapshot(head).state(),
+        Plan(base=head, steps=steps),
+        Context(actor="memrepo/0", run=run),
+        START + timedelta(hours=hours),
         merge=Step(op="run", what=f"{run}: {len(changes)} new"),
-    )  # fmt: skip
+    )
     store.land(landing.chain, run)

@@ -47,12 +47,23 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
     found = medians_s(
         sizes.turns,
         idle=lambda: timed(lambda: machine.memrepo("run", where=settled)),
-        five=lambda: stages(IDLE), run=run, twelve=lambda: stages(PUBLISHED),
-    )  # fmt: skip
+        five=lambda: stages(IDLE),
+        run=run,
+        twelve=lambda: stages(PUBLISHED),
+    )
     return [
-        Ratio(name=f"run with nothing new / {IDLE} bare stages",
-              ratio=found["idle"] / found["five"], bound=1 / 3, count=0, turns=sizes.turns),
-        Ratio(name=f"run with new units / {PUBLISHED} bare stages",
-              ratio=found["run"] / found["twelve"], bound=1 / 2, count=sizes.units,
-              turns=sizes.turns),
-    ]  # fmt: skip
+        Ratio(
+            name=f"run with nothing new / {IDLE} bare stages",
+            ratio=found["idle"] / found["five"],
+            bound=1 / 3,
+            count=0,
+            turns=sizes.turns,
+        ),
+        Ratio(
+            name=f"run with new units / {PUBLISHED} bare stages",
+            ratio=found["run"] / found["twelve"],
+            bound=1 / 2,
+            count=sizes.units,
+            turns=sizes.turns,
+        ),
+    ]

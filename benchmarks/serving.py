@@ -15,9 +15,10 @@ from benchmarks.memories import filled, memories
 WORDS = ("depot", "gate")
 _SERVER = "import sys; from memrepo.cli import main; sys.exit(main(['mcp']))"
 _HELLO = {
-    "protocolVersion": "2025-06-18", "capabilities": {},
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
     "clientInfo": {"name": "benchmark", "version": "0"},
-}  # fmt: skip
+}
 
 
 def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
@@ -33,20 +34,33 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         line=lambda: timed(lambda: machine.memrepo("search", *WORDS, where=repo)),
     )
     return [
-        Ratio(name="handshake of memrepo mcp / import of the SDK's server", bound=1.3,
-              ratio=found["handshake"] / found["imported"], count=1, turns=sizes.turns),
-        Ratio(name="first memory_search / memrepo search", ratio=found["search"] / found["line"],
-              bound=2, count=sizes.memories, turns=sizes.turns),
-    ]  # fmt: skip
+        Ratio(
+            name="handshake of memrepo mcp / import of the SDK's server",
+            bound=1.3,
+            ratio=found["handshake"] / found["imported"],
+            count=1,
+            turns=sizes.turns,
+        ),
+        Ratio(
+            name="first memory_search / memrepo search",
+            ratio=found["search"] / found["line"],
+            bound=2,
+            count=sizes.memories,
+            turns=sizes.turns,
+        ),
+    ]
 
 
 def _serving(machine: Machine, repo: Path, *, search: bool) -> float:
     """Return the seconds to the first answer, or those that the first search takes after it."""
     start = time.perf_counter()
     with subprocess.Popen(
-        [sys.executable, "-c", _SERVER], cwd=repo, env=machine.environment,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    ) as server:  # fmt: skip
+        [sys.executable, "-c", _SERVER],
+        cwd=repo,
+        env=machine.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as server:
         _ask(server, "initialize", _HELLO)
         taken = time.perf_counter() - start
         if search:

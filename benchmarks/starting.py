@@ -22,8 +22,18 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         check=lambda: timed(lambda: machine.memrepo("check", path.name, where=folder)),
     )
     return [
-        Ratio(name="memrepo --version / python -c pass", ratio=found["version"] / found["bare"],
-              bound=4, count=1, turns=sizes.starts),
-        Ratio(name="memrepo check FILE / python -c pass", ratio=found["check"] / found["bare"],
-              bound=6, count=1, turns=sizes.starts),
-    ]  # fmt: skip
+        Ratio(
+            name="memrepo --version / python -c pass",
+            ratio=found["version"] / found["bare"],
+            bound=4,
+            count=1,
+            turns=sizes.starts,
+        ),
+        Ratio(
+            name="memrepo check FILE / python -c pass",
+            ratio=found["check"] / found["bare"],
+            bound=6,
+            count=1,
+            turns=sizes.starts,
+        ),
+    ]

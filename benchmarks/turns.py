@@ -55,9 +55,9 @@ def read(path: Path) -> dict[str, list[Turn]]:
 
 
 def _cited(observation: Any) -> frozenset[str]:
-    facts = json.dumps([
-        fact[1] for session in observation.values() for by in session.values() for fact in by
-    ])  # fmt: skip
+    facts = json.dumps(
+        [fact[1] for session in observation.values() for by in session.values() for fact in by]
+    )
     return frozenset(f"D{a}:{b}" for a, b in _ID.findall(facts))
 
 
@@ -80,10 +80,11 @@ def area(values: Sequence[float], wanted: Sequence[bool]) -> float:
 def areas(talks: dict[str, list[Turn]], *, under: bool) -> dict[str, float]:
     """Return the area that the judge's own strength reaches in each conversation."""
     return {
-        name: area([score(t.candidate(under=under))[0].strength for t in talk],
-                   [t.cited for t in talk])
+        name: area(
+            [score(t.candidate(under=under))[0].strength for t in talk], [t.cited for t in talk]
+        )
         for name, talk in talks.items()
-    }  # fmt: skip
+    }
 
 
 def left_out(talks: dict[str, list[Turn]], *, under: bool) -> dict[str, float]:
@@ -94,17 +95,20 @@ def left_out(talks: dict[str, list[Turn]], *, under: bool) -> dict[str, float]:
     weight has seen, and so how far the written constants may owe to chance.
     """
     rows = {
-        name: [({s.code: _strength(s) for s in signals(t.candidate(under=under))}, t.cited)
-               for t in talk]
+        name: [
+            ({s.code: _strength(s) for s in signals(t.candidate(under=under))}, t.cited)
+            for t in talk
+        ]
         for name, talk in talks.items()
-    }  # fmt: skip
+    }
     codes = sorted({code for talk in rows.values() for found, _ in talk for code in found})
     found = {}
     for name, held in rows.items():
         train = [row for other, talk in rows.items() if other != name for row in talk]
         weights = _fit([[r.get(c, 0.0) for c in codes] for r, _ in train], [y for _, y in train])
-        values = [sum(w * r.get(c, 0.0) for w, c in zip(weights, codes, strict=False))
-                  for r, _ in held]  # fmt: skip
+        values = [
+            sum(w * r.get(c, 0.0) for w, c in zip(weights, codes, strict=False)) for r, _ in held
+        ]
         found[name] = area(values, [y for _, y in held])
     return found
 
@@ -154,8 +158,9 @@ def _solve(matrix: list[list[float]], right: list[float]) -> list[float]:
 
 def report(talks: dict[str, list[Turn]]) -> str:
     """Render the areas, with text length as the measure to beat."""
-    length = {n: area([len(t.text) for t in talk], [t.cited for t in talk])
-              for n, talk in talks.items()}  # fmt: skip
+    length = {
+        n: area([len(t.text) for t in talk], [t.cited for t in talk]) for n, talk in talks.items()
+    }
     lines = ["area under the ROC curve: turns cited by a gold observation"]
     for label, found in (
         ("text length", length),

@@ -58,7 +58,11 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
         write_stream(out, chain(store), REF)
     found = medians_s(sizes.turns, ours=ours, theirs=theirs)
     return [
-        Ratio(name="commits of one plan, landed / bare git fast-import",
-              ratio=found["ours"] / found["theirs"], bound=3, count=sizes.commits,
-              turns=sizes.turns),
-    ]  # fmt: skip
+        Ratio(
+            name="commits of one plan, landed / bare git fast-import",
+            ratio=found["ours"] / found["theirs"],
+            bound=3,
+            count=sizes.commits,
+            turns=sizes.turns,
+        ),
+    ]

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = (
-    "Entry", "Hit", "MemrepoError", "OpenRepository", "Shown", "Source", "open_repository",
-)  # fmt: skip
+    "Entry",
+    "Hit",
+    "MemrepoError",
+    "OpenRepository",
+    "Shown",
+    "Source",
+    "open_repository",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -36,8 +36,14 @@ from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open
 
 __all__ = (
-    "Entry", "Hit", "MemrepoError", "OpenRepository", "Shown", "Source", "open_repository",
-)  # fmt: skip
+    "Entry",
+    "Hit",
+    "MemrepoError",
+    "OpenRepository",
+    "Shown",
+    "Source",
+    "open_repository",
+)
 
 ACTOR = "process:python"
 """Who acts unless the program says so: never a person."""
@@ -138,10 +144,12 @@ class OpenRepository:
         if max_tokens is not None:
             _require(max_tokens, "max_tokens")
         only = Filter(
-            types=_words(types, "types", TYPES), limit=k,
+            types=_words(types, "types", TYPES),
+            limit=k,
             statuses=_words(statuses, "statuses", RECALL_STATUSES) or ("active",),
-            tags=_several(tags), scopes=_several(scopes),
-        )  # fmt: skip
+            tags=_several(tags),
+            scopes=_several(scopes),
+        )
         session = self._session(now)
         here = self._at_head()
         there = desk_at(here, at or "")
@@ -154,9 +162,13 @@ class OpenRepository:
         return hits
 
     def show(
-        self, id: str, *, at: str | None = None, now: datetime | None = None,  # noqa: A002 - its name
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        at: str | None = None,
+        now: datetime | None = None,
         touch: bool = True,
-    ) -> Shown:  # fmt: skip
+    ) -> Shown:
         """Return the memory that an id, a unique prefix of one or a slug names; it is retrieved.
 
         Raises NoSuchMemory, Ambiguous, LeftTheTree or NotThereYet, and for `at` what `search` does.
@@ -210,9 +222,11 @@ class OpenRepository:
                 return Answer()
             what = made[0].slug if len(made) == 1 else counted(len(made), "memory", "memories")
             return Step(
-                op="create", what=f"{what} by hand", reason="added by a program",
+                op="create",
+                what=f"{what} by hand",
+                reason="added by a program",
                 changes=tuple(Create(memory=memory) for memory in made),
-            )  # fmt: skip
+            )
 
         options = argparse.Namespace(dry_run=False, reason=reason)
         self.problems = write(self._at_head(), session, options, draft).problems
@@ -220,9 +234,12 @@ class OpenRepository:
 
     def _session(self, now: datetime | None) -> Session:
         return Session(
-            where=self._store.root, now=now or self._clock(), actor=self._actor, quiet=True,
+            where=self._store.root,
+            now=now or self._clock(),
+            actor=self._actor,
+            quiet=True,
             say=lambda _: None,
-        )  # fmt: skip
+        )
 
     def _at_head(self) -> Desk:
         """Return the desk at HEAD; the tree is listed again only when HEAD moved."""

@@ -24,10 +24,19 @@ if TYPE_CHECKING:
     from memrepo.commands.session import Answer, Session
 
 SCHEMA_VERSION = 1
-_REFUSALS = frozenset({
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO,
-    errno.EMFILE, errno.ENFILE,
-})  # fmt: skip
+_REFUSALS = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+    }
+)
 """What the system says when there is no room or no right: no bug of ours."""
 _BETWEEN_COLLECTIONS = 100_000
 """Objects; at Python's 700 a command spends a tenth of its time on looking for rings of garbage."""

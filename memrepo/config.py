@@ -29,81 +29,186 @@ FORMAT = 1
 """The repository format this program reads and writes; a newer one is read only."""
 JUDGES = ("offline", "anthropic", "command", "replay")
 OUTSIDE = (
-    "judge.command", "judge.base_url", "judge.recordings", "telemetry.dir", "telemetry.preset",
-    "downstream.command", "dense.model",
-)  # fmt: skip
+    "judge.command",
+    "judge.base_url",
+    "judge.recordings",
+    "telemetry.dir",
+    "telemetry.preset",
+    "downstream.command",
+    "dense.model",
+)
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
 USER_FILE = "~/.config/memrepo/config.toml"
-PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType({
-    "claude-opus-5-5": (4.0, 20.0, 5.0, 0.2),
-    "claude-sonnet-5-5": (2.0, 10.0, 2.5, 0.1),
-    # By the rate of prompts over 100,000 tokens: shorter ones cost a fifth.
-    "claude-haiku-5-5": (0.5, 2.5, 0.625, 0.05),
-})  # fmt: skip
+PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType(
+    {
+        "claude-opus-5-5": (4.0, 20.0, 5.0, 0.2),
+        "claude-sonnet-5-5": (2.0, 10.0, 2.5, 0.1),
+        # By the rate of prompts over 100,000 tokens: shorter ones cost a fifth.
+        "claude-haiku-5-5": (0.5, 2.5, 0.625, 0.05),
+    }
+)
 """US dollars a million tokens as published in October 2026: input, output, cache write and read."""
 
 KEYS: tuple[Key, ...] = (
     Key(name="format", kind="whole", default=FORMAT, doc="Version of the repository's layout."),
-    Key(name="profile", kind="choice", default="personal", words=("personal", "business"),
-        doc="business leaves CHRONICLES.md, DREAMS.md and their views out."),
-    Key(name="timezone", kind="zone", default="Asia/Manila",
-        doc="Zone in which times are shown and dates without an offset are read."),
-    Key(name="human_authors", kind="texts", default=(),
-        doc="Commit e-mails whose edits count as a person's."),
-    Key(name="sources.claims", kind="texts", default=CLAIMS,
-        doc="Files that runs distil into memories."),
-    Key(name="sources.notes", kind="texts", default=NOTES,
-        doc="Files that become notes and nothing else."),
+    Key(
+        name="profile",
+        kind="choice",
+        default="personal",
+        words=("personal", "business"),
+        doc="business leaves CHRONICLES.md, DREAMS.md and their views out.",
+    ),
+    Key(
+        name="timezone",
+        kind="zone",
+        default="Asia/Manila",
+        doc="Zone in which times are shown and dates without an offset are read.",
+    ),
+    Key(
+        name="human_authors",
+        kind="texts",
+        default=(),
+        doc="Commit e-mails whose edits count as a person's.",
+    ),
+    Key(
+        name="sources.claims",
+        kind="texts",
+        default=CLAIMS,
+        doc="Files that runs distil into memories.",
+    ),
+    Key(
+        name="sources.notes",
+        kind="texts",
+        default=NOTES,
+        doc="Files that become notes and nothing else.",
+    ),
     Key(name="sources.deny", kind="texts", default=DENY, doc="Files that are never read."),
-    Key(name="run.judge", kind="choice", default="offline", words=JUDGES,
-        doc="Who scores and words."),
-    Key(name="run.max_usd", kind="money", default=None,
-        doc="What one run may spend, in US dollars; unset is no limit."),
-    Key(name="run.max_tokens", kind="whole", default=None,
-        doc="How many tokens one run may use, in and out."),
-    Key(name="run.max_usd_month", kind="money", default=None,
-        doc="What all runs of a calendar month (UTC) may spend together."),
-    Key(name="run.max_tokens_month", kind="whole", default=None,
-        doc="How many tokens all runs of a calendar month may use together."),
-    Key(name="run.max_change_pct", kind="percent", default=20,
-        doc="A run that would take a larger share out of recall waits for a person."),
-    Key(name="run.owner", kind="name", default=None,
-        doc="The one clone that runs: its name or id; unset, every clone may."),
-    Key(name="ledger.ref", kind="ref", default="refs/memrepo/access",
-        doc="Where the hub holds the access ledger; a branch where it refuses other refs."),
-    Key(name="judge.model", kind="text", default="claude-sonnet-5-5",
-        doc="Model of the anthropic judge."),
-    Key(name="judge.max_tokens", kind="whole", default=16000,
-        doc="The longest answer to one question, in tokens."),
-    Key(name="judge.timeout_s", kind="seconds", default=600,
-        doc="How long one answer may take."),
-    Key(name="judge.max_retries", kind="count", default=2,
-        doc="How often an overloaded or unreachable service is tried again."),
-    Key(name="judge.prices", kind="prices", default=PRICES,
-        doc="US dollars a million tokens by model: input, output, cache write, cache read."),
-    Key(name="schedule.incremental", kind="crons",
+    Key(
+        name="run.judge",
+        kind="choice",
+        default="offline",
+        words=JUDGES,
+        doc="Who scores and words.",
+    ),
+    Key(
+        name="run.max_usd",
+        kind="money",
+        default=None,
+        doc="What one run may spend, in US dollars; unset is no limit.",
+    ),
+    Key(
+        name="run.max_tokens",
+        kind="whole",
+        default=None,
+        doc="How many tokens one run may use, in and out.",
+    ),
+    Key(
+        name="run.max_usd_month",
+        kind="money",
+        default=None,
+        doc="What all runs of a calendar month (UTC) may spend together.",
+    ),
+    Key(
+        name="run.max_tokens_month",
+        kind="whole",
+        default=None,
+        doc="How many tokens all runs of a calendar month may use together.",
+    ),
+    Key(
+        name="run.max_change_pct",
+        kind="percent",
+        default=20,
+        doc="A run that would take a larger share out of recall waits for a person.",
+    ),
+    Key(
+        name="run.owner",
+        kind="name",
+        default=None,
+        doc="The one clone that runs: its name or id; unset, every clone may.",
+    ),
+    Key(
+        name="ledger.ref",
+        kind="ref",
+        default="refs/memrepo/access",
+        doc="Where the hub holds the access ledger; a branch where it refuses other refs.",
+    ),
+    Key(
+        name="judge.model",
+        kind="text",
+        default="claude-sonnet-5-5",
+        doc="Model of the anthropic judge.",
+    ),
+    Key(
+        name="judge.max_tokens",
+        kind="whole",
+        default=16000,
+        doc="The longest answer to one question, in tokens.",
+    ),
+    Key(name="judge.timeout_s", kind="seconds", default=600, doc="How long one answer may take."),
+    Key(
+        name="judge.max_retries",
+        kind="count",
+        default=2,
+        doc="How often an overloaded or unreachable service is tried again.",
+    ),
+    Key(
+        name="judge.prices",
+        kind="prices",
+        default=PRICES,
+        doc="US dollars a million tokens by model: input, output, cache write, cache read.",
+    ),
+    Key(
+        name="schedule.incremental",
+        kind="crons",
         default=CRONS["incremental"],
-        doc="When incremental runs are due: cron expressions in `timezone`."),
-    Key(name="schedule.reconciliation", kind="crons",
+        doc="When incremental runs are due: cron expressions in `timezone`.",
+    ),
+    Key(
+        name="schedule.reconciliation",
+        kind="crons",
         default=CRONS["reconciliation"],
-        doc="When reconciliations are due; within an hour of one, incremental runs are skipped."),
-    Key(name="schedule.timeout_s", kind="whole", default=1200,
-        doc="After how many seconds a scheduled run is ended."),
-    Key(name="reporting.enabled", kind="flag", default=False,
-        doc="Whether `report --chat` prints anything; false silences it whatever the mode."),
-    Key(name="reporting.mode", kind="choice", default="summary",
+        doc="When reconciliations are due; within an hour of one, incremental runs are skipped.",
+    ),
+    Key(
+        name="schedule.timeout_s",
+        kind="whole",
+        default=1200,
+        doc="After how many seconds a scheduled run is ended.",
+    ),
+    Key(
+        name="reporting.enabled",
+        kind="flag",
+        default=False,
+        doc="Whether `report --chat` prints anything; false silences it whatever the mode.",
+    ),
+    Key(
+        name="reporting.mode",
+        kind="choice",
+        default="summary",
         words=("silent", "summary", "full"),
-        doc="How much `report --chat` and scheduled runs print; where it is given, all runs."),
-    Key(name="telemetry.component", kind="name", default="memrepo",
-        doc="The name of memrepo in a telemetry log that programs share."),
-    Key(name="entities.aliases", kind="aliases", default=MappingProxyType({}),
-        doc="Other names of people, projects and tools, by their main name."),
-    Key(name="announce.channel", kind="text", default=None,
-        doc="Where an agent's scheduler delivers reports; with `reporting.enabled`."),
-    Key(name="announce.to", kind="text", default=None,
-        doc="To whom it delivers them there."),
+        doc="How much `report --chat` and scheduled runs print; where it is given, all runs.",
+    ),
+    Key(
+        name="telemetry.component",
+        kind="name",
+        default="memrepo",
+        doc="The name of memrepo in a telemetry log that programs share.",
+    ),
+    Key(
+        name="entities.aliases",
+        kind="aliases",
+        default=MappingProxyType({}),
+        doc="Other names of people, projects and tools, by their main name.",
+    ),
+    Key(
+        name="announce.channel",
+        kind="text",
+        default=None,
+        doc="Where an agent's scheduler delivers reports; with `reporting.enabled`.",
+    ),
+    Key(name="announce.to", kind="text", default=None, doc="To whom it delivers them there."),
     *MORE,
-)  # fmt: skip
+)
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _SECTIONS = frozenset(n.split(".")[0] for n in (*BY_NAME, *OUTSIDE) if "." in n)
 
@@ -201,17 +306,21 @@ class Config:
         from memrepo.policies.compression import CompressionRules
 
         return CompressionRules(
-            enabled=self.get("compression.enabled"), trigger=self.get("compression.trigger"),
-            keep=self.get("compression.keep"), below=self.get("compression.below"),
+            enabled=self.get("compression.enabled"),
+            trigger=self.get("compression.trigger"),
+            keep=self.get("compression.keep"),
+            below=self.get("compression.below"),
             protected=self.get("compression.protected_tags"),
-        )  # fmt: skip
+        )
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read."""
         return SourceRules(
-            claims=self.get("sources.claims"), notes=self.get("sources.notes"),
-            deny=self.get("sources.deny"), profile=self.profile,
-        )  # fmt: skip
+            claims=self.get("sources.claims"),
+            notes=self.get("sources.notes"),
+            deny=self.get("sources.deny"),
+            profile=self.profile,
+        )
 
 
 def parse_config(text: str) -> Config:
@@ -221,9 +330,11 @@ def parse_config(text: str) -> Config:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise ConfigError(
-            int(line[1]) if line else 0, "", f"not valid TOML: {error}",
+            int(line[1]) if line else 0,
+            "",
+            f"not valid TOML: {error}",
             fix="correct the line; strings need quotes",
-        ) from error  # fmt: skip
+        ) from error
     flat = _flatten(table)
     values = {}
     for name, found in flat.items():
@@ -267,17 +378,20 @@ def _unknown(text: str, name: str) -> ConfigError:
     near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.6)
     near = near or [k for k in BY_NAME if k.rpartition(".")[2] == name.rpartition(".")[2]][:1]
     return ConfigError(
-        line_of(text, name), name, "is not a configuration key",
+        line_of(text, name),
+        name,
+        "is not a configuration key",
         fix=f"did you mean {near[0]}?" if near else "`memrepo config show` lists all keys",
-    )  # fmt: skip
+    )
 
 
 def _outside(text: str, name: str) -> ConfigError:
     return ConfigError(
-        line_of(text, name), name,
+        line_of(text, name),
+        name,
         "is not read from a repository, which others may write",
         fix=f"set it for this clone, `git config memrepo.{git_name(name)} ...`, or in {USER_FILE}",
-    )  # fmt: skip
+    )
 
 
 def parse_outside(text: str, path: str) -> dict[str, Any]:
@@ -289,17 +403,23 @@ def parse_outside(text: str, path: str) -> dict[str, Any]:
     for name, found in flat.items():
         if name not in OUTSIDE:
             raise ConfigError(
-                line_of(text, name), name, "is not a key of this file", place=path,
+                line_of(text, name),
+                name,
+                "is not a key of this file",
+                place=path,
                 fix=f"it knows {', '.join(OUTSIDE)}; the rest is in {CONFIG_NAME}",
-            )  # fmt: skip
+            )
         lists = name == "judge.command" and isinstance(found, list) and found
         if not (isinstance(found, str) and found.strip()) and not (
             lists and all(isinstance(part, str) and part for part in found)
         ):
             raise ConfigError(
-                line_of(text, name), name, f"found {found!r}, expected a text", place=path,
+                line_of(text, name),
+                name,
+                f"found {found!r}, expected a text",
+                place=path,
                 fix='a command is a name such as "claude", or a list: ["claude", "-p"]',
-            )  # fmt: skip
+            )
     return flat
 
 

@@ -30,10 +30,27 @@ if TYPE_CHECKING:
     from memrepo.policies.linking import LinkRules
 
 KeyKind = Literal[
-    "whole", "count", "percent", "money", "seconds", "text", "texts", "choice", "zone", "prices",
-    "flag", "name", "crons", "ref", "aliases", "duration", "ttls", "words", "pattern",
+    "whole",
+    "count",
+    "percent",
+    "money",
+    "seconds",
+    "text",
+    "texts",
+    "choice",
+    "zone",
+    "prices",
+    "flag",
+    "name",
+    "crons",
+    "ref",
+    "aliases",
+    "duration",
+    "ttls",
+    "words",
+    "pattern",
     "weight",
-]  # fmt: skip
+]
 NEVER = "never"
 
 
@@ -52,98 +69,254 @@ _TTLS = MappingProxyType(
     {name: NEVER if ttl is None else format_duration(ttl) for name, ttl in TTLS.items()}
 )
 LIFECYCLE: tuple[Key, ...] = (
-    Key(name="run.pace_pct", kind="percent", default=5,
-        doc="The share of all memories that one run may prune and archive; 20 it always may."),
-    Key(name="tiers.warm_after", kind="duration", default="3h",
-        doc="Age since the last retrieval at which a note turns warm."),
-    Key(name="tiers.gist_after", kind="duration", default="7d",
-        doc="Age at which recall is given a note's gist."),
-    Key(name="tiers.forgotten_after", kind="duration", default="14d",
-        doc="A note not retrieved for longer is forgotten."),
-    Key(name="tiers.clean_after", kind="duration", default="30d",
-        doc="How long a forgotten note stands in the tree before it leaves."),
-    Key(name="decay.ttl", kind="ttls", default=_TTLS,
-        doc="How long memories live by decay class, such as `normal = \"21d\"`; more classes."),
-    Key(name="decay.refreshed", kind="texts", default=REFRESHED,
-        doc="Decay classes whose time begins anew with a retrieval."),
-    Key(name="hot.path", kind="choice", default=HOT_NAMES[0], words=HOT_NAMES,
-        doc="Where the hot cache stands."),
+    Key(
+        name="run.pace_pct",
+        kind="percent",
+        default=5,
+        doc="The share of all memories that one run may prune and archive; 20 it always may.",
+    ),
+    Key(
+        name="tiers.warm_after",
+        kind="duration",
+        default="3h",
+        doc="Age since the last retrieval at which a note turns warm.",
+    ),
+    Key(
+        name="tiers.gist_after",
+        kind="duration",
+        default="7d",
+        doc="Age at which recall is given a note's gist.",
+    ),
+    Key(
+        name="tiers.forgotten_after",
+        kind="duration",
+        default="14d",
+        doc="A note not retrieved for longer is forgotten.",
+    ),
+    Key(
+        name="tiers.clean_after",
+        kind="duration",
+        default="30d",
+        doc="How long a forgotten note stands in the tree before it leaves.",
+    ),
+    Key(
+        name="decay.ttl",
+        kind="ttls",
+        default=_TTLS,
+        doc='How long memories live by decay class, such as `normal = "21d"`; more classes.',
+    ),
+    Key(
+        name="decay.refreshed",
+        kind="texts",
+        default=REFRESHED,
+        doc="Decay classes whose time begins anew with a retrieval.",
+    ),
+    Key(
+        name="hot.path",
+        kind="choice",
+        default=HOT_NAMES[0],
+        words=HOT_NAMES,
+        doc="Where the hot cache stands.",
+    ),
     Key(name="hot.budget", kind="whole", default=30, doc="Bullets on the hot cache."),
-    Key(name="hot.sessions", kind="whole", default=3,
-        doc="Different sessions whose retrievals promote a memory."),
-    Key(name="hot.idle_sessions", kind="whole", default=3,
-        doc="Sessions without a retrieval after which a memory is demoted."),
+    Key(
+        name="hot.sessions",
+        kind="whole",
+        default=3,
+        doc="Different sessions whose retrievals promote a memory.",
+    ),
+    Key(
+        name="hot.idle_sessions",
+        kind="whole",
+        default=3,
+        doc="Sessions without a retrieval after which a memory is demoted.",
+    ),
     Key(name="hot.max_lines", kind="whole", default=200, doc="The host's limit of lines."),
     Key(name="hot.max_bytes", kind="whole", default=24 * 1024, doc="The host's limit of bytes."),
-    Key(name="archive.after", kind="duration", default="30d",
-        doc="A memory not retrieved for so long is archived."),
-    Key(name="archive.demoted_after", kind="duration", default="60d",
-        doc="The same after a demotion from the hot cache."),
-    Key(name="archive.review_after", kind="duration", default="180d",
-        doc="An archived memory of that age is listed for a person to decide."),
-)  # fmt: skip
+    Key(
+        name="archive.after",
+        kind="duration",
+        default="30d",
+        doc="A memory not retrieved for so long is archived.",
+    ),
+    Key(
+        name="archive.demoted_after",
+        kind="duration",
+        default="60d",
+        doc="The same after a demotion from the hot cache.",
+    ),
+    Key(
+        name="archive.review_after",
+        kind="duration",
+        default="180d",
+        doc="An archived memory of that age is listed for a person to decide.",
+    ),
+)
 
 ENRICHMENT: tuple[Key, ...] = (
-    Key(name="importance.words", kind="words", default=MappingProxyType({}),
-        doc="More words by which importance is scored, by list: " + ", ".join(LISTS) + "."),
-    Key(name="chunking.target", kind="whole", default=200,
-        doc="Tokens at which a chunk of a long text ends, with its sentence."),
-    Key(name="chunking.min", kind="count", default=150,
-        doc="Tokens below which a text is not cut for search."),
-    Key(name="chunking.overlap", kind="count", default=2,
-        doc="Sentences that a chunk shares with the one before it."),
-    Key(name="links.expand", kind="flag", default=True,
-        doc="Whether runs link memories that name the same."),
-    Key(name="links.most", kind="count", default=5,
-        doc="Links that a memory may have before runs add none."),
-    Key(name="compression.enabled", kind="flag", default=True,
-        doc="Whether runs put old memories of low importance together in summaries."),
-    Key(name="compression.trigger", kind="whole", default=1000,
-        doc="How many memories must be active, notes not counted, before any is compressed."),
-    Key(name="compression.keep", kind="count", default=300,
-        doc="The newest memories that are never compressed."),
-    Key(name="compression.below", kind="weight", default=0.45,
-        doc="Only memories of a lower importance are compressed."),
-    Key(name="compression.protected_tags", kind="texts",
+    Key(
+        name="importance.words",
+        kind="words",
+        default=MappingProxyType({}),
+        doc="More words by which importance is scored, by list: " + ", ".join(LISTS) + ".",
+    ),
+    Key(
+        name="chunking.target",
+        kind="whole",
+        default=200,
+        doc="Tokens at which a chunk of a long text ends, with its sentence.",
+    ),
+    Key(
+        name="chunking.min",
+        kind="count",
+        default=150,
+        doc="Tokens below which a text is not cut for search.",
+    ),
+    Key(
+        name="chunking.overlap",
+        kind="count",
+        default=2,
+        doc="Sentences that a chunk shares with the one before it.",
+    ),
+    Key(
+        name="links.expand",
+        kind="flag",
+        default=True,
+        doc="Whether runs link memories that name the same.",
+    ),
+    Key(
+        name="links.most",
+        kind="count",
+        default=5,
+        doc="Links that a memory may have before runs add none.",
+    ),
+    Key(
+        name="compression.enabled",
+        kind="flag",
+        default=True,
+        doc="Whether runs put old memories of low importance together in summaries.",
+    ),
+    Key(
+        name="compression.trigger",
+        kind="whole",
+        default=1000,
+        doc="How many memories must be active, notes not counted, before any is compressed.",
+    ),
+    Key(
+        name="compression.keep",
+        kind="count",
+        default=300,
+        doc="The newest memories that are never compressed.",
+    ),
+    Key(
+        name="compression.below",
+        kind="weight",
+        default=0.45,
+        doc="Only memories of a lower importance are compressed.",
+    ),
+    Key(
+        name="compression.protected_tags",
+        kind="texts",
         default=("commitment", "preference", "decision"),
-        doc="Tags and types that are never compressed."),
-    Key(name="threads.gap", kind="duration", default=format_duration(GAP),
-        doc="A longer time between two notes begins a new thread."),
-)  # fmt: skip
+        doc="Tags and types that are never compressed.",
+    ),
+    Key(
+        name="threads.gap",
+        kind="duration",
+        default=format_duration(GAP),
+        doc="A longer time between two notes begins a new thread.",
+    ),
+)
 
 CHECKS: tuple[Key, ...] = (
-    Key(name="tags.vocabulary", kind="texts", default=(),
-        doc="The tags that `check` allows, or shell patterns such as `project/*`; none is any."),
-    Key(name="tags.pattern", kind="pattern", default=None,
-        doc="A regular expression that a tag may fit instead."),
-)  # fmt: skip
+    Key(
+        name="tags.vocabulary",
+        kind="texts",
+        default=(),
+        doc="The tags that `check` allows, or shell patterns such as `project/*`; none is any.",
+    ),
+    Key(
+        name="tags.pattern",
+        kind="pattern",
+        default=None,
+        doc="A regular expression that a tag may fit instead.",
+    ),
+)
 
 RECALL: tuple[Key, ...] = (
-    Key(name="recall.neighbours", kind="weight", default=Weights().neighbour,
-        doc="What a hit lends to the hits beside it in its source."),
-    Key(name="recall.thread", kind="weight", default=Weights().thread,
-        doc="What the best hits of a source add to all its hits."),
-    Key(name="recall.subject", kind="weight", default=Weights().subject,
-        doc="What the subject that a question names adds."),
-    Key(name="recall.answers", kind="weight", default=Answers().fits,
-        doc="What a kind of answer that the question asks for adds; what asks itself loses by it."),
-    Key(name="recall.spread", kind="weight", default=Answers().spread,
-        doc="What each hit of a day takes from that day's next, where a list is asked for."),
-    Key(name="recall.date", kind="weight", default=Weights().date,
-        doc="What the days that a question names add, and as much again for the very day."),
-    Key(name="recall.meaning", kind="weight", default=Weights().meaning,
-        doc="What likeness of meaning adds, where there is a model (`memrepo[dense]`)."),
-    Key(name="recall.recency", kind="weight", default=Merits().recency,
-        doc="The share of a score that its age decides."),
-    Key(name="recall.half_life", kind="duration", default=format_duration(Merits().half_life),
-        doc="Age at which that share is halved."),
-    Key(name="recall.access", kind="weight", default=Merits().access,
-        doc="What retrievals add at most."),
-    Key(name="recall.importance", kind="weight", default=Merits().importance,
-        doc="How much importance adds, or takes away from what is hardly important."),
-    Key(name="recall.note", kind="weight", default=Merits().note,
-        doc="The share of its score that a note loses to what was distilled."),
-)  # fmt: skip
+    Key(
+        name="recall.neighbours",
+        kind="weight",
+        default=Weights().neighbour,
+        doc="What a hit lends to the hits beside it in its source.",
+    ),
+    Key(
+        name="recall.thread",
+        kind="weight",
+        default=Weights().thread,
+        doc="What the best hits of a source add to all its hits.",
+    ),
+    Key(
+        name="recall.subject",
+        kind="weight",
+        default=Weights().subject,
+        doc="What the subject that a question names adds.",
+    ),
+    Key(
+        name="recall.answers",
+        kind="weight",
+        default=Answers().fits,
+        doc="What a kind of answer that the question asks for adds; what asks itself loses by it.",
+    ),
+    Key(
+        name="recall.spread",
+        kind="weight",
+        default=Answers().spread,
+        doc="What each hit of a day takes from that day's next, where a list is asked for.",
+    ),
+    Key(
+        name="recall.date",
+        kind="weight",
+        default=Weights().date,
+        doc="What the days that a question names add, and as much again for the very day.",
+    ),
+    Key(
+        name="recall.meaning",
+        kind="weight",
+        default=Weights().meaning,
+        doc="What likeness of meaning adds, where there is a model (`memrepo[dense]`).",
+    ),
+    Key(
+        name="recall.recency",
+        kind="weight",
+        default=Merits().recency,
+        doc="The share of a score that its age decides.",
+    ),
+    Key(
+        name="recall.half_life",
+        kind="duration",
+        default=format_duration(Merits().half_life),
+        doc="Age at which that share is halved.",
+    ),
+    Key(
+        name="recall.access",
+        kind="weight",
+        default=Merits().access,
+        doc="What retrievals add at most.",
+    ),
+    Key(
+        name="recall.importance",
+        kind="weight",
+        default=Merits().importance,
+        doc="How much importance adds, or takes away from what is hardly important.",
+    ),
+    Key(
+        name="recall.note",
+        kind="weight",
+        default=Merits().note,
+        doc="The share of its score that a note loses to what was distilled.",
+    ),
+)
 
 
 MORE = (*CHECKS, *ENRICHMENT, *LIFECYCLE, *RECALL)
@@ -175,19 +348,26 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
     )
     answers, lent = usual.answers, neighbour / usual.neighbour
     return Weights(
-        thread=float(get("recall.thread")), subject=float(get("recall.subject")),
-        neighbour=neighbour, meaning=float(get("recall.meaning")),
-        second_neighbour=lent * usual.second_neighbour, date=float(get("recall.date")),
+        thread=float(get("recall.thread")),
+        subject=float(get("recall.subject")),
+        neighbour=neighbour,
+        meaning=float(get("recall.meaning")),
+        second_neighbour=lent * usual.second_neighbour,
+        date=float(get("recall.date")),
         answers=Answers(
-            reply=lent * answers.reply, fits=fits, asks=fits * answers.asks / answers.fits,
+            reply=lent * answers.reply,
+            fits=fits,
+            asks=fits * answers.asks / answers.fits,
             spread=float(get("recall.spread")),
         ),
         merits=Merits(
-            recency=float(get("recall.recency")), access=float(get("recall.access")),
+            recency=float(get("recall.recency")),
+            access=float(get("recall.access")),
             half_life=parse_duration(get("recall.half_life")),
-            importance=float(get("recall.importance")), note=float(get("recall.note")),
+            importance=float(get("recall.importance")),
+            note=float(get("recall.note")),
         ),
-    )  # fmt: skip
+    )
 
 
 def rules_of(get: Callable[[str], Any]) -> Rules:
@@ -200,20 +380,26 @@ def rules_of(get: Callable[[str], Any]) -> Rules:
     return Rules(
         pace_pct=float(get("run.pace_pct")),
         tiers=TierRules(
-            warm_after=span("tiers.warm_after"), gist_after=span("tiers.gist_after"),
-            forgotten_after=span("tiers.forgotten_after"), clean_after=span("tiers.clean_after"),
+            warm_after=span("tiers.warm_after"),
+            gist_after=span("tiers.gist_after"),
+            forgotten_after=span("tiers.forgotten_after"),
+            clean_after=span("tiers.clean_after"),
         ),
         decay=DecayRules(
             ttl={c: None if t == NEVER else parse_duration(t) for c, t in ttl.items()},
             refreshed=tuple(get("decay.refreshed")),
         ),
         hot=HotRules(
-            budget=get("hot.budget"), sessions=get("hot.sessions"),
-            idle=get("hot.idle_sessions"), path=get("hot.path"),
-            max_lines=get("hot.max_lines"), max_bytes=get("hot.max_bytes"),
+            budget=get("hot.budget"),
+            sessions=get("hot.sessions"),
+            idle=get("hot.idle_sessions"),
+            path=get("hot.path"),
+            max_lines=get("hot.max_lines"),
+            max_bytes=get("hot.max_bytes"),
         ),
         archive=ArchiveRules(
-            after=span("archive.after"), demoted_after=span("archive.demoted_after"),
+            after=span("archive.after"),
+            demoted_after=span("archive.demoted_after"),
             review_after=span("archive.review_after"),
         ),
-    )  # fmt: skip
+    )

@@ -119,37 +119,41 @@ def _are_aliases(value: Any) -> bool:
     return isinstance(value, dict) and all(n.strip() and _are_texts(v) for n, v in value.items())
 
 
-_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType({
-    "whole": (lambda v: _is_whole(v) and v >= 1, "a whole number from 1"),
-    "count": (lambda v: _is_whole(v) and v >= 0, "a whole number from 0"),
-    "percent": (lambda v: _is_amount(v) and v <= 100, "a number from 0 to 100"),
-    "weight": (lambda v: _is_amount(v) and v <= 1, "a number from 0 to 1"),
-    "money": (_is_amount, "an amount of US dollars from 0"),
-    "seconds": (lambda v: _is_amount(v) and v > 0, "a number of seconds above 0"),
-    "prices": (_are_prices, 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'),
-    "text": (lambda v: isinstance(v, str) and bool(v.strip()), "a text"),
-    "texts": (
-        lambda v: isinstance(v, list) and all(isinstance(part, str) for part in v),
-        'a list of texts such as ["a", "b"]',
-    ),
-    "zone": (is_zone, "a zone of the tz database such as Europe/Berlin"),
-    "flag": (lambda v: isinstance(v, bool), "true or false"),
-    "name": (
-        lambda v: isinstance(v, str) and bool(_NAME.fullmatch(v)),
-        "a name of letters, digits, dots, hyphens and underscores",
-    ),
-    "ref": (
-        lambda v: isinstance(v, str) and bool(_REF.fullmatch(v)),
-        "a branch, or a ref below refs/memrepo/",
-    ),
-    "duration": (_is_duration, 'a duration such as "4h" or "30d"'),
-    "pattern": (_is_pattern, f"a regular expression of at most {PATTERN_LENGTH} characters"),
-    "words": (
-        _are_words, f'lists such as critical = ["urgente"], one each of {", ".join(LISTS)}'
-    ),
-    "aliases": (_are_aliases, 'lists of names by name such as Kubernetes = ["k8s"]'),
-    "ttls": (
-        _are_durations, f'a duration by class such as {{ normal = "21d", mine = "{NEVER}" }}'
-    ),
-})  # fmt: skip
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
+    {
+        "whole": (lambda v: _is_whole(v) and v >= 1, "a whole number from 1"),
+        "count": (lambda v: _is_whole(v) and v >= 0, "a whole number from 0"),
+        "percent": (lambda v: _is_amount(v) and v <= 100, "a number from 0 to 100"),
+        "weight": (lambda v: _is_amount(v) and v <= 1, "a number from 0 to 1"),
+        "money": (_is_amount, "an amount of US dollars from 0"),
+        "seconds": (lambda v: _is_amount(v) and v > 0, "a number of seconds above 0"),
+        "prices": (_are_prices, 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'),
+        "text": (lambda v: isinstance(v, str) and bool(v.strip()), "a text"),
+        "texts": (
+            lambda v: isinstance(v, list) and all(isinstance(part, str) for part in v),
+            'a list of texts such as ["a", "b"]',
+        ),
+        "zone": (is_zone, "a zone of the tz database such as Europe/Berlin"),
+        "flag": (lambda v: isinstance(v, bool), "true or false"),
+        "name": (
+            lambda v: isinstance(v, str) and bool(_NAME.fullmatch(v)),
+            "a name of letters, digits, dots, hyphens and underscores",
+        ),
+        "ref": (
+            lambda v: isinstance(v, str) and bool(_REF.fullmatch(v)),
+            "a branch, or a ref below refs/memrepo/",
+        ),
+        "duration": (_is_duration, 'a duration such as "4h" or "30d"'),
+        "pattern": (_is_pattern, f"a regular expression of at most {PATTERN_LENGTH} characters"),
+        "words": (
+            _are_words,
+            f'lists such as critical = ["urgente"], one each of {", ".join(LISTS)}',
+        ),
+        "aliases": (_are_aliases, 'lists of names by name such as Kubernetes = ["k8s"]'),
+        "ttls": (
+            _are_durations,
+            f'a duration by class such as {{ normal = "21d", mine = "{NEVER}" }}',
+        ),
+    }
+)
 """Whether a value is of a kind, and what is expected where it is not."""

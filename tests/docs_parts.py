@@ -69,22 +69,32 @@ def _value(kind: Kind, default: object) -> str:
 def key_table() -> str:
     """Render the configuration keys, in the order of `config show`."""
     kinds = {
-        "whole": "whole number", "percent": "number from 0 to 100", "text": "text",
-        "texts": "list of texts", "pattern": "regular expression",
-        "zone": "zone of the tz database", "flag": "`true` or `false`",
-        "count": "whole number from 0", "money": "US dollars", "crons": "list of cron expressions",
-        "prices": "table of four prices a model", "ref": "name of a branch or ref",
+        "whole": "whole number",
+        "percent": "number from 0 to 100",
+        "text": "text",
+        "texts": "list of texts",
+        "pattern": "regular expression",
+        "zone": "zone of the tz database",
+        "flag": "`true` or `false`",
+        "count": "whole number from 0",
+        "money": "US dollars",
+        "crons": "list of cron expressions",
+        "prices": "table of four prices a model",
+        "ref": "name of a branch or ref",
         "duration": "duration such as `4h` or `30d`",
         "words": "table of lists of words",
         "weight": "number from 0 to 1",
-        "ttls": "table of durations by class, or `\"never\"`",
-    }  # fmt: skip
+        "ttls": 'table of durations by class, or `"never"`',
+    }
     rows = [
-        (f"`{key.name}`",
-         " or ".join(f"`{word}`" for word in key.words) or kinds.get(key.kind, key.kind),
-         _default(key.default), key.doc)
+        (
+            f"`{key.name}`",
+            " or ".join(f"`{word}`" for word in key.words) or kinds.get(key.kind, key.kind),
+            _default(key.default),
+            key.doc,
+        )
         for key in KEYS
-    ]  # fmt: skip
+    ]
     return table(("key", "value", "default", "meaning"), rows)
 
 
@@ -112,8 +122,9 @@ def rule_tables() -> str:
     """Render the rules of `check` by group."""
     parts = []
     for group, title in RULE_GROUPS.items():
-        rows = [(f"`{r.name}`", r.severity, r.doc, r.mend) for r in RULES.values()
-                if r.group == group]  # fmt: skip
+        rows = [
+            (f"`{r.name}`", r.severity, r.doc, r.mend) for r in RULES.values() if r.group == group
+        ]
         shown = table(("rule", "severity", "what it asks for", "what `--fix` does"), rows)
         parts.append(f"## {title} (`{group}`)\n\n{shown}\n")
     return "\n".join(parts)
@@ -243,9 +254,7 @@ def part(name: str) -> str:
 
 def refreshed(page: str) -> str:
     """Return a page with every generated part rendered anew."""
-    return PART.sub(
-        lambda m: f"<!-- {m[1]}:start -->\n{part(m[1])}\n<!-- {m[1]}:end -->", page
-    )  # fmt: skip
+    return PART.sub(lambda m: f"<!-- {m[1]}:start -->\n{part(m[1])}\n<!-- {m[1]}:end -->", page)
 
 
 def main() -> int:

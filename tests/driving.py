@@ -116,9 +116,11 @@ def standing(repo: Path) -> tuple[str, str, str, dict[str, bytes]]:
     """Return everything a command could change: refs, HEAD, index and work tree."""
     refs = git(repo, "for-each-ref", "--format=%(refname) %(objectname)")
     return (
-        refs, git(repo, "symbolic-ref", "HEAD"), git(repo, "ls-files", "-z", "--stage"),
+        refs,
+        git(repo, "symbolic-ref", "HEAD"),
+        git(repo, "ls-files", "-z", "--stage"),
         files(repo),
-    )  # fmt: skip
+    )
 
 
 def subjects(repo: Path, *argv: str) -> list[str]:

@@ -11,16 +11,22 @@ MEM0: dict[str, bytes] = {
                 {
                     "id": "8f0c2f8e-1f7a-4f5e-9a3f-0c6f3a1b2c3d",
                     "memory": "Prefers window seats on long train journeys",
-                    "hash": "a1b2c3", "user_id": "vera", "categories": ["travel"],
+                    "hash": "a1b2c3",
+                    "user_id": "vera",
+                    "categories": ["travel"],
                     "metadata": {"category": "seats"},
                     "created_at": "2026-01-05T08:30:00.123456-08:00",
                     "updated_at": "2026-01-06T08:30:00-08:00",
                 },
                 {
                     "id": "0d3b7f80-4c11-4e0e-8a55-8d1d8c7f2f10",
-                    "memory": "Is allergic to hazelnuts and carries a pen", "hash": "d4e5f6",
-                    "agent_id": "planner", "metadata": None, "created_at": "2026-01-07T09:00:00Z",
-                    "updated_at": None, "expiration_date": "2030-12-31",
+                    "memory": "Is allergic to hazelnuts and carries a pen",
+                    "hash": "d4e5f6",
+                    "agent_id": "planner",
+                    "metadata": None,
+                    "created_at": "2026-01-07T09:00:00Z",
+                    "updated_at": None,
+                    "expiration_date": "2030-12-31",
                 },
                 {"id": "5a5a", "memory": "", "created_at": "2026-01-07T09:00:00Z"},
                 {"id": "6b6b", "memory": "Keeps bees behind the barn now", "created_at": "soon"},
@@ -29,7 +35,7 @@ MEM0: dict[str, bytes] = {
         },
         indent=2,
     ).encode()
-}  # fmt: skip
+}
 
 CLAUDE_CODE: dict[str, bytes] = {
     "MEMORY.md": b"""\
@@ -177,37 +183,55 @@ A hoe, asleep.
 
 <!-- openclaw:dreaming:diary:end -->
 """,
-    "memory/.dreams/short-term-recall.json": json.dumps({
-        "version": 1, "updatedAt": "2026-02-10T03:00:00.000Z", "entries": {
-            "memory:memory/tools.md:3:3": {
-                "path": "memory/tools.md", "startLine": 3, "endLine": 3, "source": "memory",
-                "snippet": "The rotary hoe is stored with an empty tank.", "recallCount": 3,
-                "conceptTags": ["hoe", "storage"],
+    "memory/.dreams/short-term-recall.json": json.dumps(
+        {
+            "version": 1,
+            "updatedAt": "2026-02-10T03:00:00.000Z",
+            "entries": {
+                "memory:memory/tools.md:3:3": {
+                    "path": "memory/tools.md",
+                    "startLine": 3,
+                    "endLine": 3,
+                    "source": "memory",
+                    "snippet": "The rotary hoe is stored with an empty tank.",
+                    "recallCount": 3,
+                    "conceptTags": ["hoe", "storage"],
+                },
+                "memory:memory/tools.md:9:9": {
+                    "path": "memory/tools.md",
+                    "startLine": 9,
+                    "endLine": 9,
+                    "recallCount": 2,
+                    "snippet": "Something that moved away.",
+                    "conceptTags": ["gone"],
+                },
             },
-            "memory:memory/tools.md:9:9": {
-                "path": "memory/tools.md", "startLine": 9, "endLine": 9, "recallCount": 2,
-                "snippet": "Something that moved away.", "conceptTags": ["gone"],
-            },
-        },
-    }).encode(),
+        }
+    ).encode(),
     "AGENTS.md": b"Rules, no memory.\n",
-}  # fmt: skip
+}
 
 MEMORY_FS: dict[str, bytes] = {
     "memory_fs/hot/2026-02-28-pump.md": b"The pump was fitted and ran for an hour.\n",
     "memory_fs/warm/my-checkpoint.md": b"We agreed to repaint the gate in May, in green.\n",
-    "memory_fs/gist/my-checkpoint.md":
-        "# The gate\n标签: gate, paint\nRepaint in May.\n".encode(),
+    "memory_fs/gist/my-checkpoint.md": "# The gate\n标签: gate, paint\nRepaint in May.\n".encode(),
     "memory_fs/forgotten/old-talk.md": b"Somebody asked about the neighbour's fence.\n",
     "memory_fs/promote_report.md": b"# Report\n",
-    "refcount.json": json.dumps({
-        "warm/my-checkpoint.md": {
-            "total": 5, "7d": 3, "timestamps": [1769900000, 1769990000], "user_marked": True,
-            "summarized": True, "created": 1769800000, "promoted": True,
-        },
-        "forgotten/old-talk.md": {"total": 0, "created": 1767200000},
-    }).encode(),
-}  # fmt: skip
+    "refcount.json": json.dumps(
+        {
+            "warm/my-checkpoint.md": {
+                "total": 5,
+                "7d": 3,
+                "timestamps": [1769900000, 1769990000],
+                "user_marked": True,
+                "summarized": True,
+                "created": 1769800000,
+                "promoted": True,
+            },
+            "forgotten/old-talk.md": {"total": 0, "created": 1767200000},
+        }
+    ).encode(),
+}
 
 LAYERED: dict[str, bytes] = {
     "MEMORY.md": """\
@@ -308,7 +332,14 @@ Confidence: 0.8
 }
 
 FOLDERS: dict[str, dict[str, bytes]] = {
-    "mem0": MEM0, "claude-code": CLAUDE_CODE, "basic-memory": BASIC_MEMORY, "obsidian": OBSIDIAN,
-    "okf": OKF, "openclaw": OPENCLAW, "memory-fs": MEMORY_FS, "layered": LAYERED,
-    "remnic": REMNIC, "hybrid": HYBRID,
-}  # fmt: skip
+    "mem0": MEM0,
+    "claude-code": CLAUDE_CODE,
+    "basic-memory": BASIC_MEMORY,
+    "obsidian": OBSIDIAN,
+    "okf": OKF,
+    "openclaw": OPENCLAW,
+    "memory-fs": MEMORY_FS,
+    "layered": LAYERED,
+    "remnic": REMNIC,
+    "hybrid": HYBRID,
+}

@@ -26,9 +26,7 @@ def operation(states: Sequence[State], k: int, **more: Any) -> Operation:
             one, other = old.memories.get(id_), new.memories.get(id_)
             later[id_] = later.get(id_, Later()).then(written(one, other))
         paths |= {p for p in {*old.files, *new.files} if old.files.get(p) != new.files.get(p)}
-    return Operation(
-        before=states[k], after=states[k + 1], later=later, later_paths=paths, **more
-    )  # fmt: skip
+    return Operation(before=states[k], after=states[k + 1], later=later, later_paths=paths, **more)
 
 
 def as_fields(memory: Memory) -> tuple[Any, ...]:
@@ -44,8 +42,20 @@ def as_fields(memory: Memory) -> tuple[Any, ...]:
     return fields, memory.body
 
 
-_names = ("title", "tags", "status", "pinned", "links", "verified", "confidence", "sources",
-          "valid_from", "aliases", "status_epoch", "supersedes")  # fmt: skip
+_names = (
+    "title",
+    "tags",
+    "status",
+    "pinned",
+    "links",
+    "verified",
+    "confidence",
+    "sources",
+    "valid_from",
+    "aliases",
+    "status_epoch",
+    "supersedes",
+)
 _value = st.sampled_from(_names).flatmap(
     lambda key: st.tuples(st.just(key), st.sampled_from((*strategies.FEW[key], None)))
 )

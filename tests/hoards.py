@@ -17,14 +17,22 @@ from memrepo.store.repo import open_repository
 BORN = datetime(2026, 2, 20, tzinfo=UTC)
 ABOUT = ("the harbour crane", "the Alpha depot", "the night train", "the old orchard", "the kiosk")
 HEDGED = (
-    "Maybe {about} needs paint in bay {n}.", "Perhaps {about} was late again in slot {n}.",
-    "Not sure whether {about} got parcel {n}.", "I think {about} hums at {n} hertz.",
-)  # fmt: skip
+    "Maybe {about} needs paint in bay {n}.",
+    "Perhaps {about} was late again in slot {n}.",
+    "Not sure whether {about} got parcel {n}.",
+    "I think {about} hums at {n} hertz.",
+)
 KEPT: tuple[dict[str, Any], ...] = (
-    {"pinned": True}, {"critical": True}, {"decay": Decay(cls="permanent")},
-    {"entities": ("Alpha",)}, {"tags": ("Decision",)}, {"type": "commitment"},
-    {"type": "preference"}, {"user_marked": True}, {"standing": "contested"},
-)  # fmt: skip
+    {"pinned": True},
+    {"critical": True},
+    {"decay": Decay(cls="permanent")},
+    {"entities": ("Alpha",)},
+    {"tags": ("Decision",)},
+    {"type": "commitment"},
+    {"type": "preference"},
+    {"user_marked": True},
+    {"standing": "contested"},
+)
 """What keeps a memory from being compressed, one each."""
 
 
@@ -32,9 +40,13 @@ def memory(number: int, text: str, **fields: Any) -> Memory:
     """Return a memory that nobody has asked for; the higher its number, the newer it is."""
     id_ = claim_id(scope="", subject="", predicate="", object_="", text=f"{text} {number}")
     given = {
-        "id": id_, "type": "fact", "home": "LTMEMORY.md", "created": BORN + number * _STEP,
-        "origin": "purifier", **fields,
-    }  # fmt: skip
+        "id": id_,
+        "type": "fact",
+        "home": "LTMEMORY.md",
+        "created": BORN + number * _STEP,
+        "origin": "purifier",
+        **fields,
+    }
     path = Layout().memory(id_=id_, type_=given["type"], text=f"entry {number}", captured="")
     return Memory(path=path, fields=given, body=text)
 
@@ -62,7 +74,10 @@ def stored(repo: Path, found: list[Memory]) -> None:
         head = store.head()
         step = Step(op="import", what="many", changes=tuple(Create(memory=m) for m in found))
         landing = prepare(
-            store, store.snapshot(head).state(), Plan(base=head, steps=(step,)),
-            Context(actor="memrepo/0"), BORN + timedelta(days=2),
-        )  # fmt: skip
+            store,
+            store.snapshot(head).state(),
+            Plan(base=head, steps=(step,)),
+            Context(actor="memrepo/0"),
+            BORN + timedelta(days=2),
+        )
         store.land(landing.chain, "hoard")

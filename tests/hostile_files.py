@@ -111,30 +111,48 @@ Text under the second.
             "Hive 4\n\n- Status: sold\n\n# Hive 5\n\n- Status: sold\n\n# Hive 6",
             "status: SOLD.",
         ),
-        **{name: f"# {name}\n\n- zqdenied must always stay outside.\n".encode() for name in (
-            "AGENTS.md", "SOUL.md", "CONSTITUTION.md", "TOOLS.md", "HEARTBEAT.md", "CLAUDE.md",
-            "memory/README.md", "memory/index.md", "views/LTMEMORY.md", "runtime/notes.md",
-            "memories/knowledge/undated/aa/mine-aaaaaa.md", "deep/er/than/patterns.md",
-        )},
+        **{
+            name: f"# {name}\n\n- zqdenied must always stay outside.\n".encode()
+            for name in (
+                "AGENTS.md",
+                "SOUL.md",
+                "CONSTITUTION.md",
+                "TOOLS.md",
+                "HEARTBEAT.md",
+                "CLAUDE.md",
+                "memory/README.md",
+                "memory/index.md",
+                "views/LTMEMORY.md",
+                "runtime/notes.md",
+                "memories/knowledge/undated/aa/mine-aaaaaa.md",
+                "deep/er/than/patterns.md",
+            )
+        },
         "runtime/purified-claims.jsonl": b'{"text": "zqdenied"}\n',
         "memory/notes.txt": b"zqdenied plain text\n",
-    }  # fmt: skip
+    }
 
 
 def hostile_files() -> dict[str, bytes]:
     """Return secrets, instructions to a model, forged records, invisible text, odd names."""
-    keys = "\n".join((
-        f"- The camera bucket uses {SECRETS[0]} as its access key.",
-        f"- GitHub token of the exporter: {SECRETS[1]}",
-        f"- The model key is {SECRETS[2]} and must be rotated in March.",
-        f"- Maps key {SECRETS[3]} is limited to the farm's domain.",
-        f"- The bot answers with {SECRETS[4]} since January.",
-        f"- Slack posts with {SECRETS[5]}.",
-        f"- The database is at postgres://ilse:{SECRETS[6]}@db.example.org/hives.",
-        f"- **Password:** {SECRETS[7]}",
-        "", "-----BEGIN RSA PRIVATE KEY-----", SECRETS[8], SECRETS[8],
-        "-----END RSA PRIVATE KEY-----", "",
-    ))  # fmt: skip
+    keys = "\n".join(
+        (
+            f"- The camera bucket uses {SECRETS[0]} as its access key.",
+            f"- GitHub token of the exporter: {SECRETS[1]}",
+            f"- The model key is {SECRETS[2]} and must be rotated in March.",
+            f"- Maps key {SECRETS[3]} is limited to the farm's domain.",
+            f"- The bot answers with {SECRETS[4]} since January.",
+            f"- Slack posts with {SECRETS[5]}.",
+            f"- The database is at postgres://ilse:{SECRETS[6]}@db.example.org/hives.",
+            f"- **Password:** {SECRETS[7]}",
+            "",
+            "-----BEGIN RSA PRIVATE KEY-----",
+            SECRETS[8],
+            SECRETS[8],
+            "-----END RSA PRIVATE KEY-----",
+            "",
+        )
+    )
     return {
         "memory/keys.md": as_bytes(f"""\
 # Keys
@@ -219,4 +237,4 @@ type: fact
             "zqbroken: a name with a line feed must be refused and named.",
         ),
         "inbox/secret.md": as_bytes(f"- My token is {INBOX_SECRET} and it must stay private.\n"),
-    }  # fmt: skip
+    }

@@ -82,9 +82,13 @@ def ledger(repo: Path, segments: dict[str, str], message: str = "segments") -> s
 
     def plumbing(*argv: str, text: str = "") -> str:
         ran = subprocess.run(
-            ["git", "-C", str(repo), *argv], input=text, capture_output=True, text=True, check=True,
+            ["git", "-C", str(repo), *argv],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
             env={**_environment(), "GIT_INDEX_FILE": str(index)},
-        )  # fmt: skip
+        )
         return ran.stdout.strip()
 
     if old:
@@ -122,10 +126,19 @@ def daemon(base: Path) -> Iterator[str]:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     served = subprocess.Popen(
-        [path, "--reuseaddr", "--listen=127.0.0.1", f"--port={port}", f"--base-path={base}",
-         "--export-all", "--enable=receive-pack", str(base)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [
+            path,
+            "--reuseaddr",
+            "--listen=127.0.0.1",
+            f"--port={port}",
+            f"--base-path={base}",
+            "--export-all",
+            "--enable=receive-pack",
+            str(base),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         for _ in range(200):
             with socket.socket() as probe:

@@ -18,16 +18,32 @@ from typing import Any
 
 FENCED = re.compile(r"<<<data ([0-9a-f]{16})\n(.*?)\n\1 data>>>", re.DOTALL)
 PROMOTION = {
-    "durability": 0.8, "future_judgment_value": 0.7, "action_value": 0.5,
-    "identity_relationship_weight": 0.2, "cross_time_persistence": 0.6, "noise_risk": 0.1,
-}  # fmt: skip
+    "durability": 0.8,
+    "future_judgment_value": 0.7,
+    "action_value": 0.5,
+    "identity_relationship_weight": 0.2,
+    "cross_time_persistence": 0.6,
+    "noise_risk": 0.1,
+}
 CANONICAL = dict.fromkeys(
-    ("semantic_cluster_confidence", "canonical_clarity", "provenance_strength",
-     "contradiction_pressure", "freshness", "confidence", "route_fitness",
-     "supersession_confidence"), 0.9,
-) | {"contradiction_pressure": 0.0, "supersession_confidence": 0.0}  # fmt: skip
-USED = {"input_tokens": 100, "output_tokens": 50, "cache_creation_input_tokens": 20,
-        "cache_read_input_tokens": 10}  # fmt: skip
+    (
+        "semantic_cluster_confidence",
+        "canonical_clarity",
+        "provenance_strength",
+        "contradiction_pressure",
+        "freshness",
+        "confidence",
+        "route_fitness",
+        "supersession_confidence",
+    ),
+    0.9,
+) | {"contradiction_pressure": 0.0, "supersession_confidence": 0.0}
+USED = {
+    "input_tokens": 100,
+    "output_tokens": 50,
+    "cache_creation_input_tokens": 20,
+    "cache_read_input_tokens": 10,
+}
 
 
 def evidence(text: str) -> dict[str, Any]:
@@ -41,9 +57,15 @@ def evidence(text: str) -> dict[str, Any]:
 def verdict(candidate: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Return a sound verdict that promotes a candidate."""
     return {
-        "candidate_id": candidate["candidate_id"], "scores": dict(PROMOTION), "strength": 2.7,
-        "verdict": "promote", "rationale": "", "merge_with": [], "compress_into": "", **changes,
-    }  # fmt: skip
+        "candidate_id": candidate["candidate_id"],
+        "scores": dict(PROMOTION),
+        "strength": 2.7,
+        "verdict": "promote",
+        "rationale": "",
+        "merge_with": [],
+        "compress_into": "",
+        **changes,
+    }
 
 
 HOMES = {"procedure": "PLAYBOOKS.md", "method": "PLAYBOOKS.md", "episode": "EPISODES.md"}
@@ -53,18 +75,35 @@ def claim(cluster: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Return a sound claim in the words of a cluster's first candidate."""
     kind = cluster["type_hint"]
     return {
-        "cluster_id": cluster["cluster_id"], "type": kind, "standing": "resolved",
-        "wording": {"text": cluster["candidates"][0]["text"], "subject": "", "predicate": "",
-                    "object": "", "title": ""},
-        "home": HOMES.get(kind, "LTMEMORY.md"), "scores": dict(CANONICAL), "tags": [],
-        "contradictions": [], "supersedes": [], "rationale": "", "route_rationale": "", **changes,
-    }  # fmt: skip
+        "cluster_id": cluster["cluster_id"],
+        "type": kind,
+        "standing": "resolved",
+        "wording": {
+            "text": cluster["candidates"][0]["text"],
+            "subject": "",
+            "predicate": "",
+            "object": "",
+            "title": "",
+        },
+        "home": HOMES.get(kind, "LTMEMORY.md"),
+        "scores": dict(CANONICAL),
+        "tags": [],
+        "contradictions": [],
+        "supersedes": [],
+        "rationale": "",
+        "route_rationale": "",
+        **changes,
+    }
 
 
 def finding(**changes: Any) -> str:
     """Return a sound answer that two statements do not contradict each other."""
-    said = {"isContradiction": False, "confidence": 0.8, "reasoning": "Both can hold.",
-            "whichIsNewer": "unknown"}  # fmt: skip
+    said = {
+        "isContradiction": False,
+        "confidence": 0.8,
+        "reasoning": "Both can hold.",
+        "whichIsNewer": "unknown",
+    }
     return json.dumps(said | changes)
 
 
@@ -184,8 +223,13 @@ def _message(act: Act, body: dict[str, Any]) -> bytes:
         error = {"type": "error", "error": {"type": "api_error", "message": "not today"}}
         return json.dumps(error).encode()
     message = {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"],
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
         "content": [{"type": "text", "text": act.answer(question_of(body))}],
-        "stop_reason": act.stop, "stop_sequence": None, "usage": act.used,
-    }  # fmt: skip
+        "stop_reason": act.stop,
+        "stop_sequence": None,
+        "usage": act.used,
+    }
     return json.dumps(message).encode()

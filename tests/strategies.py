@@ -31,16 +31,89 @@ from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import State, read_state
 
 TRAPS = (
-    "no", "yes", "on", "Off", "y", "N", "null", "~", "", "true", "1e3", "0x1F", "0123", "12:30",
-    "12:30:45", "1.10", "1_000", "2026-02-07", "2026-02-07 09:00", "=", "<<", ".inf", "-.NaN",
-    "+1", "-", "- a", "?", "? a", ": a", "a: b", "a:", "a #b", "#a", "&a", "*a", "!a", "|", ">",
-    "%a", "@a", "`a", "'a'", '"a"', "[a]", "{a}", "a, b", "a]b", "a}b", "a\\b", " a", "a ",
-    "a\nb", "a\tb", "\t", "a\u0085b", "a\u2028b", "\ufeffa", "a\ufffe", "\x00", "\x1b", "\x7f",
-    "a  b", "---", "...",
-    "北京", "Привет мир", "👩‍👩‍👧", "🚀 a", "a\u00a0", "\u3000a", "don't", "(a)",
+    "no",
+    "yes",
+    "on",
+    "Off",
+    "y",
+    "N",
+    "null",
+    "~",
+    "",
+    "true",
+    "1e3",
+    "0x1F",
+    "0123",
+    "12:30",
+    "12:30:45",
+    "1.10",
+    "1_000",
+    "2026-02-07",
+    "2026-02-07 09:00",
+    "=",
+    "<<",
+    ".inf",
+    "-.NaN",
+    "+1",
+    "-",
+    "- a",
+    "?",
+    "? a",
+    ": a",
+    "a: b",
+    "a:",
+    "a #b",
+    "#a",
+    "&a",
+    "*a",
+    "!a",
+    "|",
+    ">",
+    "%a",
+    "@a",
+    "`a",
+    "'a'",
+    '"a"',
+    "[a]",
+    "{a}",
+    "a, b",
+    "a]b",
+    "a}b",
+    "a\\b",
+    " a",
+    "a ",
+    "a\nb",
+    "a\tb",
+    "\t",
+    "a\u0085b",
+    "a\u2028b",
+    "\ufeffa",
+    "a\ufffe",
+    "\x00",
+    "\x1b",
+    "\x7f",
+    "a  b",
+    "---",
+    "...",
+    "北京",
+    "Привет мир",
+    "👩‍👩‍👧",
+    "🚀 a",
+    "a\u00a0",
+    "\u3000a",
+    "don't",
+    "(a)",
     "https://a.b/c?d=e#f",
-    "12e45", "0o17", "0b1", "190:20:30", "1,000", "a\r\nb", "é", "\u0301a", "\U000e0041",
-)  # fmt: skip
+    "12e45",
+    "0o17",
+    "0b1",
+    "190:20:30",
+    "1,000",
+    "a\r\nb",
+    "é",
+    "\u0301a",
+    "\U000e0041",
+)
 
 texts = st.one_of(
     st.sampled_from(TRAPS),
@@ -193,13 +266,17 @@ _FEW_TEXTS = {
     r"[0-9a-f]{40}|[0-9a-f]{64}": ("1" * 40, "2" * 40),
     r"cl-[0-9a-f]{16}": ("cl-" + "0" * 16, "cl-" + "1" * 16),
     r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}": ("human:me", "memrepo/0.1", "a/1"),
-}  # fmt: skip
+}
 FEW: dict[str, tuple[Any, ...]] = {f.name: few(f.kind) for f in FIELDS if f.name != "id"}
 FOREIGN = ("name", "metadata")
 OTHERS = (
-    "sources/MEMORY.md", "runs/2026-01/r.json", "candidates/deferred/00/th-0.md",
-    "tombstones/a.md", "memrepo.toml", "memories/knowledge/readme.txt",
-)  # fmt: skip
+    "sources/MEMORY.md",
+    "runs/2026-01/r.json",
+    "candidates/deferred/00/th-0.md",
+    "tombstones/a.md",
+    "memrepo.toml",
+    "memories/knowledge/readme.txt",
+)
 
 _lines = st.sampled_from(("", "a", "b", "c", "d", "e", "f", "g", "h"))
 _an_id = st.sampled_from(IDS)
@@ -209,23 +286,38 @@ _a_value = st.sampled_from(sorted(FEW)).flatmap(
 _folders = st.sampled_from(("knowledge/2026-01", "skills/2026-02"))
 _edits = st.one_of(
     st.tuples(st.just("set"), _an_id, _a_value),
-    st.tuples(st.just("body"), _an_id, st.integers(0, 5), st.integers(0, 2),
-              st.lists(_lines, max_size=3)),
-    st.tuples(st.just("add"), _an_id, _folders, st.lists(_a_value, max_size=3),
-              st.lists(_lines, max_size=3)),
+    st.tuples(
+        st.just("body"), _an_id, st.integers(0, 5), st.integers(0, 2), st.lists(_lines, max_size=3)
+    ),
+    st.tuples(
+        st.just("add"),
+        _an_id,
+        _folders,
+        st.lists(_a_value, max_size=3),
+        st.lists(_lines, max_size=3),
+    ),
     st.tuples(st.just("remove"), _an_id),
     st.tuples(st.just("move"), _an_id, _folders),
     st.tuples(st.just("swap"), _an_id, _an_id),
     st.tuples(st.just("restore"), _an_id),
     st.tuples(st.just("supersede"), _an_id, _an_id),
-    st.tuples(st.just("foreign"), _an_id, st.sampled_from(FOREIGN),
-              st.sampled_from(("1", "[a, b]", "\n  deep: {er: x}\n  # why", "|+\n  text\n", ""))),
+    st.tuples(
+        st.just("foreign"),
+        _an_id,
+        st.sampled_from(FOREIGN),
+        st.sampled_from(("1", "[a, b]", "\n  deep: {er: x}\n  # why", "|+\n  text\n", "")),
+    ),
     st.tuples(st.just("comment"), _an_id, st.sampled_from(("# one", "# two"))),
     st.tuples(st.just("crlf"), _an_id),
     st.tuples(st.just("break"), _an_id),
-    st.tuples(st.just("write"), st.sampled_from(OTHERS), st.sampled_from(
-        (b"a = 1\n", b"a = 1\nb = 2\n", b"a = 2\n", b"c = 3\r\na = 1\r\n", b"\xff", None))),
-)  # fmt: skip
+    st.tuples(
+        st.just("write"),
+        st.sampled_from(OTHERS),
+        st.sampled_from(
+            (b"a = 1\n", b"a = 1\nb = 2\n", b"a = 2\n", b"c = 3\r\na = 1\r\n", b"\xff", None)
+        ),
+    ),
+)
 
 
 def place(id_: str, folder: str = "knowledge/2026-01") -> str:
@@ -285,8 +377,9 @@ def _edit(files: dict[str, bytes], what: str, *rest: Any) -> None:
         case "supersede", (other_id,):
             if other_id in state.memories and other_id != id_:
                 other = state.memories[other_id]
-                files[path] = codec.edit(data, memory.with_fields(
-                    {"status": "superseded", "superseded_by": (other_id,)}))  # fmt: skip
+                files[path] = codec.edit(
+                    data, memory.with_fields({"status": "superseded", "superseded_by": (other_id,)})
+                )
                 files[other.path] = codec.edit(
                     files[other.path], other.with_fields({"supersedes": (id_,)})
                 )
@@ -336,8 +429,13 @@ def _facts() -> st.SearchStrategy[Facts]:
 @st.composite
 def triples(draw: st.DrawFn) -> Triple:
     """Draw three related states: a few memories and files, then edits on each side."""
-    adds = st.tuples(st.just("add"), _an_id, _folders, st.lists(_a_value, max_size=4),
-                     st.lists(_lines, max_size=4))  # fmt: skip
+    adds = st.tuples(
+        st.just("add"),
+        _an_id,
+        _folders,
+        st.lists(_a_value, max_size=4),
+        st.lists(_lines, max_size=4),
+    )
     base = edited_files({}, draw(st.lists(adds, min_size=1, max_size=5)))
     base = edited_files(base, draw(st.lists(_edits, max_size=3)))
     ours = edited_files(base, draw(st.lists(_edits, max_size=5)))

@@ -43,11 +43,17 @@ def test_the_page_about_python_holds(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_hits_are_those_of_the_command_line(repo: Path, memory: OpenRepository) -> None:
-    memory.add_all([
-        Entry(text="Ana keeps bees.", subject="Ana", tags=("bees",),
-              source=Source(resource="sources/chat.md", lines=(2, 2), captured="2026-02-03")),
-        Entry(text="Bees need water in summer.", type="lesson"),
-    ])  # fmt: skip
+    memory.add_all(
+        [
+            Entry(
+                text="Ana keeps bees.",
+                subject="Ana",
+                tags=("bees",),
+                source=Source(resource="sources/chat.md", lines=(2, 2), captured="2026-02-03"),
+            ),
+            Entry(text="Bees need water in summer.", type="lesson"),
+        ]
+    )
     told = done(repo, "search", "--no-touch", "bees")
     for hit, row in zip(memory.search("bees", touch=False), told["hits"], strict=True):
         found = {name: getattr(hit, name) for name in row if name != "sources"}

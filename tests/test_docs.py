@@ -35,7 +35,7 @@ def section(page: str, heading: str) -> str:
     level = len(heading) - len(heading.lstrip("#"))
     found = re.search(
         rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{level}}} |\Z)", page, re.MULTILINE | re.DOTALL
-    )  # fmt: skip
+    )
     assert found is not None, f"no section {heading}"
     return found[1]
 

@@ -37,9 +37,15 @@ def plain(text: str) -> str:
 def history(repo: Path, *argv: str) -> list[tuple[str, ...]]:
     """Return subject and changed files of each commit, oldest first."""
     raw = git(
-        repo, "log", "--reverse", "--topo-order", "--no-renames", "--name-status",
-        "--format=%x01%s", *argv,
-    )  # fmt: skip
+        repo,
+        "log",
+        "--reverse",
+        "--topo-order",
+        "--no-renames",
+        "--name-status",
+        "--format=%x01%s",
+        *argv,
+    )
     found = []
     for record in raw.split("\x01")[1:]:
         subject, *rest = [line for line in record.split("\n") if line]
@@ -62,9 +68,16 @@ def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
     authors = {line.split("|")[2]: tuple(line.split("|")[:2]) for line in raw.splitlines()}
     machine, person = "memrepo <memrepo@localhost>", "Test Person <person@example.org>"
     assert {op: author for op, (author, _) in authors.items()} == {
-        "create": machine, "reword": machine, "tier": machine, "supersede": machine,
-        "view": machine, "run": machine, "ingest": machine, "init": person, "revert": person,
-    }  # fmt: skip
+        "create": machine,
+        "reword": machine,
+        "tier": machine,
+        "supersede": machine,
+        "view": machine,
+        "run": machine,
+        "ingest": machine,
+        "init": person,
+        "revert": person,
+    }
 
 
 FULL: list[tuple[str, ...]] = [

@@ -110,8 +110,14 @@ def test_a_hook_after_the_fact_tells_and_stops_nothing(repository: Path, bare_pa
     (repository / ".git" / "hooks" / "commit-msg").unlink()
     assert commit(repository, bare_path).returncode == 0
     env = {**os.environ, "PATH": str(bare_path)}
-    done = subprocess.run(["git", "checkout", "-q", "-b", "other", "HEAD"], cwd=repository, env=env,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        ["git", "checkout", "-q", "-b", "other", "HEAD"],
+        cwd=repository,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, "cannot find memrepo" in done.stderr) == (0, True)
 
 
@@ -140,7 +146,12 @@ def test_both_hooks_before_a_push_are_given_what_is_pushed(
     subprocess.run([*git, "commit", "-q", "--no-verify", "-m", "a"], check=True)
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "hub")], check=True)
     env = {**os.environ, "PATH": str(bare_path)}
-    done = subprocess.run([*git, "push", "-q", str(tmp_path / "hub"), "HEAD:x"], env=env,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*git, "push", "-q", str(tmp_path / "hub"), "HEAD:x"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "theirs HEAD " in done.stderr
     assert "ours hooks run pre-push HEAD " in done.stderr

@@ -46,25 +46,36 @@ def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -
         other = await call("memory_store", text="Ana drinks tea.", reason="said")
         new = await call("memory_supersede", id=other["id"], text="Ana drinks coffee.", reason="r")
         for name, arguments in {
-            "memory_search": {"query": "deploy"}, "memory_get": {"id": id_},
-            "memory_related": {"id": new["id"]}, "memory_thread_context": {"id": id_},
-            "memory_status": {}, "search": {"query": "deploy"}, "fetch": {"id": id_},
-            "memory_runs": {}, "memory_doctor": {}, "memory_diff": {"run": commit},
-        }.items():  # fmt: skip
+            "memory_search": {"query": "deploy"},
+            "memory_get": {"id": id_},
+            "memory_related": {"id": new["id"]},
+            "memory_thread_context": {"id": id_},
+            "memory_status": {},
+            "search": {"query": "deploy"},
+            "fetch": {"id": id_},
+            "memory_runs": {},
+            "memory_doctor": {},
+            "memory_diff": {"run": commit},
+        }.items():
             await call(name, **arguments)
         await call("memory_forget", id=new["id"], reason="r")
         await call("memory_restore", id=new["id"], reason="r")
         await call("memory_revert", target=new["commit"], reason="r")
-        refused = await client.call_tool("memory_accept", {"run": "20260101T000000Z-12345678",
-                                                           "reason": "r"})  # fmt: skip
+        refused = await client.call_tool(
+            "memory_accept", {"run": "20260101T000000Z-12345678", "reason": "r"}
+        )
         assert refused.is_error
         assert left == {"memory_accept"}
 
         static = (await client.list_resources()).resources
         assert {str(r.uri) for r in static} == {"memrepo://hot", "memrepo://status"}
         assert len((await client.list_resource_templates()).resource_templates) == 3
-        for uri in (*(str(r.uri) for r in static), f"memrepo://memory/{id_}",
-                    f"memrepo://memory/{id_}@{commit}", f"memrepo://run/{commit}"):  # fmt: skip
+        for uri in (
+            *(str(r.uri) for r in static),
+            f"memrepo://memory/{id_}",
+            f"memrepo://memory/{id_}@{commit}",
+            f"memrepo://run/{commit}",
+        ):
             (found,) = (await client.read_resource(uri)).contents
             assert_inside(found.text, told=id_ in uri or "/run/" in uri)
         given = {"id": id_, "correction": "No.", "run": commit}
@@ -83,13 +94,15 @@ def test_what_names_nothing_is_an_error_and_the_session_goes_on(repo: Path) -> N
     async def work(client: Client) -> None:
         assert [t.name for t in (await client.list_tools()).tools][-1] == "memory_status"
         for failing in (
-            lambda: client.call_tool("memory_accept", {}), lambda: client.call_tool("x" * 9999, {}),
+            lambda: client.call_tool("memory_accept", {}),
+            lambda: client.call_tool("x" * 9999, {}),
             lambda: client.read_resource("memrepo://memory/../../etc/passwd"),
             lambda: client.read_resource("file:///etc/passwd"),
             lambda: client.read_resource("memrepo://run/--help"),
-            lambda: client.get_prompt("nothing", {}), lambda: client.get_prompt("review_run", {}),
+            lambda: client.get_prompt("nothing", {}),
+            lambda: client.get_prompt("review_run", {}),
             lambda: client.get_prompt("correct_a_memory", {"id": "mem-0000", "correction": "x"}),
-        ):  # fmt: skip
+        ):
             with pytest.raises(MCPError) as caught:
                 await failing()
             assert len(caught.value.message) <= 600
@@ -187,17 +200,25 @@ def test_outside_of_a_repository_it_says_so_before_it_serves(tmp_path: Path) -> 
 
 
 def test_a_handshake_loads_no_model_and_opens_no_index(repo: Path) -> None:
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {},
-             "clientInfo": {"name": "x", "version": "1"}}  # fmt: skip
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "x", "version": "1"},
+    }
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
     code = (
         "import sys; from memrepo.cli import main; main(['mcp']);"
         "print(*sorted(sys.modules), file=sys.stderr)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=repo, input=f"{line}\n", text=True, check=True,
-        capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        cwd=repo,
+        input=f"{line}\n",
+        text=True,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert json.loads(ran.stdout)["result"]["serverInfo"]["name"] == "memrepo"
     heavy = {"anthropic", "fastembed", "numpy", "onnxruntime", "sentence_transformers", "torch"}
     assert set(ran.stderr.split()) & heavy == set()

@@ -56,10 +56,15 @@ def repo(tmp_path: Path) -> Path:
 
 def test_the_default_tools_take_few_tokens_of_a_context() -> None:
     told = [
-        {"name": t.name, "description": t.description, "inputSchema": t.input_schema(),
-         "outputSchema": t.output_schema(), "annotations": t.annotations()}
+        {
+            "name": t.name,
+            "description": t.description,
+            "inputSchema": t.input_schema(),
+            "outputSchema": t.output_schema(),
+            "annotations": t.annotations(),
+        }
         for t in DEFAULT
-    ]  # fmt: skip
+    ]
     assert len(DEFAULT) <= 8
     assert math.ceil(len(json.dumps(told)) / 4) <= 1500
 
@@ -76,23 +81,38 @@ def test_a_tool_says_what_it_does_and_reaches_no_further(tool: Tool) -> None:
 
 
 def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> None:
-    stored = good(repo, "memory_store", text="Ana drinks tea.", reason="she said so", tags=["food"],
-                  type="preference", decay_class="durable").data  # fmt: skip
+    stored = good(
+        repo,
+        "memory_store",
+        text="Ana drinks tea.",
+        reason="she said so",
+        tags=["food"],
+        type="preference",
+        decay_class="durable",
+    ).data
     opened = good(repo, "memory_get", id=stored["id"]).data
     assert opened["class"] == "durable"
     assert opened["trust"] == "unverified"
     assert "tags: food" in opened["text"]
     hits = good(repo, "memory_search", query="tea").data["hits"]
     assert [hit["id"] for hit in hits] == [stored["id"]]
-    new = good(repo, "memory_supersede", id=stored["id"], text="Ana drinks coffee.",
-               reason="she changed her mind", expected_commit=stored["commit"]).data  # fmt: skip
+    new = good(
+        repo,
+        "memory_supersede",
+        id=stored["id"],
+        text="Ana drinks coffee.",
+        reason="she changed her mind",
+        expected_commit=stored["commit"],
+    ).data
     assert good(repo, "memory_search", query="tea").data["hits"] == []
     assert good(repo, "memory_get", id=new["id"]).data["supersedes"] == [stored["id"]]
     good(repo, "memory_forget", id=new["id"], reason="a test")
     assert good(repo, "memory_status").data["memories"] == {"forgotten": 1, "superseded": 1}
     assert subjects(repo)[:3] == [
-        "forget: a test", "supersede: she changed her mind", "create: she said so",
-    ]  # fmt: skip
+        "forget: a test",
+        "supersede: she changed her mind",
+        "create: she said so",
+    ]
     assert_sound(repo)
 
 
@@ -196,7 +216,7 @@ def test_who_stands_behind_a_wording(repo: Path) -> None:
         ("memory_accept", {"run": "nothing", "reason": "r"}),
         ("memory_revert", {"target": "HEAD~1", "reason": "r"}),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused_in_few_words(
     repo: Path, name: str, arguments: dict[str, Any]
 ) -> None:
@@ -293,8 +313,10 @@ def test_of_a_long_text_the_part_that_answers_is_told(repo: Path) -> None:
 
 
 def test_only_what_was_handed_over_counts_as_retrieved(repo: Path) -> None:
-    ids = [good(repo, "memory_store", text=f"Tea {n} " + "x" * 900, reason="r").data["id"]
-           for n in range(2)]  # fmt: skip
+    ids = [
+        good(repo, "memory_store", text=f"Tea {n} " + "x" * 900, reason="r").data["id"]
+        for n in range(2)
+    ]
     hits = good(repo, "memory_search", query="tea", max_tokens=300).data["hits"]
     assert hits == []
     counts = [done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] for id_ in ids]
@@ -312,20 +334,26 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
     done(repo, "link", first["id"], "related", second["id"])
     done(repo, "add", f"{INJECTION} noted", "--type", "note", "--title", MARK)
     for name, arguments in {
-        "memory_search": {"query": "vault"}, "memory_get": {"id": first["id"]},
-        "memory_related": {"id": first["id"]}, "fetch": {"id": first["id"]},
+        "memory_search": {"query": "vault"},
+        "memory_get": {"id": first["id"]},
+        "memory_related": {"id": first["id"]},
+        "fetch": {"id": first["id"]},
         "memory_diff": {"run": first["commit"]},
-    }.items():  # fmt: skip
+    }.items():
         reply = good(repo, name, **arguments)
         parsed = json.loads(reply.text) if name == "fetch" else reply.text
         assert_inside(parsed, reply.data)
     found = good(repo, "search", query="vault")
     assert_inside(json.loads(found.text), found.data, told=False)
     for name, arguments in {
-        "memory_thread_context": {"id": first["id"]}, "memory_status": {}, "memory_runs": {},
-        "memory_doctor": {}, "memory_forget": {"id": second["id"], "reason": "r"},
-        "memory_get": {"id": MARK}, "memory_store": {"text": INJECTION, "reason": "again"},
-    }.items():  # fmt: skip
+        "memory_thread_context": {"id": first["id"]},
+        "memory_status": {},
+        "memory_runs": {},
+        "memory_doctor": {},
+        "memory_forget": {"id": second["id"], "reason": "r"},
+        "memory_get": {"id": MARK},
+        "memory_store": {"text": INJECTION, "reason": "again"},
+    }.items():
         reply = call(repo, name, **arguments)
         assert [s for s in strings([reply.text, reply.data]) if MARK in outside(s)] == []
 
@@ -334,8 +362,12 @@ def test_an_injection_stays_inside_the_envelope_of_resources_and_prompts(repo: P
     made = good(repo, "memory_store", text=INJECTION, reason="r").data
     done(repo, "promote", made["id"], "--critical")
     here = acting(session(repo), "test")
-    for uri in ("hot", f"memory/{made['id']}", f"memory/{made['id']}@{made['commit']}",
-                f"run/{made['commit']}"):  # fmt: skip
+    for uri in (
+        "hot",
+        f"memory/{made['id']}",
+        f"memory/{made['id']}@{made['commit']}",
+        f"run/{made['commit']}",
+    ):
         assert_inside(resources.read(here, f"memrepo://{uri}"))
     given = {"id": made["id"], "correction": "No.", "run": made["commit"]}
     for name in ("session_start", "review_run", "correct_a_memory"):

@@ -60,10 +60,15 @@ def service() -> Iterator[Service]:
 def turn(block: dict[str, Any], stop: str) -> Act:
     """Return a turn of the model: one block, and why it stopped."""
     message = {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test",
-        "content": [block], "stop_reason": stop, "stop_sequence": None,
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-test",
+        "content": [block],
+        "stop_reason": stop,
+        "stop_sequence": None,
         "usage": {"input_tokens": 1, "output_tokens": 1},
-    }  # fmt: skip
+    }
     return Act(raw=json.dumps(message).encode())
 
 
@@ -87,12 +92,14 @@ def test_claude_keeps_its_memory_in_the_repository(
         used("view", path="/memories/../etc/passwd"),
         used("delete", path="/memories/ana.md"),
         turn({"type": "text", "text": "done"}, "end_turn"),
-    ]  # fmt: skip
+    ]
     client = Anthropic(api_key="key", base_url=service.url, max_retries=0)
     last = client.beta.messages.tool_runner(
-        model="claude-test", max_tokens=100, tools=[tool],
+        model="claude-test",
+        max_tokens=100,
+        tools=[tool],
         messages=[{"role": "user", "content": "Remember Ana."}],
-    ).until_done()  # fmt: skip
+    ).until_done()
     assert last.content[0].text == "done"
     assert service.asked[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
     results = [turn["messages"][-1]["content"][0] for turn in service.asked[1:]]
@@ -106,8 +113,12 @@ def test_claude_keeps_its_memory_in_the_repository(
     assert told[4].endswith("     2\tAna drinks coffee.\n     3\tShe lives in Cebu.")
     assert [r.get("is_error", False) for r in results] == [*[False] * 6, True, False]
     assert [s.partition(":")[0] for s in subjects(repo)[:5]] == [
-        "forget", "edit", "reword", "reword", "create",
-    ]  # fmt: skip
+        "forget",
+        "edit",
+        "reword",
+        "reword",
+        "create",
+    ]
     said = git(repo, "log", "-1", "--format=%(trailers:key=Memrepo-Actor,valueonly)").strip()
     assert said == "process:claude"
     assert_sound(repo)
@@ -128,7 +139,7 @@ def test_the_lines_of_the_documentation_run(
     service.script = [
         used("create", path="/memories/ana.md", file_text="Ana drinks tea."),
         turn({"type": "text", "text": "Noted."}, "end_turn"),
-    ]  # fmt: skip
+    ]
     exec(block, {})
     assert "Noted." in capsys.readouterr().out
     (memory,) = memories(repo.with_name("memory")).values()
@@ -154,13 +165,18 @@ def test_a_directory_shows_two_levels_with_sizes(tool: MemoryTool) -> None:
     for path in ("a.md", "b/c.md", "b/d/e.md", "b/d/f/g.md"):
         create(tool, path, "x" * 2000)
     assert call(tool, "view", path="/memories").splitlines()[1:] == [
-        "7.8K\t/memories", "2.0K\t/memories/a.md", "5.9K\t/memories/b/", "2.0K\t/memories/b/c.md",
+        "7.8K\t/memories",
+        "2.0K\t/memories/a.md",
+        "5.9K\t/memories/b/",
+        "2.0K\t/memories/b/c.md",
         "3.9K\t/memories/b/d/",
-    ]  # fmt: skip
+    ]
     assert call(tool, "view", path="/memories/b/d/").splitlines()[1:] == [
-        "3.9K\t/memories/b/d", "2.0K\t/memories/b/d/e.md", "2.0K\t/memories/b/d/f/",
+        "3.9K\t/memories/b/d",
+        "2.0K\t/memories/b/d/e.md",
+        "2.0K\t/memories/b/d/f/",
         "2.0K\t/memories/b/d/f/g.md",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_directory_is_renamed_and_deleted_in_one_commit(repo: Path, tool: MemoryTool) -> None:
@@ -207,7 +223,7 @@ def test_two_files_may_say_the_same(repo: Path, tool: MemoryTool) -> None:
         ("rename", {"old_path": "/memories", "new_path": "/memories/d"}, "itself"),
         ("rename", {"old_path": "/memories/no", "new_path": "/memories/x"}, "does not exist"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_is_told_and_changes_nothing(
     repo: Path, tool: MemoryTool, command: str, more: dict[str, Any], said: str
 ) -> None:
@@ -221,13 +237,31 @@ def test_what_cannot_be_done_is_told_and_changes_nothing(
 @pytest.mark.parametrize(
     "path",
     [
-        "", "/", "/etc/passwd", "memories/a", "/memoriesa", "/memories/..", "/memories/../etc",
-        "/memories/a/../../etc", "/memories/%2e%2e/etc", "/memories//a", "/memories/./a",
-        "/memories/.git/config", "/memories/a\\..\\b", "/memories/a\0", "/memories/a\nb",
-        "/memories/a.", "/memories/ a", "/memories/a\u202eb", "/memories" + "/a" * 11,
-        "/memories/" + "a" * 101, "C:\\memories", "/memories/-a", "file:///memories/a",
+        "",
+        "/",
+        "/etc/passwd",
+        "memories/a",
+        "/memoriesa",
+        "/memories/..",
+        "/memories/../etc",
+        "/memories/a/../../etc",
+        "/memories/%2e%2e/etc",
+        "/memories//a",
+        "/memories/./a",
+        "/memories/.git/config",
+        "/memories/a\\..\\b",
+        "/memories/a\0",
+        "/memories/a\nb",
+        "/memories/a.",
+        "/memories/ a",
+        "/memories/a\u202eb",
+        "/memories" + "/a" * 11,
+        "/memories/" + "a" * 101,
+        "C:\\memories",
+        "/memories/-a",
+        "file:///memories/a",
     ],
-)  # fmt: skip
+)
 def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
     with pytest.raises(FileRefused) as caught:
         name_of(path)

@@ -29,10 +29,13 @@ FACTS = {
     ),
 }
 ASKED = (
-    ("Where does Ada keep her beehives?", "D1:1", 4), ("What will Ada open in June?", "D1:2", 2),
-    ("Why did Ada learn welding?", "D1:3", 1), ("What did Tom restore?", "D2:3", 4),
-    ("What medal did Tom get?", "D2:6", 4), ("Whose bicycle is red?", "D1:6", 5),
-)  # fmt: skip
+    ("Where does Ada keep her beehives?", "D1:1", 4),
+    ("What will Ada open in June?", "D1:2", 2),
+    ("Why did Ada learn welding?", "D1:3", 1),
+    ("What did Tom restore?", "D2:3", 4),
+    ("What medal did Tom get?", "D2:6", 4),
+    ("Whose bicycle is red?", "D1:6", 5),
+)
 SAID = (
     ("Hey Tom, how have you been?", False),
     ("I put three beehives on the roof of the library in Kiel last spring.", True),
@@ -57,13 +60,18 @@ def data(tmp_path: Path) -> Path:
     (folder / "talk.gold.json").write_text(json.dumps({"qa": qa}), encoding="utf-8")
     talks = []
     for name in ("one", "two"):
-        session = [{"dia_id": f"D1:{n}", "text": t, "speaker": "Ada"}
-                   for n, (t, _) in enumerate(SAID, start=1)]  # fmt: skip
+        session = [
+            {"dia_id": f"D1:{n}", "text": t, "speaker": "Ada"}
+            for n, (t, _) in enumerate(SAID, start=1)
+        ]
         cited = [["a fact", f"D1:{n}"] for n, (_, yes) in enumerate(SAID, start=1) if yes]
-        talks.append({
-            "sample_id": name, "conversation": {"session_1": session, "session_1_date_time": ""},
-            "observation": {"session_1_observation": {"Ada": cited}},
-        })  # fmt: skip
+        talks.append(
+            {
+                "sample_id": name,
+                "conversation": {"session_1": session, "session_1_date_time": ""},
+                "observation": {"session_1_observation": {"Ada": cited}},
+            }
+        )
     (tmp_path / "tiny.json").write_text(json.dumps(talks), encoding="utf-8")
     return folder
 
@@ -75,8 +83,10 @@ def test_a_workspace_with_noise_is_measured(data: Path):
     found = offline_judge.measure(workspace, qa, 1.0)
     assert set(found.injected) == set(noise.KINDS)
     assert {kind: found.alive.get(kind, 0) for kind in ("repeat", "chatter", "superseded")} == {
-        "repeat": 0, "chatter": 0, "superseded": 0,
-    }  # fmt: skip
+        "repeat": 0,
+        "chatter": 0,
+        "superseded": 0,
+    }
     assert found.gone >= 0.9
     assert found.ratio >= 0.97
     assert (found.kept, found.bullets) == (12, 12)

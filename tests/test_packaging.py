@@ -45,9 +45,13 @@ def assets() -> set[str]:
 def run(*argv: str | Path, where: Path, home: Path) -> subprocess.CompletedProcess[str]:
     """Run a program with nothing in its environment but PATH and HOME."""
     return subprocess.run(
-        [str(word) for word in argv], cwd=where, capture_output=True, text=True, check=False,
+        [str(word) for word in argv],
+        cwd=where,
+        capture_output=True,
+        text=True,
+        check=False,
         env={"PATH": os.environ["PATH"], "HOME": str(home)},
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +67,10 @@ def built(checkout: Path) -> Built:
     """Build source archive and wheel, offline, with the backend that is installed."""
     subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", "dist"],
-        cwd=checkout, check=True, capture_output=True,
-    )  # fmt: skip
+        cwd=checkout,
+        check=True,
+        capture_output=True,
+    )
     (wheel,) = (checkout / "dist").glob("*.whl")
     (sdist,) = (checkout / "dist").glob("*.tar.gz")
     return Built(wheel=wheel, sdist=sdist)
@@ -79,11 +85,25 @@ def fresh_venv(folder: Path, what: Path, *options: str) -> Path:
     # environment that runs the tests stays out of sight.
     (site / "dependencies.pth").write_text(f"{found}\n", encoding="utf-8")
     subprocess.run(
-        [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "-q",
-         "--ignore-installed", "--no-deps", "--no-index", "--no-build-isolation",
-         "--disable-pip-version-check", *options, str(what)],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            str(folder / "bin" / "python"),
+            "install",
+            "-q",
+            "--ignore-installed",
+            "--no-deps",
+            "--no-index",
+            "--no-build-isolation",
+            "--disable-pip-version-check",
+            *options,
+            str(what),
+        ],
+        check=True,
+        capture_output=True,
+    )
     return folder / "bin"
 
 
@@ -104,9 +124,7 @@ def test_the_wheel_holds_every_asset_and_nothing_beside_the_package(built: Built
         names = set(archive.namelist())
     assert {f"memrepo/_assets/{name}" for name in assets()} <= names
     assert {"memrepo/languages/en.toml", "memrepo/languages/de.toml"} <= names
-    assert {name.split("/")[0] for name in names} == {
-        "memrepo", f"memrepo-{__version__}.dist-info"
-    }  # fmt: skip
+    assert {name.split("/")[0] for name in names} == {"memrepo", f"memrepo-{__version__}.dist-info"}
 
 
 def test_the_source_archive_holds_every_asset_the_tests_and_the_documentation(built: Built) -> None:

@@ -32,13 +32,20 @@ def pre_commit(where: Path, cache: Path, *argv: str) -> Ran:
     decoy.write_text("#!/bin/sh\necho decoy\nexit 42\n", encoding="utf-8")
     decoy.chmod(0o755)
     environment = {
-        **os.environ, "PATH": f"{decoy.parent}{os.pathsep}{os.environ['PATH']}",
-        "PRE_COMMIT_HOME": str(cache), "PIP_RETRIES": "0", "PIP_DEFAULT_TIMEOUT": "15",
-    }  # fmt: skip
+        **os.environ,
+        "PATH": f"{decoy.parent}{os.pathsep}{os.environ['PATH']}",
+        "PRE_COMMIT_HOME": str(cache),
+        "PIP_RETRIES": "0",
+        "PIP_DEFAULT_TIMEOUT": "15",
+    }
     return subprocess.run(
-        [sys.executable, "-m", "pre_commit", *argv], cwd=where, env=environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "pre_commit", *argv],
+        cwd=where,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +62,13 @@ def repository(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "as it is now")
     made = begin(tmp_path_factory.mktemp("memory"), asset("templates", "demo", "workspace"))
-    listed = [{
-        "repo": project.as_uri(), "rev": git(project, "rev-parse", "HEAD").strip(),
-        "hooks": [{"id": name} for name in IDS],
-    }]  # fmt: skip
+    listed = [
+        {
+            "repo": project.as_uri(),
+            "rev": git(project, "rev-parse", "HEAD").strip(),
+            "hooks": [{"id": name} for name in IDS],
+        }
+    ]
     (made / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": listed}))
     git(made, "commit", "-q", "--no-verify", "-am", "hooks by address")
     ran = pre_commit(made, cache, "install-hooks")
@@ -92,13 +102,18 @@ def test_every_hook_passes_what_a_run_made(clean: Path, cache: Path) -> None:
     [
         ("---\ntype: facct\n---\n\nText.\n", {"memrepo", "memrepo schema"}),
         ("---\ntype: fact\n---\n\nIt is ghp_" + "Fake1234" * 5, {"memrepo", "memrepo secrets"}),
-        ("---\ntype: fact\nlinks: [{target: mem-0000000000000000, type: related}]\n---\n\nText.\n",
-         {"memrepo", "memrepo links"}),
+        (
+            (
+                "---\ntype: fact\nlinks: [{target: mem-0000000000000000, type: related}]\n---\n"
+                "\nText.\n"
+            ),
+            {"memrepo", "memrepo links"},
+        ),
         ("---\ntype: fact\n---\n\n" + "> " * 70 + "x\n", {"memrepo", "memrepo size"}),
         ("---\ntags: []\ntype: fact\n---\n\nText.\u200b\n", {"memrepo format"}),
     ],
     ids=["schema", "secrets", "links", "size", "format"],
-)  # fmt: skip
+)
 def test_each_hook_finds_what_is_its_own(
     clean: Path, cache: Path, text: str, failing: set[str]
 ) -> None:
@@ -119,7 +134,13 @@ def test_a_commit_is_stopped_by_a_hook_from_an_address(clean: Path, cache: Path)
     git(clean, "add", "-A")
     before = git(clean, "rev-parse", "HEAD")
     environment = {**os.environ, "PRE_COMMIT_HOME": str(cache)}
-    ran = subprocess.run(["git", "commit", "-qm", "mine"], cwd=clean, env=environment,
-                         capture_output=True, text=True, check=False)  # fmt: skip
+    ran = subprocess.run(
+        ["git", "commit", "-qm", "mine"],
+        cwd=clean,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (ran.returncode, "pot.md:2:7" in ran.stderr) == (1, True), ran
     assert git(clean, "rev-parse", "HEAD") == before

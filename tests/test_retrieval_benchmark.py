@@ -32,7 +32,7 @@ def data(tmp_path: Path) -> Path:
     talks = [
         talk("one", "The pump is in the shed.", "A lamp."),
         talk("two", "Pump: in the cellar.", "x"),
-    ]  # fmt: skip
+    ]
     path.write_text(json.dumps(talks), encoding="utf-8")
     return path
 
@@ -81,8 +81,12 @@ def test_what_is_found_twice_counts_once_and_what_is_deeper_not_at_all(
     asked = Question(text="?", category=1, gold=frozenset("ab"))
     row = retrieval.scored(asked, [frozenset(one) for one in held])
     assert row == {
-        "R@1": one, "R@10": ten, "R@20": twenty, "MRR": reciprocal, "category": 1,
-    }  # fmt: skip
+        "R@1": one,
+        "R@10": ten,
+        "R@20": twenty,
+        "MRR": reciprocal,
+        "category": 1,
+    }
 
 
 def test_a_constant_is_changed_by_its_name_and_all_others_stay() -> None:

@@ -14,20 +14,47 @@ from driving import NOW, done, git
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
-    "anthropic", "asyncio", "frontmatter", "git", "jinja2", "mistune", "shtab", "sqlite3",
-    "subprocess", "tempfile", "yaml", "zoneinfo",
-}  # fmt: skip
+    "anthropic",
+    "asyncio",
+    "frontmatter",
+    "git",
+    "jinja2",
+    "mistune",
+    "shtab",
+    "sqlite3",
+    "subprocess",
+    "tempfile",
+    "yaml",
+    "zoneinfo",
+}
 ELSEWHERE = {
-    "memrepo.commands.judging", "memrepo.commands.past", "memrepo.core.changes",
-    "memrepo.core.corrections", "memrepo.core.judging", "memrepo.core.mergefields",
-    "memrepo.core.state", "memrepo.core.tombstones", "memrepo.policies.archive",
-    "memrepo.policies.cadence", "memrepo.policies.compression", "memrepo.policies.entities",
-    "memrepo.policies.gists", "memrepo.policies.hotcache", "memrepo.policies.importance",
-    "memrepo.policies.lexicon", "memrepo.policies.linking", "memrepo.policies.threads",
-    "memrepo.policies.upkeep", "memrepo.policies.validity", "memrepo.store.audit",
-    "memrepo.store.blobs", "memrepo.store.clone", "memrepo.store.history",
-    "memrepo.store.signing", "memrepo.store.stream",
-}  # fmt: skip
+    "memrepo.commands.judging",
+    "memrepo.commands.past",
+    "memrepo.core.changes",
+    "memrepo.core.corrections",
+    "memrepo.core.judging",
+    "memrepo.core.mergefields",
+    "memrepo.core.state",
+    "memrepo.core.tombstones",
+    "memrepo.policies.archive",
+    "memrepo.policies.cadence",
+    "memrepo.policies.compression",
+    "memrepo.policies.entities",
+    "memrepo.policies.gists",
+    "memrepo.policies.hotcache",
+    "memrepo.policies.importance",
+    "memrepo.policies.lexicon",
+    "memrepo.policies.linking",
+    "memrepo.policies.threads",
+    "memrepo.policies.upkeep",
+    "memrepo.policies.validity",
+    "memrepo.store.audit",
+    "memrepo.store.blobs",
+    "memrepo.store.clone",
+    "memrepo.store.history",
+    "memrepo.store.signing",
+    "memrepo.store.stream",
+}
 """What neither a search nor a hook needs: writing, the past, and the policies of runs."""
 CODE = """
 import json, sys
@@ -55,9 +82,13 @@ Editor: vim
 def loaded(where: Path, *argv: str) -> tuple[int, set[str]]:
     """Run a command in a process of its own; return its exit code and the modules it loaded."""
     ran = subprocess.run(
-        [sys.executable, "-c", CODE, *argv], cwd=where, capture_output=True, text=True, check=True,
+        [sys.executable, "-c", CODE, *argv],
+        cwd=where,
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    )
     code, modules = json.loads(ran.stderr.splitlines()[-1])
     return code, set(modules)
 
@@ -82,14 +113,18 @@ def compiled_at_import(path: Path) -> list[int]:
     """List the lines of a module on which a pattern is compiled as soon as it is imported."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     late = {
-        inner for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.Lambda))
         for inner in ast.walk(node)
-    }  # fmt: skip
+    }
     return [
-        node.lineno for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and node not in late
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and node not in late
         and ast.unparse(node.func) == "re.compile"
-    ]  # fmt: skip
+    ]
 
 
 def expect_lean(modules: set[str], *, most: int) -> None:
@@ -108,8 +143,9 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
 ) -> None:
     _, modules = loaded(tmp_path, option)
     assert {m for m in modules if m.startswith("memrepo.") and m.count(".") > 1} <= {
-        "memrepo.commands.table", "memrepo.core.errors",
-    }  # fmt: skip
+        "memrepo.commands.table",
+        "memrepo.core.errors",
+    }
 
 
 def test_a_search_loads_no_gitpython_and_starts_git_three_times(
@@ -181,9 +217,13 @@ def test_a_command_looks_for_rings_of_garbage_seldom_and_not_at_its_end(tmp_path
     )
     where = {**os.environ, "PYTHONPATH": str(ROOT)}
     ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=where, capture_output=True, text=True,
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=where,
+        capture_output=True,
+        text=True,
         check=True,
-    )  # fmt: skip
+    )
     assert ran.stdout.split() == ["True", "0", "True"]
 
 

@@ -10,9 +10,10 @@ import transcripts
 from transcripts import Exchange, Stage
 
 HOLDERS = [
-    path for path in transcripts.documents()
+    path
+    for path in transcripts.documents()
     if transcripts.exchanges(path.read_text(encoding="utf-8"))
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("page", HOLDERS, ids=lambda page: page.name)
@@ -54,10 +55,23 @@ def test_answers_are_compared_but_for_hashes_and_elided_lines(
 
 
 def test_a_stale_answer_is_replaced_and_an_elided_one_stays() -> None:
-    text = "\n".join([
-        "text", "```console", "$ echo one > f", "$ cat f", "stale", "$ cat f", "...", "```",
-        "```sh", "$ cat f", "not played", "```", "",
-    ])  # fmt: skip
+    text = "\n".join(
+        [
+            "text",
+            "```console",
+            "$ echo one > f",
+            "$ cat f",
+            "stale",
+            "$ cat f",
+            "...",
+            "```",
+            "```sh",
+            "$ cat f",
+            "not played",
+            "```",
+            "",
+        ]
+    )
     assert transcripts.refreshed(text) == text.replace("stale", "one")
 
 

@@ -69,9 +69,7 @@ def exchanges(text: str) -> list[Exchange]:
             found.append(Exchange(line=number, command=line[2:], answer=()))
         elif inside:
             last = found[-1]
-            found[-1] = Exchange(
-                line=last.line, command=last.command, answer=(*last.answer, line)
-            )  # fmt: skip
+            found[-1] = Exchange(line=last.line, command=last.command, answer=(*last.answer, line))
     return found
 
 
@@ -85,9 +83,13 @@ class Stage:
         config = folder / "gitconfig"
         config.write_text(IDENTITY, encoding="utf-8")
         self.environment = {
-            "GIT_CONFIG_GLOBAL": str(config), "GIT_CONFIG_SYSTEM": os.devnull, "LC_ALL": "C",
-            "GIT_PAGER": "cat", "TZ": "UTC", "COLUMNS": "80",
-        }  # fmt: skip
+            "GIT_CONFIG_GLOBAL": str(config),
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "LC_ALL": "C",
+            "GIT_PAGER": "cat",
+            "TZ": "UTC",
+            "COLUMNS": "80",
+        }
         self.where = self.top
         self.now = START
         self.exit = 0
@@ -155,9 +157,14 @@ class Stage:
 
     def _other(self, argv: list[str]) -> str:
         ran = subprocess.run(
-            argv, cwd=self.where, env={**os.environ, **self.environment}, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-        )  # fmt: skip
+            argv,
+            cwd=self.where,
+            env={**os.environ, **self.environment},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
         self.exit = ran.returncode
         return ran.stdout
 

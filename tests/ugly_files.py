@@ -115,14 +115,16 @@ Restart the broker first, then the gateway; never both at once.
 
 def _markdown() -> dict[str, bytes]:
     deep = "".join(f"{'  ' * n}- level {n} of a very deep list\n" for n in range(300))
-    nested = "\n".join((
-        "- The apiary has three sites that need different care:",
-        "  - South slope: the hives must be shaded from June on",
-        "    - Hive nine: the queen is Agathe and she is two years old",
-        "      - Her line came from Lunz and is marked blue",
-        "        - The certificate number is kept in the green folder at home",
-        "  - Mill meadow: it floods each March, so the stands are raised by 40 cm",
-    ))  # fmt: skip
+    nested = "\n".join(
+        (
+            "- The apiary has three sites that need different care:",
+            "  - South slope: the hives must be shaded from June on",
+            "    - Hive nine: the queen is Agathe and she is two years old",
+            "      - Her line came from Lunz and is marked blue",
+            "        - The certificate number is kept in the green folder at home",
+            "  - Mill meadow: it floods each March, so the stands are raised by 40 cm",
+        )
+    )
     return {
         "memory/structure.md": as_bytes(f"""\
 # Structure
@@ -227,7 +229,7 @@ loop: &loop [*loop]
 ---
 - Behind the bomb: the cellar must stay below 12 degrees.
 """,
-    }  # fmt: skip
+    }
 
 
 def _bytes() -> dict[str, bytes]:
@@ -251,4 +253,4 @@ def _bytes() -> dict[str, bytes]:
             "NUL",
             "zqbroken has a NUL \x00 byte.",
         ),
-    }  # fmt: skip
+    }

@@ -18,14 +18,34 @@ from memrepo.purify.records import Line, read_lines, read_object
 from memrepo.purify.routing import PERSONAL_HOMES
 
 MANIFEST_KEYS = (
-    "version", "runId", "mode", "status", "profileScope", "startedAt", "finishedAt", "timezone",
-    "sourceInventory", "processedSegments", "promotionStats", "claimStats", "warnings",
-    "partialFailures", "lastSuccessfulCursor", "downstreamWikiIngestSuggested",
-)  # fmt: skip
+    "version",
+    "runId",
+    "mode",
+    "status",
+    "profileScope",
+    "startedAt",
+    "finishedAt",
+    "timezone",
+    "sourceInventory",
+    "processedSegments",
+    "promotionStats",
+    "claimStats",
+    "warnings",
+    "partialFailures",
+    "lastSuccessfulCursor",
+    "downstreamWikiIngestSuggested",
+)
 CONTRADICTION_KEYS = (
-    "contradictionClusterId", "claimId", "competingClaimId", "competingText", "relation",
-    "flaggedInRunId", "recordedAt", "recordedAt_utc", "timezone",
-)  # fmt: skip
+    "contradictionClusterId",
+    "claimId",
+    "competingClaimId",
+    "competingText",
+    "relation",
+    "flaggedInRunId",
+    "recordedAt",
+    "recordedAt_utc",
+    "timezone",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +167,12 @@ def _contradictions(lines: Iterable[Line], claimed: Claimed) -> Iterator[Problem
         if record.get("relation") not in lineage.RELATIONS:
             said = f"found the relation {record.get('relation')!r}"
             yield _problem(
-                lineage.CONTRADICTIONS, "contradiction-relation", said,
-                f"use one of {', '.join(lineage.RELATIONS)}", **at,
-            )  # fmt: skip
+                lineage.CONTRADICTIONS,
+                "contradiction-relation",
+                said,
+                f"use one of {', '.join(lineage.RELATIONS)}",
+                **at,
+            )
 
 
 def _entities(files: Mapping[str, bytes], claimed: Claimed) -> list[Problem]:

@@ -27,9 +27,15 @@ class _Claim:
 
     def problem(self, rule: str, key: str, said: str, fix: str, *, soft: bool = False) -> Problem:
         return Problem(
-            path=lineage.CLAIMS, line=self.line.number, column=1, rule=rule, key=key,
-            message=said, fix=fix, severity="warning" if soft else "error",
-        )  # fmt: skip
+            path=lineage.CLAIMS,
+            line=self.line.number,
+            column=1,
+            rule=rule,
+            key=key,
+            message=said,
+            fix=fix,
+            severity="warning" if soft else "error",
+        )
 
 
 def check_claims(lines: Sequence[Line], profile: str) -> list[Problem]:
@@ -69,9 +75,10 @@ def _shape(claim: _Claim) -> Iterator[Problem]:
 
 def _words(claim: _Claim) -> Iterator[Problem]:
     for key, rule, words in (
-        ("type", "claim-type", CLAIM_TYPES), ("status", "claim-status", lineage.CLAIM_STATUSES),
+        ("type", "claim-type", CLAIM_TYPES),
+        ("status", "claim-status", lineage.CLAIM_STATUSES),
         ("primaryHome", "claim-home", HOMES),
-    ):  # fmt: skip
+    ):
         value = claim.record.get(key)
         if value not in words:
             said = f"found {key} {value!r}, expected one of {', '.join(words)}"

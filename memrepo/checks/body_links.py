@@ -16,9 +16,11 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 NOWHERE = Rule(
-    name="link-nowhere", group="links", severity="warning",
+    name="link-nowhere",
+    group="links",
+    severity="warning",
     doc="A link that a hand writes into a text names one memory, or a file that is there.",
-)  # fmt: skip
+)
 RULES = (NOWHERE,)
 _CODE = regex(r"(?ms)^ *(?P<fence>`{3,}|~{3,}).*?(?:^ *(?P=fence)|\Z)|`[^`\n]+`")
 _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -52,8 +54,11 @@ def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
         own = any(first <= at < end for first, end in code) or memory.body[at - 1 : at] == "!"
         return not own and name not in known
 
-    words = {at: name for at, name in wikilinks(memory)
-             if asked(at, name) and not find_directives(f"[[{name}]]")}  # fmt: skip
+    words = {
+        at: name
+        for at, name in wikilinks(memory)
+        if asked(at, name) and not find_directives(f"[[{name}]]")
+    }
     if words:
         named = [name.rpartition(":")[2] for name in words.values()]
         names = Names({m.path: m for m in (*scene.around.called(named), *scene.memories)}.values())
@@ -68,8 +73,9 @@ def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
 
 def _found(scene: Scene, memory: Memory, at: int, what: str) -> Problem:
     return NOWHERE.found(
-        memory.path, f"found {what}",
+        memory.path,
+        f"found {what}",
         line=body_line(scene.files[memory.path]) + memory.body.count("\n", 0, at),
         column=at - memory.body.rfind("\n", 0, at),
         fix="name a memory by id, slug or title, or a file by its path from here",
-    )  # fmt: skip
+    )

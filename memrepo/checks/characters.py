@@ -14,20 +14,26 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import ORDER
 
 BIDI = Rule(
-    name="character-bidirectional", group="format", severity="warning",
+    name="character-bidirectional",
+    group="format",
+    severity="warning",
     doc="A text holds no controls that reorder what follows, nor invisible tag characters.",
     mend="removes them",
-)  # fmt: skip
+)
 INVISIBLE = Rule(
-    name="character-invisible", group="format", severity="warning",
+    name="character-invisible",
+    group="format",
+    severity="warning",
     doc="A text holds no characters without width, but joiners between letters and in emoji.",
     mend="removes them",
-)  # fmt: skip
+)
 KEY_ORDER = Rule(
-    name="key-order", group="format", severity="warning",
+    name="key-order",
+    group="format",
+    severity="warning",
     doc="Keys stand in the order of the schema; keys that are not memrepo's may stand anywhere.",
     mend="sorts the lines of memrepo's keys, each with the comments above it",
-)  # fmt: skip
+)
 RULES = (BIDI, INVISIBLE, KEY_ORDER)
 # Written as escapes: in the source these characters would deceive as well.
 _BIDI = "\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
@@ -59,16 +65,20 @@ def _characters(path: str, text: str) -> Iterator[Problem]:
         return
     spans = [match.span() for match in _FLAG.finditer(text)]
     found = [match for match in _EITHER.finditer(text) if not _is_meant(match, spans)]
-    for rule, mine in ((BIDI, [m for m in found if m["bidi"]]),
-                       (INVISIBLE, [m for m in found if not m["bidi"]])):  # fmt: skip
+    for rule, mine in (
+        (BIDI, [m for m in found if m["bidi"]]),
+        (INVISIBLE, [m for m in found if not m["bidi"]]),
+    ):
         if mine:
             at = mine[0].start()
             more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
             yield rule.found(
-                path, f"found U+{ord(mine[0][0]):04X}{more}, which nobody sees",
-                line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at),
+                path,
+                f"found U+{ord(mine[0][0]):04X}{more}, which nobody sees",
+                line=text.count("\n", 0, at) + 1,
+                column=at - text.rfind("\n", 0, at),
                 fix="remove it (`memrepo check --fix` does)",
-            )  # fmt: skip
+            )
 
 
 def _is_meant(match: re.Match[str], flags: list[tuple[int, int]]) -> bool:
@@ -83,9 +93,13 @@ def _order(path: str, data: bytes) -> Iterator[Problem]:
             continue
         if before is not None and ORDER[entry.key] < ORDER[before.key]:
             yield KEY_ORDER.found(
-                path, f"found {entry.key} below {before.key}", line=entry.first, column=1,
-                key=entry.key, fix=f"move it above {before.key} (`memrepo check --fix` does)",
-            )  # fmt: skip
+                path,
+                f"found {entry.key} below {before.key}",
+                line=entry.first,
+                column=1,
+                key=entry.key,
+                fix=f"move it above {before.key} (`memrepo check --fix` does)",
+            )
             return
         before = entry
 

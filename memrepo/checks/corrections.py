@@ -8,28 +8,34 @@ from memrepo.checks.rules import Rule, Scene
 from memrepo.core.problems import Problem
 
 SAME_ID = Rule(
-    name="correction-same-id", group="schema", severity="warning",
+    name="correction-same-id",
+    group="schema",
+    severity="warning",
     doc="Two files are not about one case; the one that was decided last counts.",
-)  # fmt: skip
+)
 RULES = (
     Rule(
-        name="correction-header", group="schema",
+        name="correction-header",
+        group="schema",
         doc="A correction begins with a header between two lines `---`.",
     ),
     Rule(
-        name="correction-value", group="schema",
+        name="correction-value",
+        group="schema",
         doc="Its keys have values of their kinds, and agree with each other and with the body.",
     ),
     Rule(
-        name="correction-text", group="schema",
+        name="correction-text",
+        group="schema",
         doc="Its body holds two texts, quoted line by line, each under the id of its memory.",
     ),
     Rule(
-        name="correction-file-name", group="schema",
+        name="correction-file-name",
+        group="schema",
         doc="The file name ends in the id of the correction.",
     ),
     SAME_ID,
-)  # fmt: skip
+)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -46,6 +52,10 @@ def find(scene: Scene) -> Iterator[Problem]:
             yield from found
         elif seen.setdefault(found.id, path) != path:
             yield SAME_ID.found(
-                path, f"found {found.id}, which {seen[found.id]} has too; the one that was"
-                " decided last counts", line=1, key="id", fix="delete the other one",
-            )  # fmt: skip
+                path,
+                f"found {found.id}, which {seen[found.id]} has too; the one that was"
+                " decided last counts",
+                line=1,
+                key="id",
+                fix="delete the other one",
+            )

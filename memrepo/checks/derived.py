@@ -11,13 +11,16 @@ from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
 EDITED = Rule(
-    name="hot-edited", group="derived",
+    name="hot-edited",
+    group="derived",
     doc="The hot cache says what its memories say: an edit of a bullet is an edit of its memory.",
-)  # fmt: skip
+)
 PAGE_EDITED = Rule(
-    name="page-edited", group="derived", severity="warning",
+    name="page-edited",
+    group="derived",
+    severity="warning",
     doc="A page of `views/` is as memrepo wrote it: an edit belongs into the memory it came from.",
-)  # fmt: skip
+)
 RULES = (EDITED, PAGE_EDITED)
 
 

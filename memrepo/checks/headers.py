@@ -17,28 +17,34 @@ def _group(name: str) -> Group:
 
 
 UNREADABLE = Rule(
-    name="file-unreadable", group="schema",
+    name="file-unreadable",
+    group="schema",
     doc="A file that `memrepo check` is given can be read, and is not a symlink.",
-)  # fmt: skip
+)
 NOT_A_FILE = Rule(
-    name="tree-not-a-file", group="schema",
+    name="tree-not-a-file",
+    group="schema",
     doc="A file stands where one was expected, no symlink and no submodule.",
-)  # fmt: skip
+)
 BAD_NAME = Rule(
-    name="tree-name-not-utf8", group="schema", doc="The name of a file is UTF-8.",
-)  # fmt: skip
+    name="tree-name-not-utf8",
+    group="schema",
+    doc="The name of a file is UTF-8.",
+)
 RULES = (
     UNREADABLE,
     NOT_A_FILE,
     BAD_NAME,
     *(
         Rule(
-            name=name, group=_group(name), doc=doc,
+            name=name,
+            group=_group(name),
+            doc=doc,
             severity="warning" if name in _WARNINGS else "error",
         )
         for name, doc in CODEC_RULES.items()
     ),
-)  # fmt: skip
+)
 
 
 def find(scene: Scene) -> Iterator[Problem]:

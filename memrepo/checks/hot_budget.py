@@ -11,9 +11,11 @@ from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
 BUDGET = Rule(
-    name="hot-over-budget", group="derived", severity="warning",
+    name="hot-over-budget",
+    group="derived",
+    severity="warning",
     doc="At most `hot.budget` memories stand on the hot cache; the next run takes the rest off it.",
-)  # fmt: skip
+)
 RULES = (BUDGET,)
 
 
@@ -37,10 +39,14 @@ def find(scene: Scene) -> Iterator[Problem]:
         memory = min(new or hot, key=lambda m: m.path)
         line, column = place(scene.files[memory.path], "hot")
         yield BUDGET.found(
-            memory.path, f"found {count} memories on the hot cache, {kept} of them pinned or"
-            f" critical, where hot.budget is {budget}", line=line, column=column, key="hot",
+            memory.path,
+            f"found {count} memories on the hot cache, {kept} of them pinned or"
+            f" critical, where hot.budget is {budget}",
+            line=line,
+            column=column,
+            key="hot",
             fix="`memrepo demote` or `unpin` some, or raise hot.budget",
-        )  # fmt: skip
+        )
 
 
 def _around(scene: Scene) -> Iterator[Memory]:

@@ -28,15 +28,20 @@ def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
             message, command = wrong
             found.append(
                 EDITED.found(
-                    path, message, line=number, column=1, fix=f"{back}, then {command}",
+                    path,
+                    message,
+                    line=number,
+                    column=1,
+                    fix=f"{back}, then {command}",
                 )
-            )  # fmt: skip
+            )
     return found or [
         EDITED.found(
-            path, "was changed by hand, expected it as memrepo wrote it",
+            path,
+            "was changed by hand, expected it as memrepo wrote it",
             fix=f"{back}; `memrepo promote` and `memrepo demote` say what stands on it",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | None:

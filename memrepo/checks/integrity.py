@@ -157,6 +157,9 @@ def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Pro
 
 def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> Problem:
     return Problem(
-        path=facts.commit, rule=rule, key=key, message=message,
+        path=facts.commit,
+        rule=rule,
+        key=key,
+        message=message,
         fix=f"look at it (`git show {facts.commit[:10]}`) and take it back if it is wrong",
-    )  # fmt: skip
+    )

@@ -9,27 +9,34 @@ from memrepo.core.problems import Problem
 from memrepo.core.references import REFERENCES
 
 DELETED = Rule(
-    name="reference-deleted", group="links", severity="warning",
+    name="reference-deleted",
+    group="links",
+    severity="warning",
     doc="A memory whose file is deleted by hand is one that no other names.",
-)  # fmt: skip
+)
 RULES = (
     Rule(
-        name="reference-lost", group="links",
+        name="reference-lost",
+        group="links",
         doc="Links, supersessions, `duplicate_of` and `parent` name a memory that exists.",
     ),
     Rule(
-        name="supersession-half", group="links",
+        name="supersession-half",
+        group="links",
         doc="Of two memories either both know of a supersession or neither does.",
     ),
     Rule(
-        name="supersession-status", group="links",
+        name="supersession-status",
+        group="links",
         doc="A memory is superseded exactly when another one replaced it.",
     ),
     Rule(
-        name="supersession-cycle", group="links", doc="No memory replaces, over others, itself.",
+        name="supersession-cycle",
+        group="links",
+        doc="No memory replaces, over others, itself.",
     ),
     DELETED,
-)  # fmt: skip
+)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -55,6 +62,7 @@ def _deleted(scene: Scene) -> Iterator[Problem]:
             continue
         for path in sorted({*scene.around.naming(id_)} - {*scene.files, *scene.gone}):
             yield DELETED.found(
-                path, f"names {id_}, whose file {old.path} is deleted",
+                path,
+                f"names {id_}, whose file {old.path} is deleted",
                 fix=f"keep the file and `memrepo forget {id_}`, or drop the reference",
-            )  # fmt: skip
+            )

@@ -8,13 +8,15 @@ from memrepo.checks.rules import Rule, Scene
 from memrepo.core.problems import Problem
 
 UNREADABLE = Rule(
-    name="manifest-unreadable", group="derived",
+    name="manifest-unreadable",
+    group="derived",
     doc="The manifest of a run can be read; until it is restored its input counts as new.",
-)  # fmt: skip
+)
 BY_HAND = Rule(
-    name="manifest-by-hand", group="derived",
+    name="manifest-by-hand",
+    group="derived",
     doc="No hand changes or deletes the manifest of a run; `memrepo revert` takes a run back.",
-)  # fmt: skip
+)
 RULES = (UNREADABLE, BY_HAND)
 
 
@@ -33,7 +35,9 @@ def find(scene: Scene) -> Iterator[Problem]:
         old = scene.around.before(path)
         if old is not None and old != files.get(path):
             yield BY_HAND.found(
-                path, "the manifest of a run was changed by hand" if path in files
+                path,
+                "the manifest of a run was changed by hand"
+                if path in files
                 else "the manifest of a run is deleted by hand",
                 fix=f"`git restore -SW {path}`; `memrepo revert` takes a run back",
-            )  # fmt: skip
+            )

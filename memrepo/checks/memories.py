@@ -15,27 +15,36 @@ from memrepo.core.memory import LAYER_OF_TYPE, LAYERS, Memory
 from memrepo.core.problems import Problem
 
 NO_ID = Rule(
-    name="memory-no-id", group="schema", severity="warning",
+    name="memory-no-id",
+    group="schema",
+    severity="warning",
     doc="A memory has an id; without one recall does not see it.",
     mend="gives it an id, the time it was made, and a file name that ends in the id's digits",
-)  # fmt: skip
+)
 SAME_ID = Rule(name="memory-same-id", group="schema", doc="No two files have the same id.")
 FILE_NAME = Rule(
-    name="memory-file-name", group="schema",
-    doc="The file name ends in the first six digits of the id.", mend="renames the file",
-)  # fmt: skip
+    name="memory-file-name",
+    group="schema",
+    doc="The file name ends in the first six digits of the id.",
+    mend="renames the file",
+)
 LAYER = Rule(
-    name="memory-layer", group="schema", severity="warning",
+    name="memory-layer",
+    group="schema",
+    severity="warning",
     doc="Notes lie in the layer notes and nothing else does; a layer's name is no misspelt one.",
-)  # fmt: skip
+)
 HOME = Rule(
-    name="memory-home", group="schema", severity="warning",
+    name="memory-home",
+    group="schema",
+    severity="warning",
     doc="`home` names a view that suits the type.",
-)  # fmt: skip
+)
 COLLISION = Rule(
-    name="path-collision", group="schema",
+    name="path-collision",
+    group="schema",
     doc="No two paths are one where case or the form of accents does not count.",
-)  # fmt: skip
+)
 RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, COLLISION)
 
 
@@ -45,9 +54,12 @@ def find(scene: Scene) -> Iterator[Problem]:
     for memory in scene.memories:
         if not memory.id:
             yield NO_ID.found(
-                memory.path, "found no id: recall does not see the memory", line=1, key="id",
+                memory.path,
+                "found no id: recall does not see the memory",
+                line=1,
+                key="id",
                 fix="`memrepo check --fix` on the file gives it one",
-            )  # fmt: skip
+            )
         else:
             yield from _id(scene, memory, seen)
         yield from _place(memory)
@@ -56,9 +68,10 @@ def find(scene: Scene) -> Iterator[Problem]:
         stray = path.endswith(".md") and name not in RESERVED_NAMES and not scene.is_memory(path)
         if stray and scene.area(path) == "memories":
             yield LAYER.found(
-                path, "found a file in no layer: it is not read", fix="move it into one of the"
-                f" folders {', '.join(LAYERS)}",
-            )  # fmt: skip
+                path,
+                "found a file in no layer: it is not read",
+                fix=f"move it into one of the folders {', '.join(LAYERS)}",
+            )
     yield from _collisions(scene)
 
 
@@ -68,9 +81,12 @@ def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memo
     Its id is none of those `taken`.
     """
     id_ = memory.id or manual_id(
-        created=memory.time("created") or now, text=memory.body, scope=memory.text("scope"),
-        type_=memory.type, taken=taken,
-    )  # fmt: skip
+        created=memory.time("created") or now,
+        text=memory.body,
+        scope=memory.text("scope"),
+        type_=memory.type,
+        taken=taken,
+    )
     digits = id_.removeprefix("mem-")[:6]
     stem = memory.path.removesuffix(".md")
     path = memory.path if stem.endswith(f"-{digits}") else f"{stem}-{digits}.md"
@@ -86,16 +102,20 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
         other = scene.others[memory.id].path
     if other != memory.path and not scene.merging:
         yield SAME_ID.found(
-            memory.path, f"found {memory.id}, which {other} has too", line=1, key="id",
+            memory.path,
+            f"found {memory.id}, which {other} has too",
+            line=1,
+            key="id",
             fix="delete one of the two files, or remove the id of this one",
-        )  # fmt: skip
+        )
     digits = memory.id.removeprefix("mem-")[:6]
     if not memory.slug.endswith(f"-{digits}"):
         yield FILE_NAME.found(
             memory.path,
-            f"found a file name that does not end in -{digits}.md, as the id has it", key="id",
+            f"found a file name that does not end in -{digits}.md, as the id has it",
+            key="id",
             fix=f"rename the file so that it ends in -{digits}.md",
-        )  # fmt: skip
+        )
 
 
 def _place(memory: Memory) -> Iterator[Problem]:
@@ -104,23 +124,30 @@ def _place(memory: Memory) -> Iterator[Problem]:
 
         for meant in get_close_matches(memory.layer.lower(), LAYERS, n=1, cutoff=0.8):
             yield LAYER.found(
-                memory.path, f"found the layer {shown(memory.layer)}; did you mean {meant}?",
+                memory.path,
+                f"found the layer {shown(memory.layer)}; did you mean {meant}?",
                 fix=f"move the file below memories/{meant}/",
-            )  # fmt: skip
+            )
     elif (memory.layer == "notes") != memory.is_note:
         wanted = LAYER_OF_TYPE[memory.type]
         yield LAYER.found(
-            memory.path, f"found {memory.type} in the layer {memory.layer}, expected {wanted}",
-            line=1, key="type", fix=f"move the file below memories/{wanted}/, or change its type",
-        )  # fmt: skip
+            memory.path,
+            f"found {memory.type} in the layer {memory.layer}, expected {wanted}",
+            line=1,
+            key="type",
+            fix=f"move the file below memories/{wanted}/, or change its type",
+        )
     if home := memory.text("home"):
         from memrepo.purify.routing import affinity
 
         if affinity(memory.type, home) in ("suspicious", "impossible"):
             yield HOME.found(
-                memory.path, f"found {home}, which is no home of {memory.type}", line=1, key="home",
+                memory.path,
+                f"found {home}, which is no home of {memory.type}",
+                line=1,
+                key="home",
                 fix="remove the line: the next run sets it",
-            )  # fmt: skip
+            )
 
 
 def _collisions(scene: Scene) -> Iterator[Problem]:
@@ -130,9 +157,11 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
     for path in sorted(scene.files):
         if others := alike[folded(path)] - {path, *scene.gone}:
             yield COLLISION.found(
-                path, f"found {min(others)}, which is the same path where case and accents do not"
-                " count: some file systems hold only one of them", fix="rename one of them",
-            )  # fmt: skip
+                path,
+                f"found {min(others)}, which is the same path where case and accents do not"
+                " count: some file systems hold only one of them",
+                fix="rename one of them",
+            )
 
 
 def folded(path: str) -> str:

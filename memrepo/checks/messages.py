@@ -12,9 +12,10 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets
 
 FORGED = Rule(
-    name="message-trailer", group="derived",
+    name="message-trailer",
+    group="derived",
     doc="A hand-written commit message has none of memrepo's trailers: history is read by them.",
-)  # fmt: skip
+)
 SECRET = Rule(name="message-secret", group="secrets", doc="A commit message holds no secret.")
 RULES = (FORGED, SECRET)
 _SCISSORS = regex(r"^. -+ >8 -+$", re.MULTILINE)
@@ -28,11 +29,17 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
     for number, line in enumerate(said.split("\n"), start=1):
         if _TRAILER.match(line):
             yield FORGED.found(
-                path, f"found {line.strip().split(':')[0][:40]}, which only memrepo writes",
-                line=number, column=1, fix="take the line out; the commands write it themselves",
-            )  # fmt: skip
+                path,
+                f"found {line.strip().split(':')[0][:40]}, which only memrepo writes",
+                line=number,
+                column=1,
+                fix="take the line out; the commands write it themselves",
+            )
     for secret in find_secrets(said):
         yield SECRET.found(
-            path, f"found a secret ({secret.kind})", line=secret.line, column=secret.column,
+            path,
+            f"found a secret ({secret.kind})",
+            line=secret.line,
+            column=secret.column,
             fix="take it out, and change it where it is used",
-        )  # fmt: skip
+        )

@@ -43,9 +43,9 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
     (sizes.RULES, sizes.find),
 )
 """Rules and what finds them; a new family of rules is one line here."""
-RULES: Mapping[str, Rule] = MappingProxyType({
-    rule.name: rule for rules in (*(r for r, _ in _FAMILIES), messages.RULES) for rule in rules
-})  # fmt: skip
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {rule.name: rule for rules in (*(r for r, _ in _FAMILIES), messages.RULES) for rule in rules}
+)
 """Every rule, those of commit messages included, which `check-message` asks for."""
 
 

@@ -19,15 +19,17 @@ from memrepo.core.problems import Problem
 from memrepo.core.references import references
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
-GROUPS: Mapping[Group, str] = MappingProxyType({
-    "schema": "Headers, fields, ids and file names",
-    "tags": "The vocabulary of tags",
-    "links": "What refers to another memory",
-    "secrets": "Secrets, personal numbers, and what a person rejected",
-    "format": "Characters and the order of keys",
-    "derived": "Files and fields that memrepo writes",
-    "size": "Bounds of size and nesting",
-})  # fmt: skip
+GROUPS: Mapping[Group, str] = MappingProxyType(
+    {
+        "schema": "Headers, fields, ids and file names",
+        "tags": "The vocabulary of tags",
+        "links": "What refers to another memory",
+        "secrets": "Secrets, personal numbers, and what a person rejected",
+        "format": "Characters and the order of keys",
+        "derived": "Files and fields that memrepo writes",
+        "size": "Bounds of size and nesting",
+    }
+)
 """The groups of rules, each a hook of its own (`check --only GROUP`)."""
 
 
@@ -42,14 +44,26 @@ class Rule:
     severity: Literal["error", "warning"] = "error"
 
     def found(
-        self, path: str, message: str, *, line: int = 0, column: int = 0, key: str = "",
+        self,
+        path: str,
+        message: str,
+        *,
+        line: int = 0,
+        column: int = 0,
+        key: str = "",
         fix: str = "",
-    ) -> Problem:  # fmt: skip
+    ) -> Problem:
         """Make a finding of this rule."""
         return Problem(
-            path=path, rule=self.name, message=message, line=line, column=column, key=key,
-            fix=fix, severity=self.severity,
-        )  # fmt: skip
+            path=path,
+            rule=self.name,
+            message=message,
+            line=line,
+            column=column,
+            key=key,
+            fix=fix,
+            severity=self.severity,
+        )
 
 
 class Around(Protocol):

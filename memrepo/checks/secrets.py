@@ -19,20 +19,26 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import Secret, find_secrets
 
 SECRET = Rule(
-    name="secret-found", group="secrets",
+    name="secret-found",
+    group="secrets",
     doc="No file holds a key, a token, credentials in a URL or a password.",
-)  # fmt: skip
+)
 NUMBERS = Rule(
-    name="number-identifies", group="secrets", severity="warning",
+    name="number-identifies",
+    group="secrets",
+    severity="warning",
     doc="A change brings no UUID, long hexadecimal or decimal number, or IP address into a body.",
-)  # fmt: skip
+)
 REJECTED = Rule(
-    name="rejected-value", group="secrets", doc="No memory says what a person rejected.",
-)  # fmt: skip
+    name="rejected-value",
+    group="secrets",
+    doc="No memory says what a person rejected.",
+)
 STONE = Rule(
-    name="tombstone-unreadable", group="secrets",
+    name="tombstone-unreadable",
+    group="secrets",
     doc="A tombstone can be read: what one that cannot rejects is not kept out.",
-)  # fmt: skip
+)
 RULES = (SECRET, NUMBERS, REJECTED, STONE)
 ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 MAX_SCANNED = 4 << 20
@@ -43,9 +49,11 @@ _NOISY = regex(
     r"|(?P<hex>\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{32,64}\b)"
 )
 _SAID = {
-    "UUID": ("UUID", "UUIDs"), "address": ("IP address", "IP addresses"),
-    "number": ("long number", "long numbers"), "hex": ("hex number", "hex numbers"),
-}  # fmt: skip
+    "UUID": ("UUID", "UUIDs"),
+    "address": ("IP address", "IP addresses"),
+    "number": ("long number", "long numbers"),
+    "hex": ("hex number", "hex numbers"),
+}
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -61,10 +69,13 @@ def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator
     """Name each secret of a file that neither its line nor the baseline allows."""
     for secret, _ in secrets_of(data, allowed):
         yield SECRET.found(
-            path, f"found a secret ({secret.kind})", line=secret.line, column=secret.column,
+            path,
+            f"found a secret ({secret.kind})",
+            line=secret.line,
+            column=secret.column,
             fix="take it out, and change it where it is used; if it is none, end the line with"
             " <!-- memrepo:allow-secret -->",
-        )  # fmt: skip
+        )
 
 
 def secrets_of(data: bytes, allowed: frozenset[str] = frozenset()) -> Iterator[tuple[Secret, str]]:
@@ -106,11 +117,12 @@ def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Prob
         amount[kind] = amount.get(kind, 0) + 1
     for kind, at in first.items():
         yield NUMBERS.found(
-            memory.path, f"found {counted(amount[kind], *_SAID[kind])}",
+            memory.path,
+            f"found {counted(amount[kind], *_SAID[kind])}",
             line=body_line(data) + memory.body.count("\n", 0, at),
             column=at - memory.body.rfind("\n", 0, at),
             fix="leave out what identifies a person or a machine, if nobody needs it",
-        )  # fmt: skip
+        )
 
 
 def _line_at(text: str, at: int) -> str:
@@ -133,7 +145,9 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
         stone = found.bar(memory) if memory.status != "forgotten" else None
         if stone is not None:
             yield REJECTED.found(
-                memory.path, f"says what {visible(stone.by)} rejected on {stone.at:%Y-%m-%d}"
-                f" ({stone.key})", line=1, column=1,
+                memory.path,
+                f"says what {visible(stone.by)} rejected on {stone.at:%Y-%m-%d} ({stone.key})",
+                line=1,
+                column=1,
                 fix=f"take it out; `memrepo unreject {stone.key}` if it holds after all",
-            )  # fmt: skip
+            )

@@ -11,13 +11,16 @@ from memrepo.core.problems import Problem
 
 LINE_LENGTH = 20_000
 NESTING = Rule(
-    name="body-nesting", group="size",
+    name="body-nesting",
+    group="size",
     doc=f"Lists and quotes of a body nest at most {MAX_DEPTH} levels.",
-)  # fmt: skip
+)
 LINE = Rule(
-    name="body-line", group="size", severity="warning",
+    name="body-line",
+    group="size",
+    severity="warning",
     doc=f"A line of a body holds at most {LINE_LENGTH:,} characters.",
-)  # fmt: skip
+)
 RULES = (NESTING, LINE)
 
 
@@ -30,13 +33,18 @@ def find(scene: Scene) -> Iterator[Problem]:
         first = body_line(scene.files[memory.path])
         if deep := too_deep(lines):
             yield NESTING.found(
-                memory.path, f"nests lists or quotes over {MAX_DEPTH} levels",
-                line=first + deep - 1, column=1,
+                memory.path,
+                f"nests lists or quotes over {MAX_DEPTH} levels",
+                line=first + deep - 1,
+                column=1,
                 fix="write it flatter, or keep the text under sources/",
-            )  # fmt: skip
+            )
         for number, line in enumerate(lines, start=first):
             if len(line) > LINE_LENGTH:
                 yield LINE.found(
-                    memory.path, f"found a line of {len(line)} characters", line=number,
-                    column=1, fix="break it into lines, or keep the text under sources/",
-                )  # fmt: skip
+                    memory.path,
+                    f"found a line of {len(line)} characters",
+                    line=number,
+                    column=1,
+                    fix="break it into lines, or keep the text under sources/",
+                )

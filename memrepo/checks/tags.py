@@ -14,10 +14,11 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 UNKNOWN = Rule(
-    name="tag-unknown", group="tags",
+    name="tag-unknown",
+    group="tags",
     doc="A tag is in `tags.vocabulary`, or fits `tags.pattern`, where either is configured.",
     mend="writes a tag as the vocabulary does, where only case, blanks or hyphens differ",
-)  # fmt: skip
+)
 RULES = (UNKNOWN,)
 _LOOSE = regex(r"[\s_-]+")
 
@@ -33,10 +34,13 @@ def find(scene: Scene) -> Iterator[Problem]:
                 continue
             line, column = place(scene.files[memory.path], "tags", n)
             yield UNKNOWN.found(
-                memory.path, f"found the tag {shown(tag)}, which is not in the vocabulary"
-                + _hint(tag, wants), line=line, column=column, key=f"tags.{n}",
+                memory.path,
+                f"found the tag {shown(tag)}, which is not in the vocabulary" + _hint(tag, wants),
+                line=line,
+                column=column,
+                key=f"tags.{n}",
                 fix="use a tag of the vocabulary, or add this one to `tags.vocabulary`",
-            )  # fmt: skip
+            )
 
 
 def known(tag: str, wants: Wants) -> bool:

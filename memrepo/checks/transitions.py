@@ -13,34 +13,46 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 
 ID = Rule(
-    name="id-changed", group="derived", doc="The id of a memory never changes.",
+    name="id-changed",
+    group="derived",
+    doc="The id of a memory never changes.",
     mend="puts the old id back",
-)  # fmt: skip
+)
 FIELD = Rule(
-    name="field-by-hand", group="derived",
+    name="field-by-hand",
+    group="derived",
     doc="Fields that memrepo writes are left to it: a hand that sets them breaks what they record.",
     mend="puts the old value back",
-)  # fmt: skip
+)
 TIER = Rule(
-    name="tier-by-hand", group="derived",
+    name="tier-by-hand",
+    group="derived",
     doc="The retention tier of a note follows from its use; a note is kept by `memrepo pin`.",
     mend="puts the old value back",
-)  # fmt: skip
+)
 STATUS = Rule(
-    name="status-transition", group="derived",
+    name="status-transition",
+    group="derived",
     doc="A memory that comes back into recall has its `status_epoch` raised, or a merge undoes it.",
     mend="raises `status_epoch`",
-)  # fmt: skip
+)
 RULES = (ID, FIELD, TIER, STATUS)
 _TIERS = ("tier", "tier_since", "tier_written", "gist")
 # What belongs to a change of status: `closure` and STATUS judge these.
 _STATUS = (
-    "status", "status_epoch", "supersedes", "superseded_by", "superseded_at", "archived_at",
-)  # fmt: skip
+    "status",
+    "status_epoch",
+    "supersedes",
+    "superseded_by",
+    "superseded_at",
+    "archived_at",
+)
 _COMMANDS: Mapping[str, str] = {
-    "verified": "`memrepo confirm` does it", "hot": "`memrepo promote` and `demote` do it",
-    "standing": "`memrepo resolve` does it", "gist": "`memrepo edit` rewords the note",
-}  # fmt: skip
+    "verified": "`memrepo confirm` does it",
+    "hot": "`memrepo promote` and `demote` do it",
+    "standing": "`memrepo resolve` does it",
+    "gist": "`memrepo edit` rewords the note",
+}
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -55,9 +67,13 @@ def find(scene: Scene) -> Iterator[Problem]:
             yield _found(scene, rule, memory, key, f"{key} was changed by hand")
         if revived(memory, old):
             yield _found(
-                scene, STATUS, memory, "status", f"{old.status} became {memory.status} without a"
-                " higher status_epoch", f"`memrepo restore {memory.id}` does it, or --fix",
-            )  # fmt: skip
+                scene,
+                STATUS,
+                memory,
+                "status",
+                f"{old.status} became {memory.status} without a higher status_epoch",
+                f"`memrepo restore {memory.id}` does it, or --fix",
+            )
 
 
 def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
@@ -95,6 +111,10 @@ def _found(
     line, column = place(scene.files[memory.path], key)
     how = f"; {_COMMANDS[key]}" if key in _COMMANDS else ""
     return rule.found(
-        memory.path, message, line=line, column=column, key=key,
+        memory.path,
+        message,
+        line=line,
+        column=column,
+        key=key,
         fix=fix or f"put the old value back (`memrepo check --fix` does){how}",
-    )  # fmt: skip
+    )

@@ -21,6 +21,9 @@ def check_view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Pr
         pairs = zip_longest(before.split(b"\n"), data.split(b"\n"))
         line = next(n for n, (old, new) in enumerate(pairs, start=1) if old != new)
     yield PAGE_EDITED.found(
-        path, "was changed by hand, expected it as memrepo wrote it", line=line,
-        column=1 if line else 0, fix=mend,
-    )  # fmt: skip
+        path,
+        "was changed by hand, expected it as memrepo wrote it",
+        line=line,
+        column=1 if line else 0,
+        fix=mend,
+    )

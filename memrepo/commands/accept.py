@@ -134,10 +134,12 @@ def _brought_back(desk: Desk, entry: history.Entry, options: argparse.Namespace)
     only = frozenset(find(before, word).id for word in options.only)
     without = frozenset(find(before, word).id for word in options.without)
     return Wanted(
-        target=entry, latest=entry.commit == desk.tree.commit,
-        only=only or (told - without if without else frozenset()), dry_run=options.dry_run,
+        target=entry,
+        latest=entry.commit == desk.tree.commit,
+        only=only or (told - without if without else frozenset()),
+        dry_run=options.dry_run,
         reason=options.reason or "accepted after it was taken back",
-    )  # fmt: skip
+    )
 
 
 def _replay(desk: Desk, waits: Waiting, options: argparse.Namespace) -> tuple[_Replay, Choice]:
@@ -210,9 +212,10 @@ def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> fro
         return frozenset()
     new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
     return frozenset(
-        i for i, m in new.items()
+        i
+        for i, m in new.items()
         if m != base.memories.get(i) and state.tombstones.bar(m) is not None
-    )  # fmt: skip
+    )
 
 
 def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:
@@ -238,21 +241,26 @@ def _merged(
 ) -> MergeResult:
     ours = _differing(desk, entry, desk.tree.commit) | replay.edited
     return merge_states(
-        base, replay.state, theirs,
+        base,
+        replay.state,
+        theirs,
         our_facts=Facts(paths=ours, people=replay.people),
         their_facts=Facts(paths=_differing(desk, entry, entry.commit)),
-    )  # fmt: skip
+    )
 
 
 def _message(waits: Waiting, entry: history.Entry, taken: Sequence[str]) -> str:
     step = Step(
-        op=entry.op, what=_what(entry, len(taken)), reason=entry.trailer("Reason"),
+        op=entry.op,
+        what=_what(entry, len(taken)),
+        reason=entry.trailer("Reason"),
         memories=tuple(taken),
-    )  # fmt: skip
+    )
     context = Context(
-        actor=entry.trailer("Actor") or MACHINE, run=waits.run,
+        actor=entry.trailer("Actor") or MACHINE,
+        run=waits.run,
         prints=tuple(p for p in entry.prints if p.split(":")[1] in taken),
-    )  # fmt: skip
+    )
     return message(step, context)
 
 
@@ -290,10 +298,12 @@ def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason
     pages = derived_files(desk, replay.state)
     steps = [
         Step(
-            op="run", what="manifest and candidates", reason="accepted after review",
+            op="run",
+            what="manifest and candidates",
+            reason="accepted after review",
             changes=left_behind(desk, waits, replay.left),
         )
-    ]  # fmt: skip
+    ]
     if pages:
         steps.insert(
             0,
@@ -306,14 +316,19 @@ def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason
         for step, effect in zip(steps, effects, strict=True)
     ]
     merge = Step(
-        op="run", what=waits.entry.subject.partition(": ")[2],
+        op="run",
+        what=waits.entry.subject.partition(": ")[2],
         reason=reason or "accepted after review",
-    )  # fmt: skip
+    )
     return chain(
-        desk.store, desk.tree.state(), replay.state, [*replay.commits, *derived],
-        base=desk.tree.commit, now=session.now,
+        desk.store,
+        desk.tree.state(),
+        replay.state,
+        [*replay.commits, *derived],
+        base=desk.tree.commit,
+        now=session.now,
         merge=message(merge, Context(actor=desk.actor(session), run=waits.run)),
-    )  # fmt: skip
+    )
 
 
 def _answer(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Answer:
@@ -334,10 +349,14 @@ def _answer(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Ans
     lines += [f"conflict: {c['step']}: {c['kind']} {c['memory']}" for c in conflicts]
     return Answer(
         data={
-            "run": waits.run, "commits": [commit] if commit else [], "conflicts": conflicts,
-            "refused": sorted(replay.left), "rejected": sorted(replay.barred),
-            "only": sorted(choice.only), "except": sorted(choice.without),
+            "run": waits.run,
+            "commits": [commit] if commit else [],
+            "conflicts": conflicts,
+            "refused": sorted(replay.left),
+            "rejected": sorted(replay.barred),
+            "only": sorted(choice.only),
+            "except": sorted(choice.without),
         },
         text="\n".join(lines),
         exit=Exit.DECIDE if conflicts else Exit.DONE,
-    )  # fmt: skip
+    )

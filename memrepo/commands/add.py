@@ -49,18 +49,24 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _draft(
-    desk: Desk, session: Session, options: argparse.Namespace, state: State, text: str,
+    desk: Desk,
+    session: Session,
+    options: argparse.Namespace,
+    state: State,
+    text: str,
     near: list[tuple[Memory, float]],
-) -> Step | Answer:  # fmt: skip
+) -> Step | Answer:
     """Return the commit that writes the memory; what it is like goes to `near`."""
     memory, new = Drafts(desk, session, state).take(_entry(options, text))
     if not new:
         return _repeated(memory, options)
     near += akin(memory, state.active)
     return Step(
-        op="create", what=f"{memory.slug} by hand", reason="added by hand",
+        op="create",
+        what=f"{memory.slug} by hand",
+        reason="added by hand",
         changes=(Create(memory=memory),),
-    )  # fmt: skip
+    )
 
 
 def _with_suggestions(answer: Answer, near: Sequence[tuple[Memory, float]]) -> Answer:
@@ -83,11 +89,19 @@ def _with_suggestions(answer: Answer, near: Sequence[tuple[Memory, float]]) -> A
 
 def _entry(options: argparse.Namespace, text: str) -> Entry:
     return Entry(
-        text=text, type=options.type or "fact", title=options.title, layer=options.layer or "",
-        tags=tuple(options.tag), entities=tuple(options.entity), scope=options.scope,
-        valid_from=options.valid_from, valid_until=options.valid_until, pinned=options.pin,
-        critical=options.critical, cls=options.cls,
-    )  # fmt: skip
+        text=text,
+        type=options.type or "fact",
+        title=options.title,
+        layer=options.layer or "",
+        tags=tuple(options.tag),
+        entities=tuple(options.entity),
+        scope=options.scope,
+        valid_from=options.valid_from,
+        valid_until=options.valid_until,
+        pinned=options.pin,
+        critical=options.critical,
+        cls=options.cls,
+    )
 
 
 def _repeated(memory: Memory, options: argparse.Namespace) -> Answer:

@@ -116,26 +116,38 @@ class Drafts:
     def _memory(self, entry: Entry) -> Memory:
         session, desk = self._session, self._desk
         id_ = manual_id(
-            created=session.now, text=entry.text, scope=entry.scope, type_=entry.type,
+            created=session.now,
+            text=entry.text,
+            scope=entry.scope,
+            type_=entry.type,
             taken=self._ids,
-        )  # fmt: skip
+        )
         if entry.type not in BY_HAND:
             raise NotOneOf("type", entry.type, BY_HAND)
         if entry.layer and entry.layer not in LAYERS:
             raise NotOneOf("layer", entry.layer, LAYERS)
         home = "" if entry.type in ("note", "summary") else route(entry.type, desk.config.profile)
         fields: dict[str, Any] = {
-            "id": id_, "type": entry.type, **dict(_given(entry)),
-            "home": home, "created": session.now, "pinned": entry.pinned,
-            "critical": entry.critical, **_decay(desk, entry.cls), "origin": "manual",
+            "id": id_,
+            "type": entry.type,
+            **dict(_given(entry)),
+            "home": home,
+            "created": session.now,
+            "pinned": entry.pinned,
+            "critical": entry.critical,
+            **_decay(desk, entry.cls),
+            "origin": "manual",
             "generated": Stamp(by=desk.actor(session), at=session.now),
             "sources": self._sources(entry.source),
-        }  # fmt: skip
+        }
         captured = entry.source.captured if entry.source else ""
         path = desk.tree.layout.memory(
-            id_=id_, type_=entry.type, text=entry.title or entry.text, layer=entry.layer,
+            id_=id_,
+            type_=entry.type,
+            text=entry.title or entry.text,
+            layer=entry.layer,
             captured=captured or session.now.date().isoformat(),
-        )  # fmt: skip
+        )
         return Memory(path=path, fields=present(fields), body=entry.text)
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
@@ -160,10 +172,14 @@ def _same(memory: Memory, entry: Entry) -> bool:
 
 def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
     values = {
-        "title": entry.title, "subject": entry.subject, "scope": entry.scope,
-        "valid_from": entry.valid_from, "valid_until": entry.valid_until,
-        "tags": list(entry.tags), "entities": list(entry.entities),
-    }  # fmt: skip
+        "title": entry.title,
+        "subject": entry.subject,
+        "scope": entry.scope,
+        "valid_from": entry.valid_from,
+        "valid_until": entry.valid_until,
+        "tags": list(entry.tags),
+        "entities": list(entry.entities),
+    }
     yield from ((key, checked(key, value)) for key, value in values.items() if value)
 
 

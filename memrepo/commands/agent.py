@@ -53,14 +53,17 @@ class Edit:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "what", choices=("install", "uninstall", "hook"),
+        "what",
+        choices=("install", "uninstall", "hook"),
         help="put memory into an agent's program; take it out; what its hooks call",
-    )  # fmt: skip
+    )
     parser.add_argument("host", choices=HOSTS, help="which program; generic is any other")
     parser.add_argument(
-        "--into", default="", metavar="DIR",
+        "--into",
+        default="",
+        metavar="DIR",
         help="a project's folder, instead of what holds for all of yours",
-    )  # fmt: skip
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
 
 
@@ -90,8 +93,10 @@ def _into(session: Session, options: argparse.Namespace) -> Path:
         return Path(session.where, options.into).resolve()
     home = home_of(options.host)
     if home is None:
-        raise UsageError("memrepo agent: generic has no folder of its own",
-                         fix="name a project's folder with --into")  # fmt: skip
+        raise UsageError(
+            "memrepo agent: generic has no folder of its own",
+            fix="name a project's folder with --into",
+        )
     return home
 
 

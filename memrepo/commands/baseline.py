@@ -24,9 +24,10 @@ def history(session: Session) -> Answer:
             "a secret in history is known to whoever has a clone: change it where it is used"
         )
     return Answer(
-        data={"problems": [p.as_json() for p in found]}, text="\n".join(lines),
+        data={"problems": [p.as_json() for p in found]},
+        text="\n".join(lines),
         exit=Exit.NO if found else Exit.DONE,
-    )  # fmt: skip
+    )
 
 
 def baseline(session: Session, *, dry_run: bool) -> Answer:

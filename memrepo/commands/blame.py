@@ -39,16 +39,23 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         )
         merges = landings(desk, (v.entry.run for v in versions))
         head, zone = heading(desk, options.at), desk.config.zone
-    found = authors([
-        Point(commit=v.entry.commit, parents=v.parents, memory=v.memory, back=v.entry.op in BACK)
-        for v in versions
-    ])  # fmt: skip
+    found = authors(
+        [
+            Point(
+                commit=v.entry.commit, parents=v.parents, memory=v.memory, back=v.entry.op in BACK
+            )
+            for v in versions
+        ]
+    )
     order = {v.entry.commit: n for n, v in enumerate(versions)}
     told = _Told(versions={v.entry.commit: v for v in versions}, merges=merges)
     data = {
-        "id": memory.id, "path": memory.path, "commit": desk.tree.commit,
-        "fields": dict(_fields(told, memory, found)), "lines": list(_lines(told, memory, found)),
-    }  # fmt: skip
+        "id": memory.id,
+        "path": memory.path,
+        "commit": desk.tree.commit,
+        "fields": dict(_fields(told, memory, found)),
+        "lines": list(_lines(told, memory, found)),
+    }
     return Answer(data=data, text="\n".join([*head, memory.id, *_text(data, order, zone)]))
 
 
@@ -70,10 +77,15 @@ class _Told:
         entry = version.entry
         merge = self.merges.get(entry.run)
         return {
-            "by": who(entry), "when": entry.as_json()["when"], "op": entry.op, "commit": commit,
-            "run": entry.run, "accepted": merge.commit if merge else commit,
-            "reason": entry.trailer("Reason") or entry.subject, "cut": version.cut,
-        }  # fmt: skip
+            "by": who(entry),
+            "when": entry.as_json()["when"],
+            "op": entry.op,
+            "commit": commit,
+            "run": entry.run,
+            "accepted": merge.commit if merge else commit,
+            "reason": entry.trailer("Reason") or entry.subject,
+            "cut": version.cut,
+        }
 
 
 def _fields(told: _Told, memory: Memory, found: Authors) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -95,8 +107,9 @@ def _lines(told: _Told, memory: Memory, found: Authors) -> Iterator[dict[str, An
         stretch = list(group)
         yield {
             "lines": [stretch[0][0], stretch[-1][0]],
-            "text": "\n".join(text for _, (text, _) in stretch), **told.of(setter),
-        }  # fmt: skip
+            "text": "\n".join(text for _, (text, _) in stretch),
+            **told.of(setter),
+        }
 
 
 def _text(data: Mapping[str, Any], order: Mapping[str, int], zone: tzinfo) -> Iterator[str]:

@@ -29,8 +29,11 @@ def budgets(desk: Desk, state: State, now: datetime) -> tuple[dict[str, Any], li
     if usd is not None or tokens is not None:
         spent = spent_in_month(now, read_manifests(state.files, desk.tree.layout)[0])
         data["month"] = {
-            "usd": spent.cost_usd, "max_usd": usd, "tokens": spent.total, "max_tokens": tokens,
-        }  # fmt: skip
+            "usd": spent.cost_usd,
+            "max_usd": usd,
+            "tokens": spent.total,
+            "max_tokens": tokens,
+        }
         price = UNKNOWN if spent.cost_usd is None else f"${spent.cost_usd:.2f}"
         told = [f"{price} of ${usd:.2f}"] if usd is not None else []
         told += [f"{spent.total:,} of {tokens:,} tokens"] if tokens is not None else []

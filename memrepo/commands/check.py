@@ -32,9 +32,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("files", nargs="*", metavar="FILE", help="only these files")
     parser.add_argument(
-        "--fix", action="store_true",
+        "--fix",
+        action="store_true",
         help="mend in the named or staged files what is safe to mend",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--dry-run", action="store_true", help="with --baseline: say what would be written"
     )
@@ -45,13 +46,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--history", action="store_true", help="secrets in all commits that any ref leads to"
     )
     which.add_argument(
-        "--baseline", action="store_true",
+        "--baseline",
+        action="store_true",
         help="let the secrets stand that the tree holds now: write them, as hashes, to a file",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--only", action="append", choices=tuple(GROUPS), default=[], metavar="GROUP",
+        "--only",
+        action="append",
+        choices=tuple(GROUPS),
+        default=[],
+        metavar="GROUP",
         help=f"only rules of a group ({', '.join(GROUPS)}); may be repeated",
-    )  # fmt: skip
+    )
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -96,12 +102,14 @@ def look(session: Session, options: argparse.Namespace, *, merging: bool = False
     count = len(scene.files)
     return Answer(
         data={
-            "problems": [p.as_json() for p in found], "files": count, "fixed": fixed,
+            "problems": [p.as_json() for p in found],
+            "files": count,
+            "fixed": fixed,
             "foreign": list(checked.foreign),
         },
         text="\n".join(lines) or f"{counted(count, 'file', 'files')}: nothing found",
         exit=Exit.NO if any(p.severity == "error" for p in found) else Exit.DONE,
-    )  # fmt: skip
+    )
 
 
 def _refuse_odd(options: argparse.Namespace) -> None:

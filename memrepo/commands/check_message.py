@@ -27,6 +27,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         ) from error
     found = tuple(message_problems(options.file, text))
     return Answer(
-        data={"problems": [p.as_json() for p in found]}, text="\n".join(map(str, found)),
+        data={"problems": [p.as_json() for p in found]},
+        text="\n".join(map(str, found)),
         exit=Exit.NO if found else Exit.DONE,
-    )  # fmt: skip
+    )

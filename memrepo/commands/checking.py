@@ -54,9 +54,12 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
             around = Index(git, known)
             around.know(files)
             scene = Scene(
-                files=files, layout=layout, around=around, wants=known.wants(git),
+                files=files,
+                layout=layout,
+                around=around,
+                wants=known.wants(git),
                 merging=git.joining,
-            )  # fmt: skip
+            )
         foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
         yield Checked(scene=scene, early=early, root=top, names=paths, foreign=foreign)
 
@@ -80,7 +83,7 @@ def _read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Pro
                 headers.UNREADABLE.found(
                     name, f"could not be read: {error.strerror}", fix="name a file that exists"
                 )
-            )  # fmt: skip
+            )
     return files, tuple(problems)
 
 
@@ -106,10 +109,13 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
         files, early = _taken(git, layout, entries)
         around = Index(git, known, {path: old for path, _, old, _ in changes})
         scene = Scene(
-            files=files, layout=layout, around=around, wants=known.wants(git),
+            files=files,
+            layout=layout,
+            around=around,
+            wants=known.wants(git),
             gone=tuple(path for path, _, _, new in changes if not new),
             merging=merging or git.joining,
-        )  # fmt: skip
+        )
         yield Checked(scene=scene, early=early, root=git.top)
 
 
@@ -167,15 +173,20 @@ def _taken(
     for path, mode, blob in entries:
         if any("\ud800" <= ch <= "\udfff" for ch in path):
             shown = ascii(path)[1:-1]
-            problems.append(headers.BAD_NAME.found(
-                shown, "found a file name that is not UTF-8", fix="rename the file"
-            ))  # fmt: skip
+            problems.append(
+                headers.BAD_NAME.found(
+                    shown, "found a file name that is not UTF-8", fix="rename the file"
+                )
+            )
         elif mode.startswith("100"):
             files[path] = git.read(blob)
         elif layout.owns(path) or layout.owns(path + "/"):
             what = "a symlink" if mode == "120000" else "a submodule"
-            problems.append(headers.NOT_A_FILE.found(
-                path, f"found {what}, expected a file or folder: it is never followed",
-                fix="replace it by what it stands for, or remove it",
-            ))  # fmt: skip
+            problems.append(
+                headers.NOT_A_FILE.found(
+                    path,
+                    f"found {what}, expected a file or folder: it is never followed",
+                    fix="replace it by what it stands for, or remove it",
+                )
+            )
     return files, tuple(problems)

@@ -23,9 +23,12 @@ class Finding:
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
-            "name": self.name, "ok": self.ok, "message": self.message, "fixed": self.fixed,
+            "name": self.name,
+            "ok": self.ok,
+            "message": self.message,
+            "fixed": self.fixed,
             "problems": [p.as_json() for p in self.problems],
-        }  # fmt: skip
+        }
 
 
 Check: TypeAlias = Callable[[Desk, bool], Finding]

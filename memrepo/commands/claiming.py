@@ -42,9 +42,11 @@ def claim_edits(first: Desk, session: Session) -> str:
     if not updates:
         return ""
     step = Step(
-        op="edit", what=counted(len(updates), "memory", "memories") + " edited by hand",
-        reason="a commit by hand says who means it", changes=tuple(updates),
-    )  # fmt: skip
+        op="edit",
+        what=counted(len(updates), "memory", "memories") + " edited by hand",
+        reason="a commit by hand says who means it",
+        changes=tuple(updates),
+    )
     plan = Plan(base=at.tree.commit, steps=(step,))
     landing = prepare(at.store, state, plan, at.context(session), session.now)
     return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")

@@ -79,9 +79,13 @@ def span_of(desk: Desk, words: Sequence[str]) -> Span:
             raise
     else:
         return Span(
-            title=waits.run, state="waits", base=waits.base, tip=waits.tip, entry=waits.entry,
+            title=waits.run,
+            state="waits",
+            base=waits.base,
+            tip=waits.tip,
+            entry=waits.entry,
             chain=tuple(waits.chain(desk)),
-        )  # fmt: skip
+        )
     return _landed(desk, word)
 
 
@@ -95,17 +99,19 @@ def _landed(desk: Desk, word: str) -> Span:
     chain = history.chain_of(repo, entry.commit)
     title = entry.run if entry.is_run else f"{entry.commit[:10]} {entry.subject}"
     return Span(
-        title=title, state="landed" if entry.is_run else "commit", entry=entry,
-        base=next(iter(entry.parents), ""), tip=entry.commit, chain=tuple(chain),
-    )  # fmt: skip
+        title=title,
+        state="landed" if entry.is_run else "commit",
+        entry=entry,
+        base=next(iter(entry.parents), ""),
+        tip=entry.commit,
+        chain=tuple(chain),
+    )
 
 
 def _range(desk: Desk, first: str, second: str) -> Span:
     base, tip = _commit(desk, first), _commit(desk, second)
     chain = history.entries(desk.store.repo, "--reverse", f"{base}..{tip}")
-    return Span(
-        title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain)
-    )  # fmt: skip
+    return Span(title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain))
 
 
 def _commit(desk: Desk, word: str) -> str:
@@ -134,19 +140,28 @@ def review_of(desk: Desk, span: Span, *, quote: bool) -> Review:
         id_, successors = one.memory.id, _successors(one, after)
         changes.append(
             Change(
-                difference=one, decisions=decisions.get(id_, ()), judged=judged.get(id_, ""),
-                evidence=tuple(_evidence(one, successors, recorded)), successors=successors,
+                difference=one,
+                decisions=decisions.get(id_, ()),
+                judged=judged.get(id_, ""),
+                evidence=tuple(_evidence(one, successors, recorded)),
+                successors=successors,
                 replaces=_replaced(one, before),
             )
-        )  # fmt: skip
+        )
     entry = span.entry
     return Review(
-        title=span.title, state=span.state, base=span.base, tip=span.tip, run=span.run,
+        title=span.title,
+        state=span.state,
+        base=span.base,
+        tip=span.tip,
+        run=span.run,
         reason=entry.trailer("Reason") if entry else "",
         when=f"{entry.when.astimezone(desk.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
-        facts=_facts(desk, span), hot=_hot(desk, span), files=_files(desk, span),
+        facts=_facts(desk, span),
+        hot=_hot(desk, span),
+        files=_files(desk, span),
         changes=tuple(changes),
-    )  # fmt: skip
+    )
 
 
 def _state(desk: Desk, commit: str) -> State:
@@ -182,9 +197,12 @@ def _decisions(
     for entry in chain:
         ids = entry.trailers.get("Memory", ())
         one = Decision(
-            op=entry.op, reason=entry.trailer("Reason"), actor=entry.trailer("Actor"),
-            commit=entry.commit, together=ids if _whole(entry, state) else (),
-        )  # fmt: skip
+            op=entry.op,
+            reason=entry.trailer("Reason"),
+            actor=entry.trailer("Actor"),
+            commit=entry.commit,
+            together=ids if _whole(entry, state) else (),
+        )
         for id_ in ids:
             found[id_] = (*found.get(id_, ()), one)
     return found
@@ -238,10 +256,11 @@ def _files(desk: Desk, span: Span) -> dict[str, int]:
     changed = desk.store.work.changed(span.base, span.tip)
     names = (
         path.removeprefix(layout.prefix).partition("/")[0]
-        if layout.owns(path) else "files that are not memrepo's"
+        if layout.owns(path)
+        else "files that are not memrepo's"
         for path in changed
         if not layout.is_memory(path)
-    )  # fmt: skip
+    )
     return dict(sorted(Counter(names).items()))
 
 

@@ -56,15 +56,21 @@ def compression(state: State, how: Pressing) -> Offered:
     clerk = Clerk(name="summary", rule="summary-offline", what="a summary was made without a model")
     steps = tuple(
         compressed(
-            group, _worded(group, how.judge, clerk), state.layout, how.now, by=ACTOR,
+            group,
+            _worded(group, how.judge, clerk),
+            state.layout,
+            how.now,
+            by=ACTOR,
             why=_why(how.rules, group),
         )
         for group in _fitting(groups(found), state, how.room)
-    )  # fmt: skip
+    )
     return Offered(
-        steps=steps, problems=tuple(clerk.problems), failures=tuple(clerk.failures),
+        steps=steps,
+        problems=tuple(clerk.problems),
+        failures=tuple(clerk.failures),
         usage=how.judge.usage.since(before) if how.judge else Usage(),
-    )  # fmt: skip
+    )
 
 
 def _taken_back(never: Collection[str]) -> frozenset[str]:
@@ -93,10 +99,8 @@ def _worded(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
             lambda fault: judge.summarise(
                 SummaryRequest(topic=topic, memories=memories, fault=fault)
             ),
-            lambda given: fault_in_summary(
-                given, SummaryRequest(topic=topic, memories=memories)
-            ),
-        )  # fmt: skip
+            lambda given: fault_in_summary(given, SummaryRequest(topic=topic, memories=memories)),
+        )
     return said or summary_of(topic, memories)
 
 

@@ -36,22 +36,35 @@ def _rows(desk: Desk) -> list[dict[str, Any]]:
     for key in KEYS:
         value = desk.config.get(key.name)
         given = key.name in desk.config.given
-        rows.append({
-            "key": key.name, "value": _plain(value),
-            "from": f"{desk.tree.layout.config}:{line_of(text, key.name)}" if given else "default",
-            "doc": key.doc,
-        })  # fmt: skip
+        rows.append(
+            {
+                "key": key.name,
+                "value": _plain(value),
+                "from": f"{desk.tree.layout.config}:{line_of(text, key.name)}"
+                if given
+                else "default",
+                "doc": key.doc,
+            }
+        )
     for name, setting in outside(desk).items():
-        rows.append({
-            "key": name, "value": setting.value, "from": setting.origin,
-            "doc": "A person's own setting, which no repository may carry.",
-        })  # fmt: skip
+        rows.append(
+            {
+                "key": name,
+                "value": setting.value,
+                "from": setting.origin,
+                "doc": "A person's own setting, which no repository may carry.",
+            }
+        )
     workspace = settings.workspace(desk.store.repo)
     if workspace is not None:
-        rows.append({
-            "key": settings.WORKSPACE, "value": str(workspace), "from": ".git/config",
-            "doc": "The agent workspace that sources/ mirrors in this clone.",
-        })  # fmt: skip
+        rows.append(
+            {
+                "key": settings.WORKSPACE,
+                "value": str(workspace),
+                "from": ".git/config",
+                "doc": "The agent workspace that sources/ mirrors in this clone.",
+            }
+        )
     return rows
 
 

@@ -29,8 +29,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             if stamp in verified:
                 return unchanged(memory, "is confirmed already")
             return Step(
-                op="confirm", what=memory.slug, reason="confirmed by hand",
+                op="confirm",
+                what=memory.slug,
+                reason="confirmed by hand",
                 changes=(Update(id=memory.id, fields={"verified": (*verified, stamp)}),),
-            )  # fmt: skip
+            )
 
         return write(desk, session, options, draft)

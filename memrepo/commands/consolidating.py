@@ -60,17 +60,26 @@ def contradictions(state: State, setting: Setting) -> Offered:
     found = among(state, setting.judge, setting.now, setting.never, setting.compared, changed)
     why = found.asked.stopped
     problems = (
-        Problem(
-            path=setting.desk.tree.layout.area("corrections"), rule="pairs-not-compared",
-            severity="warning", fix="nothing: the next run compares them",
-            message=f"pairs of memories that may contradict each other were left: {why}",
-        ),
-    ) if why else ()  # fmt: skip
+        (
+            Problem(
+                path=setting.desk.tree.layout.area("corrections"),
+                rule="pairs-not-compared",
+                severity="warning",
+                fix="nothing: the next run compares them",
+                message=f"pairs of memories that may contradict each other were left: {why}",
+            ),
+        )
+        if why
+        else ()
+    )
     return Offered(
-        steps=found.steps, problems=problems, usage=setting.judge.usage.since(before),
-        failures=tuple(found.asked.failures), compared=found.harmless,
+        steps=found.steps,
+        problems=problems,
+        usage=setting.judge.usage.since(before),
+        failures=tuple(found.asked.failures),
+        compared=found.harmless,
         comparer=comparer if found.whole else "",
-    )  # fmt: skip
+    )
 
 
 def _comparer(judge: Judge) -> str:
@@ -107,9 +116,13 @@ def summaries(state: State, setting: Setting) -> Offered:
     config = setting.desk.config
     lexicon = config.lexicon  # made anew whenever it is asked for
     how = Pressing(
-        rules=config.compression, now=setting.now, judge=setting.judge, never=setting.never,
-        room=setting.room, score=lambda m: score_of(m, lexicon),
-    )  # fmt: skip
+        rules=config.compression,
+        now=setting.now,
+        judge=setting.judge,
+        never=setting.never,
+        room=setting.room,
+        score=lambda m: score_of(m, lexicon),
+    )
     return compression(state, how)
 
 

@@ -15,9 +15,10 @@ from memrepo.policies.conflicts import STATUSES
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--status", choices=STATUSES,
+        "--status",
+        choices=STATUSES,
         help="only these; moot: one of the two left recall in another way",
-    )  # fmt: skip
+    )
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -44,7 +45,9 @@ def _from_case(case: Correction) -> dict[str, Any]:
     """Return a case of which not both memories are there to be asked, or a wording."""
     status = "moot" if case.status == "open" else "resolved"
     return {
-        "id": case.id, "status": status, "kind": case.kind,
+        "id": case.id,
+        "status": status,
+        "kind": case.kind,
         "memories": [{"id": side.memory, "text": side.text} for side in case.sides],
         **case_json(case),
-    }  # fmt: skip
+    }

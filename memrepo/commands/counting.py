@@ -8,36 +8,67 @@ from memrepo.core.changes import Create, Step, Update
 from memrepo.core.state import State
 
 SAID = (
-    ("memories_new", "new"), ("superseded", "superseded"), ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"), ("contested", "contested"),
-    ("memories_met_again", "met again"), ("notes_new", "notes"), ("notes_grown", "grown"),
-    ("nominated", "nominated"), ("tier_moves", "moved"), ("pruned", "pruned"),
-    ("archived", "archived"), ("summaries", "summaries"), ("hot_new", "made hot"),
-    ("hot_gone", "no longer hot"), ("restored", "restored"), ("linked", "linked"),
-)  # fmt: skip
+    ("memories_new", "new"),
+    ("superseded", "superseded"),
+    ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"),
+    ("contested", "contested"),
+    ("memories_met_again", "met again"),
+    ("notes_new", "notes"),
+    ("notes_grown", "grown"),
+    ("nominated", "nominated"),
+    ("tier_moves", "moved"),
+    ("pruned", "pruned"),
+    ("archived", "archived"),
+    ("summaries", "summaries"),
+    ("hot_new", "made hot"),
+    ("hot_gone", "no longer hot"),
+    ("restored", "restored"),
+    ("linked", "linked"),
+)
 """Counts for the subject of a run's merge, the weightiest first."""
 FULL = (
-    ("sources", "sources with news"), ("units", "units read"),
-    ("candidates", "distinct candidates"), ("came_back", "of them deferred before"),
+    ("sources", "sources with news"),
+    ("units", "units read"),
+    ("candidates", "distinct candidates"),
+    ("came_back", "of them deferred before"),
     ("rejected_before", "rejected before, not asked again"),
-    ("promoted", "promoted"), ("merged", "merged"),
-    ("compressed", "folded into another"), ("deferred", "deferred"), ("rejected", "rejected"),
+    ("promoted", "promoted"),
+    ("merged", "merged"),
+    ("compressed", "folded into another"),
+    ("deferred", "deferred"),
+    ("rejected", "rejected"),
     ("barred", "left out: a person rejected them"),
-    ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
-    ("superseded", "superseded"), ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"), ("contested", "contested"), ("notes_new", "new notes"),
-    ("notes_grown", "notes that grew"), ("nominated", "nominated notes judged"),
-    ("tier_moves", "notes moved between tiers"), ("pruned", "pruned"), ("archived", "archived"),
-    ("summaries", "summaries made"), ("summarised", "memories that they speak for"),
-    ("hot_new", "new on the hot cache"), ("hot_gone", "gone from the hot cache"),
-    ("restored", "restored: retrieved before their prune"), ("linked", "linked to others"),
-)  # fmt: skip
+    ("memories_new", "new memories"),
+    ("memories_met_again", "memories met again"),
+    ("superseded", "superseded"),
+    ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"),
+    ("contested", "contested"),
+    ("notes_new", "new notes"),
+    ("notes_grown", "notes that grew"),
+    ("nominated", "nominated notes judged"),
+    ("tier_moves", "notes moved between tiers"),
+    ("pruned", "pruned"),
+    ("archived", "archived"),
+    ("summaries", "summaries made"),
+    ("summarised", "memories that they speak for"),
+    ("hot_new", "new on the hot cache"),
+    ("hot_gone", "gone from the hot cache"),
+    ("restored", "restored: retrieved before their prune"),
+    ("linked", "linked to others"),
+)
 """Counts for the full report."""
 _LIFE = (
-    ("nominated", "nominate"), ("tier_moves", "tier"), ("pruned", "prune"), ("archived", "archive"),
-    ("summaries", "compress"), ("hot_new", "promote"), ("hot_gone", "demote"),
+    ("nominated", "nominate"),
+    ("tier_moves", "tier"),
+    ("pruned", "prune"),
+    ("archived", "archive"),
+    ("summaries", "compress"),
+    ("hot_new", "promote"),
+    ("hot_gone", "demote"),
     ("restored", "restore"),
-)  # fmt: skip
+)
 
 
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
@@ -49,15 +80,17 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     ops = [step.op for step in steps]
     summarised = _updated(steps, "compress")
     return {
-        "memories_new": sum(not m.is_note for m in new), "notes_new": sum(m.is_note for m in new),
-        "superseded": ops.count("supersede"), "contested": ops.count("flag"),
+        "memories_new": sum(not m.is_note for m in new),
+        "notes_new": sum(m.is_note for m in new),
+        "superseded": ops.count("supersede"),
+        "contested": ops.count("flag"),
         "memories_retired": len(_updated(steps, "retire")),
         "memories_reworded": sum(id_ not in notes for id_ in reworded),
         "notes_grown": sum(id_ in notes for id_ in reworded),
         **({"linked": count} if (count := len(_updated(steps, "link"))) else {}),
         **({"summarised": len(summarised)} if summarised else {}),
         **{name: count for name, op in _LIFE if (count := ops.count(op))},  # type: ignore[arg-type]
-    }  # fmt: skip
+    }
 
 
 def _updated(steps: Sequence[Step], op: str) -> list[str]:

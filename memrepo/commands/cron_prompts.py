@@ -37,4 +37,4 @@ def _filled(desk: Desk, name: str) -> dict[str, Any]:
         "version": int(version[1]) if version else 0,
         "hash": f"sha256:{hashlib.sha256(raw.encode()).hexdigest()}",
         "prompt": Template(raw).substitute(memrepo=" ".join(program.split("\n"))).strip(),
-    }  # fmt: skip
+    }

@@ -23,9 +23,10 @@ from memrepo.store.ledger import ledger_of
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "what", choices=("stats", "backfill", "prune"),
+        "what",
+        choices=("stats", "backfill", "prune"),
         help="count by class; classify anew; take out what is over",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--soft", action="store_true", help="prune low confidence only, leave the expired alone"
     )
@@ -43,9 +44,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
                 return _answer(wrote, "classified anew")
             case _:
                 wrote = write_steps(
-                    desk, session, options,
+                    desk,
+                    session,
+                    options,
                     lambda at, state: _prune(at, state, session, soft=options.soft),
-                )  # fmt: skip
+                )
                 return _answer(wrote, "pruned")
 
 
@@ -60,9 +63,12 @@ def _stats(desk: Desk, session: Session) -> Answer:
     held = sum(k.held is not None and session.now < k.held for _, k in kept)
     names = [*rules.ttl, *sorted(classes.keys() - rules.ttl.keys())]
     data = {
-        "classes": {name: classes[name] for name in names}, "memories": len(kept),
-        "expired_pending": expired, "low_pending": len(over) - expired, "held": held,
-    }  # fmt: skip
+        "classes": {name: classes[name] for name in names},
+        "memories": len(kept),
+        "expired_pending": expired,
+        "low_pending": len(over) - expired,
+        "held": held,
+    }
     lines = [f"{n:<10}  {classes[n]:>6}  lives {told_ttl(rules.ttl.get(n))}" for n in names]
     lines.append(f"{'expired, pending prune':<22}  {expired}")
     lines.append(f"{'low confidence':<22}  {len(over) - expired}")
@@ -73,18 +79,23 @@ def _stats(desk: Desk, session: Session) -> Answer:
 def _backfill(state: State) -> Sequence[Step]:
     """Classify anew what a program classified: not what a person wrote, nor other classes."""
     changed = [
-        (memory, name) for memory in state.active
-        if decays(memory) and "decay" in memory.fields and memory.text("origin") != "manual"
-        and class_of(memory) in AUTOMATIC and (name := automatic(memory)) != class_of(memory)
-    ]  # fmt: skip
+        (memory, name)
+        for memory in state.active
+        if decays(memory)
+        and "decay" in memory.fields
+        and memory.text("origin") != "manual"
+        and class_of(memory) in AUTOMATIC
+        and (name := automatic(memory)) != class_of(memory)
+    ]
     return [
         Step(
-            op="decay", what=f"{m.label} {class_of(m)} to {name}",
+            op="decay",
+            what=f"{m.label} {class_of(m)} to {name}",
             reason=f"the rules in force say {name}",
             changes=(Update(id=m.id, fields={"decay": Decay(cls=name)}),),
         )
         for m, name in changed
-    ]  # fmt: skip
+    ]
 
 
 def _prune(at: Desk, state: State, session: Session, *, soft: bool) -> Sequence[Step]:
@@ -100,7 +111,7 @@ def _answer(wrote: Wrote, did: str) -> Answer:
     rows: list[dict[str, Any]] = [
         {"what": step.what, "reason": step.reason, "memories": list(step.memory_ids)}
         for step in wrote.steps
-    ]  # fmt: skip
+    ]
     said = counted(len(rows), "memory", "memories")
     head = f"{said} {did}" + (f" ({wrote.commit[:10]})" if wrote.commit else "")
     if rows and not wrote.commit:

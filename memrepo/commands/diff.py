@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "words", nargs="*", default=[], metavar="RUN|REV",
+        "words",
+        nargs="*",
+        default=[],
+        metavar="RUN|REV",
         help="a waiting or landed run, a commit, REV..REV or two revisions; "
         "the waiting run when left out",
-    )  # fmt: skip
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--stat", action="store_true", help="only the totals")
     form.add_argument("--git", action="store_true", help="git's own diff of the files")
@@ -35,8 +38,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Compare the tree before with the tree after."""
     if options.html == "-" and session.json:
-        raise UsageError("memrepo diff: --html - and --json both want standard output",
-                         fix="name a file for the page")  # fmt: skip
+        raise UsageError(
+            "memrepo diff: --html - and --json both want standard output",
+            fix="name a file for the page",
+        )
     with opened(session) as desk:
         span = span_of(desk, options.words)
         if options.git:
@@ -60,7 +65,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 def _git(desk: Desk, span: Span) -> Answer:
     if not span.base:
-        raise NothingToCompare(f"{span.tip[:10]} is the first commit: git has nothing to compare",
-                               f"`git show {span.tip[:10]}` shows it")  # fmt: skip
+        raise NothingToCompare(
+            f"{span.tip[:10]} is the first commit: git has nothing to compare",
+            f"`git show {span.tip[:10]}` shows it",
+        )
     raw = str(desk.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--"))
     return Answer(data={"run": span.run, "diff": raw}, text=raw)

@@ -48,9 +48,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     if health:
         lines.append(call(session, ["health"]).text)
     data = {
-        "applied": rows, "commit": wrote.commit,
+        "applied": rows,
+        "commit": wrote.commit,
         "counts": {"directives": len(asked), "steps": len(wrote.steps)},
-    }  # fmt: skip
+    }
     return Answer(data=data, text="\n".join(lines), problems=wrote.problems)
 
 
@@ -62,13 +63,18 @@ def _draft(
     made: list[Step] = []
     for directive in asked:
         steps = steps_of(
-            directive, state.active, lambda key, at=state: _named(at, key), session.now  # type: ignore[misc]
-        )  # fmt: skip
-        rows.append({
-            "directive": f"{directive.verb}:{directive.target}".rstrip(":"),
-            "memories": [id_ for s in steps or () for id_ in s.memory_ids],
-            "said": _said(directive, steps),
-        })  # fmt: skip
+            directive,
+            state.active,
+            lambda key, at=state: _named(at, key),
+            session.now,  # type: ignore[misc]
+        )
+        rows.append(
+            {
+                "directive": f"{directive.verb}:{directive.target}".rstrip(":"),
+                "memories": [id_ for s in steps or () for id_ in s.memory_ids],
+                "said": _said(directive, steps),
+            }
+        )
         state = apply(state, (change for step in steps or () for change in step.changes))
         made += steps or ()
     return made

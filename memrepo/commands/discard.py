@@ -54,13 +54,19 @@ def _fingerprints(desk: Desk, waits: Waiting) -> list[str]:
 
 def _commit(desk: Desk, session: Session, waits: Waiting, refused: list[str], reason: str) -> str:
     step = Step(
-        op="run", what=f"{waits.run}: refused", reason=reason or "discarded by hand",
+        op="run",
+        what=f"{waits.run}: refused",
+        reason=reason or "discarded by hand",
         changes=left_behind(desk, waits, refused),
-    )  # fmt: skip
+    )
     plan = Plan(base=desk.tree.commit, steps=(step,))
     context = replace(desk.context(session), run=waits.run)
     landing = prepare(
-        desk.store, desk.tree.state(), plan, context, session.now,
+        desk.store,
+        desk.tree.state(),
+        plan,
+        context,
+        session.now,
         author=author(desk.store.repo),
-    )  # fmt: skip
+    )
     return desk.store.land(landing.chain, f"discard-{waits.run}")

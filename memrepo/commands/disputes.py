@@ -69,31 +69,48 @@ def as_json(desk: Desk, conflict: Conflict) -> dict[str, Any]:
     """Return a contradiction with both texts and what they rest on."""
     case = conflict.case
     return {
-        "id": conflict.id, "status": conflict.status, "kind": "contradiction",
+        "id": conflict.id,
+        "status": conflict.status,
+        "kind": "contradiction",
         "memories": [
             {
-                "id": m.id, "path": m.path, "status": m.status, "standing": m.standing,
-                "text": m.body, "evidence": evidence(desk, m),
+                "id": m.id,
+                "path": m.path,
+                "status": m.status,
+                "standing": m.standing,
+                "text": m.body,
+                "evidence": evidence(desk, m),
             }
             for m in conflict.sides
         ],
         **(case_json(case) if case else _NO_CASE),
-    }  # fmt: skip
+    }
 
 
 _NO_CASE: dict[str, Any] = {
-    "verdict": "flagged", "kept": "", "confidence": None, "reason": "", "by": "", "at": "",
-    "decided": "", "run": "",
-}  # fmt: skip
+    "verdict": "flagged",
+    "kept": "",
+    "confidence": None,
+    "reason": "",
+    "by": "",
+    "at": "",
+    "decided": "",
+    "run": "",
+}
 
 
 def case_json(case: Correction) -> dict[str, Any]:
     """Return what a correction says of a decision."""
     return {
-        "verdict": case.verdict, "kept": case.kept, "confidence": case.confidence,
-        "reason": case.reason, "by": case.by, "at": format_time(case.at) if case.at else "",
-        "decided": format_time(case.decided) if case.decided else "", "run": case.run,
-    }  # fmt: skip
+        "verdict": case.verdict,
+        "kept": case.kept,
+        "confidence": case.confidence,
+        "reason": case.reason,
+        "by": case.by,
+        "at": format_time(case.at) if case.at else "",
+        "decided": format_time(case.decided) if case.decided else "",
+        "run": case.run,
+    }
 
 
 def told(shown: dict[str, Any]) -> list[str]:

@@ -38,12 +38,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         found.append(_guarded(partial(_schedule, session), desk, options.fix, "schedule"))
     lines = [f"{'ok  ' if f.ok else 'FAIL'}  {f.name:<12} {f.message}" for f in found]
     return Answer(
-        data={
-            "checks": [f.as_json() for f in found]
-        },
+        data={"checks": [f.as_json() for f in found]},
         text="\n".join(lines),
         exit=Exit.DONE if all(f.ok for f in found) else Exit.NO,
-    )  # fmt: skip
+    )
 
 
 def _guarded(check: Check, desk: Desk, fix: bool, name: str = "") -> Finding:
@@ -61,18 +59,20 @@ def _git(desk: Desk, fix: bool) -> Finding:
     said = ".".join(map(str, version))
     wanted = ".".join(map(str, MIN_GIT))
     return Finding(
-        name="git", ok=version >= MIN_GIT,
+        name="git",
+        ok=version >= MIN_GIT,
         message=f"version {said}" + ("" if version >= MIN_GIT else f", {wanted} is needed"),
-    )  # fmt: skip
+    )
 
 
 def _objects(desk: Desk, fix: bool) -> Finding:
     del fix
     problems = object_problems(desk.store.repo)
     return Finding(
-        name="objects", ok=not problems,
+        name="objects",
+        ok=not problems,
         message=f"git fsck says: {problems[0]}" if problems else "git fsck finds nothing",
-    )  # fmt: skip
+    )
 
 
 def _state(desk: Desk, fix: bool) -> Finding:
@@ -93,9 +93,10 @@ def _identity(desk: Desk, fix: bool) -> Finding:
         return Finding(name="identity", ok=False, message="git knows no user.email: set it")
     known = email in desk.config.human_authors
     return Finding(
-        name="identity", ok=known,
+        name="identity",
+        ok=known,
         message=email if known else f"{email} is not among human_authors in memrepo.toml",
-    )  # fmt: skip
+    )
 
 
 def _workspace(desk: Desk, fix: bool) -> Finding:
@@ -105,9 +106,10 @@ def _workspace(desk: Desk, fix: bool) -> Finding:
         return Finding(name="workspace", ok=True, message="none: sources/ itself is the input")
     there = path.is_dir()
     return Finding(
-        name="workspace", ok=there,
+        name="workspace",
+        ok=there,
         message=str(path) if there else f"{path} does not exist: `git config {settings.WORKSPACE}`",
-    )  # fmt: skip
+    )
 
 
 def _memories(desk: Desk, fix: bool) -> Finding:
@@ -116,9 +118,10 @@ def _memories(desk: Desk, fix: bool) -> Finding:
     errors = [p for p in state.problems if p.severity == "error"]
     if errors:
         return Finding(
-            name="memories", ok=False,
+            name="memories",
+            ok=False,
             message=f"{len(errors)} that cannot be read, first {errors[0]} (`memrepo check`)",
-        )  # fmt: skip
+        )
     return Finding(name="memories", ok=True, message=f"{len(state.memories)} read without error")
 
 
@@ -155,9 +158,11 @@ def _hook(desk: Desk, fix: bool) -> Finding:
         hooks.install(repo, shim)
         wrong, fixed = hooks.wrong(repo, shim), True
     return Finding(
-        name="hook", ok=not wrong, fixed=fixed and not wrong,
+        name="hook",
+        ok=not wrong,
+        fixed=fixed and not wrong,
         message=wrong or f"{len(hooks.HOOKS)} hooks run",
-    )  # fmt: skip
+    )
 
 
 def _drivers(desk: Desk, fix: bool) -> Finding:
@@ -167,9 +172,11 @@ def _drivers(desk: Desk, fix: bool) -> Finding:
     if said and fix:
         said, fixed = install_drivers(repo, layout, adopted=others), True
     return Finding(
-        name="drivers", ok=not said, fixed=fixed and not said,
+        name="drivers",
+        ok=not said,
+        fixed=fixed and not said,
         message=said or "`git merge` joins memories field by field",
-    )  # fmt: skip
+    )
 
 
 def _waiting(desk: Desk, fix: bool) -> Finding:
@@ -199,10 +206,22 @@ def _schedule(session: Session, desk: Desk, fix: bool) -> Finding:
 
 
 CHECKS: tuple[Check, ...] = (
-    _git, _objects, _state, _identity, _workspace, _memories, _manifests, _index, _meaning, _hook,
-    _drivers, _waiting,
-    _judge, *setup.CHECKS, *integrity.CHECKS,
-)  # fmt: skip
+    _git,
+    _objects,
+    _state,
+    _identity,
+    _workspace,
+    _memories,
+    _manifests,
+    _index,
+    _meaning,
+    _hook,
+    _drivers,
+    _waiting,
+    _judge,
+    *setup.CHECKS,
+    *integrity.CHECKS,
+)
 
 
 def names() -> Iterator[str]:

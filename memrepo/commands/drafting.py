@@ -96,26 +96,30 @@ class Drafter:
         if pages:
             made.append(
                 Step(
-                    op="view", what=counted(len(pages), "page", "pages"),
+                    op="view",
+                    what=counted(len(pages), "page", "pages"),
                     reason="they follow the memories",
                     changes=tuple(pages),
                 )
-            )  # fmt: skip
+            )
         manifest = self._manifest(run, purified, consumed, steps)
         made.append(
             Step(
-                op="run", what="manifest and candidates",
+                op="run",
+                what="manifest and candidates",
                 reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
                 changes=(
                     *files,
                     Write(path=self.desk.tree.layout.manifest(run), data=manifest.to_bytes()),
                 ),
             )
-        )  # fmt: skip
+        )
         return Proposal(
-            run=run, plan=Plan(base=base, steps=tuple(made)), counts=manifest.counts,
+            run=run,
+            plan=Plan(base=base, steps=tuple(made)),
+            counts=manifest.counts,
             receipt=manifest.receipt,
-        )  # fmt: skip
+        )
 
     def draft_held(self, parted: Parted, purified: Purified, *, paid: bool) -> Proposal | None:
         """Return the chain of the decisions that wait, as if they were taken on this base.
@@ -126,13 +130,17 @@ class Drafter:
             purified = replace(purified, receipt=replace(purified.receipt, usage=Usage()))
         units = waiting_units(parted, purified)
         consumed = tuple(
-            entry if (entry.resource, "") in units else replace(
-                entry, from_=entry.to, except_=(),
+            entry
+            if (entry.resource, "") in units
+            else replace(
+                entry,
+                from_=entry.to,
+                except_=(),
                 also=tuple(sorted(h for r, h in units if r == entry.resource)),
             )
             for entry in purified.consumed
             if any(r == entry.resource for r, _ in units)
-        )  # fmt: skip
+        )
         proposal = self.draft(parted.held, purified, consumed=consumed)
         if proposal is None:
             return None
@@ -147,14 +155,20 @@ class Drafter:
     ) -> Manifest:
         ids = {id_ for step in steps for id_ in step.memory_ids}
         return Manifest(
-            run=run, mode=self.mode, judge=self.judge.name,
-            profile=self.desk.config.profile, base=self.desk.tree.commit,
-            now=format_time(self.now), package=__version__, consumed=consumed,
+            run=run,
+            mode=self.mode,
+            judge=self.judge.name,
+            profile=self.desk.config.profile,
+            base=self.desk.tree.commit,
+            now=format_time(self.now),
+            package=__version__,
+            consumed=consumed,
             counts={**purified.counts, **count_of(self.state, steps)},
             judgements={i: v for i, v in purified.judgements.items() if i in ids},
             warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
-            quarantined=purified.quarantined, receipt=purified.receipt,
-        )  # fmt: skip
+            quarantined=purified.quarantined,
+            receipt=purified.receipt,
+        )
 
 
 def _stamped(step: Step, run: str) -> Step:

@@ -52,9 +52,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="the memory")
     parser.add_argument("--text", help="the new wording, or - for standard input")
     parser.add_argument(
-        "--set", dest="fields", action="append", default=[], metavar="KEY=VALUE",
+        "--set",
+        dest="fields",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
         help="a field; an empty value removes it, lists are separated by commas",
-    )  # fmt: skip
+    )
     write_arguments(parser)
 
 
@@ -75,9 +79,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
                 return unchanged(memory, "is like this already")
             changes["generated"] = Stamp(by=actor, at=session.now)
             return Step(
-                op="reword" if reworded else "edit", what=memory.slug, reason="edited by hand",
+                op="reword" if reworded else "edit",
+                what=memory.slug,
+                reason="edited by hand",
                 changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
-            )  # fmt: skip
+            )
 
         return write(desk, session, options, draft)
 

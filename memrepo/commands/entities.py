@@ -23,17 +23,21 @@ class NoSuchEntity(MemrepoError):
         near = difflib.get_close_matches(name.casefold(), known.by_name, n=1)
         super().__init__(
             f"no memory mentions {name!r}",
-            fix=f"did you mean {known.by_name[near[0]].name}?" if near
+            fix=f"did you mean {known.by_name[near[0]].name}?"
+            if near
             else "`memrepo entities` lists all names",
-        )  # fmt: skip
+        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "name", nargs="?", default="", metavar="NAME",
+        "name",
+        nargs="?",
+        default="",
+        metavar="NAME",
         help="one of them, by any of its names; all when left out",
-    )  # fmt: skip
+    )
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -56,20 +60,25 @@ def _one(entity: Entity, state: State) -> Answer:
     row = _row(entity)
     found = [
         {
-            "id": id_, "path": state.memories[id_].path, "text": state.memories[id_].body,
+            "id": id_,
+            "path": state.memories[id_].path,
+            "text": state.memories[id_].body,
             "confirmed": id_ in entity.confirmed,
         }
         for id_ in entity.memories
-    ]  # fmt: skip
+    ]
     lines = [_names(row), *(f"  {m['id']}  {fold(str(m['text']), 80)}" for m in found)]
     return Answer(data={**row, "memories": found}, text="\n".join(lines))
 
 
 def _row(entity: Entity) -> dict[str, Any]:
     return {
-        "name": entity.name, "aliases": list(entity.aliases), "count": len(entity.memories),
-        "confirmed": len(entity.confirmed), "memories": list(entity.memories),
-    }  # fmt: skip
+        "name": entity.name,
+        "aliases": list(entity.aliases),
+        "count": len(entity.memories),
+        "confirmed": len(entity.confirmed),
+        "memories": list(entity.memories),
+    }
 
 
 def _names(row: dict[str, Any]) -> str:

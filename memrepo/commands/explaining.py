@@ -54,9 +54,7 @@ class Case:
 
         A moment that is told beside it is not told again.
         """
-        entry = history.last_of(
-            self.desk.store.repo, self.desk.tree.commit, op, self.memory.id
-        )  # fmt: skip
+        entry = history.last_of(self.desk.store.repo, self.desk.tree.commit, op, self.memory.id)
         reason = visible(entry.trailer("Reason")) if entry else ""
         reason = reason.removesuffix(f" ({format_time(at)})") if at else reason
         return f" ({reason})" if reason else ""
@@ -201,9 +199,13 @@ def found_by(case: Case, index: Index, words: Sequence[str]) -> dict[str, Any]:
     found = recall(case.desk, index, words, only, case.now)
     place = next((n for n, one in enumerate(found, 1) if one.memory.id == memory.id), 0)
     answer = {
-        "words": list(words), "held": held, "status": status, "place": place, "hits": len(found),
+        "words": list(words),
+        "held": held,
+        "status": status,
+        "place": place,
+        "hits": len(found),
         "score": found[place - 1].score if place else 0.0,
-    }  # fmt: skip
+    }
     missing = [word for word in telling if word not in held]
     return {**answer, "said": _placed(answer, missing)}
 

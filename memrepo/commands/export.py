@@ -58,12 +58,14 @@ class ArtifactsRefused(MemrepoError):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "format", choices=tuple(_FORMATS), metavar="FORMAT",
+        "format",
+        choices=tuple(_FORMATS),
+        metavar="FORMAT",
         help="artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle), "
         "obsidian (a vault), openclaw (a workspace), memory-md or agents-md (one page within a "
         "host's limits), hygiene (the hot cache's tracker) or refcount (the notes' tracker and "
         "report)",
-    )  # fmt: skip
+    )
     parser.add_argument("dir", metavar="DIR", help="the folder to write, outside the repository")
     parser.add_argument(
         "--profile", choices=PROFILES, help="artifacts for this profile (the repository's own)"
@@ -96,11 +98,15 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     if not options.dry_run and options.format not in _PAGES:
         place(where, made.files)
     data = {
-        "format": options.format, "path": str(where), "commit": commit,
-        "files": sorted(made.files), "counts": dict(made.counts),
-        "left_out": left_out, "dry_run": options.dry_run,
+        "format": options.format,
+        "path": str(where),
+        "commit": commit,
+        "files": sorted(made.files),
+        "counts": dict(made.counts),
+        "left_out": left_out,
+        "dry_run": options.dry_run,
         "warnings": [p.as_json() for p in made.problems],
-    }  # fmt: skip
+    }
     text = "\n".join([*head, _text(data, made.counts)])
     return Answer(data=data, text=text, problems=(*state.problems, *made.problems))
 
@@ -115,9 +121,12 @@ def _then(desk: Desk, state: State, valid_at: str) -> State:
 def _artifacts(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
     config = desk.config
     terms = Terms(
-        profile=options.profile or config.profile, zone=config.zone, rules=config.source_rules(),
-        now=session.now, aliases=config.get("entities.aliases"),
-    )  # fmt: skip
+        profile=options.profile or config.profile,
+        zone=config.zone,
+        rules=config.source_rules(),
+        now=session.now,
+        aliases=config.get("entities.aliases"),
+    )
     made = artifacts(state, terms)
     views = _views(state) if terms.profile == config.profile else None
     found = check_artifacts(made.files, terms.profile, views)
@@ -140,9 +149,10 @@ def _okf(desk: Desk, session: Session, options: argparse.Namespace, state: State
     del desk, session, options
     files, forgotten = okf(state)
     return Exported(
-        files=files, counts={"memories": len(state.memories) - forgotten},
+        files=files,
+        counts={"memories": len(state.memories) - forgotten},
         left_out={"forgotten": forgotten} if forgotten else {},
-    )  # fmt: skip
+    )
 
 
 def _hygiene(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
@@ -159,9 +169,10 @@ def _obsidian(desk: Desk, session: Session, options: argparse.Namespace, state: 
     del desk, session, options
     files, forgotten = vault(state)
     return Exported(
-        files=files, counts={"memories": len(files)},
+        files=files,
+        counts={"memories": len(files)},
         left_out={"forgotten": forgotten} if forgotten else {},
-    )  # fmt: skip
+    )
 
 
 def _openclaw(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
@@ -169,8 +180,10 @@ def _openclaw(desk: Desk, session: Session, options: argparse.Namespace, state: 
     files = openclaw_files(state, _limits(desk))
     active = sum(m.type != "chunk" for m in state.active)
     return Exported(
-        files=files, counts={"memories": active}, left_out=_left(state, active),
-    )  # fmt: skip
+        files=files,
+        counts={"memories": active},
+        left_out=_left(state, active),
+    )
 
 
 def _memory_md(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
@@ -206,10 +219,16 @@ _PAGES: Mapping[str, bytes] = {"memory-md": OURS, "agents-md": b""}
 
 _Make = Callable[[Desk, Session, argparse.Namespace, State], Exported]
 _FORMATS: Mapping[str, _Make] = {
-    "artifacts": _artifacts, "jsonl": _jsonl, "okf": _okf, "obsidian": _obsidian,
-    "openclaw": _openclaw, "memory-md": _memory_md, "agents-md": _agents_md,
-    "hygiene": _hygiene, "refcount": _refcount,
-}  # fmt: skip
+    "artifacts": _artifacts,
+    "jsonl": _jsonl,
+    "okf": _okf,
+    "obsidian": _obsidian,
+    "openclaw": _openclaw,
+    "memory-md": _memory_md,
+    "agents-md": _agents_md,
+    "hygiene": _hygiene,
+    "refcount": _refcount,
+}
 
 
 def _text(data: Mapping[str, Any], counts: Mapping[str, int]) -> str:

@@ -25,9 +25,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         if memory.status == "forgotten":
             return unchanged(memory, "is forgotten already")
         return Step(
-            op="forget", what=memory.slug, reason="forgotten by hand",
+            op="forget",
+            what=memory.slug,
+            reason="forgotten by hand",
             changes=(Update(id=memory.id, fields={"status": "forgotten"}),),
-        )  # fmt: skip
+        )
 
     with opened(session) as desk:
         return write(desk, session, options, draft)

@@ -30,13 +30,16 @@ def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Offered:
     before = judge.usage
     clerk = Clerk(name="gist", rule="gist-offline", what="its gist was made without a model")
     worded = {
-        note.id: gist for note in _notes(state, steps)[:MOST]
+        note.id: gist
+        for note in _notes(state, steps)[:MOST]
         if (gist := _gist(note, judge, clerk)) is not None
-    }  # fmt: skip
+    }
     return Offered(
-        steps=tuple(_filled(step, worded) for step in steps), problems=tuple(clerk.problems),
-        usage=judge.usage.since(before), failures=tuple(clerk.failures),
-    )  # fmt: skip
+        steps=tuple(_filled(step, worded) for step in steps),
+        problems=tuple(clerk.problems),
+        usage=judge.usage.since(before),
+        failures=tuple(clerk.failures),
+    )
 
 
 def _gist(note: Memory, judge: Judge, clerk: Clerk) -> Gist | None:
@@ -66,5 +69,5 @@ def _filled(step: Step, worded: Mapping[str, Gist]) -> Step:
         if isinstance(change, Update) and "gist" in change.fields and change.id in worded
         else change
         for change in step.changes
-    )  # fmt: skip
+    )
     return replace(step, changes=changes)

@@ -28,8 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """Count the links, name the most linked memories, and draw the page if wanted."""
     if options.html == "-" and session.json:
-        raise UsageError("memrepo graph: --html - and --json both want standard output",
-                         fix="name a file for the page")  # fmt: skip
+        raise UsageError(
+            "memrepo graph: --html - and --json both want standard output",
+            fix="name a file for the page",
+        )
     with opened(session) as desk:
         graph = Graph(desk.tree.state().active)
         data, lines = _data(graph), _lines(graph)
@@ -49,12 +51,15 @@ def _data(graph: Graph) -> dict[str, Any]:
         "memories": len(graph.memories),
         "links": [
             {
-                "source": e.source, "target": e.target, "type": e.type, "strength": e.strength,
+                "source": e.source,
+                "target": e.target,
+                "type": e.type,
+                "strength": e.strength,
                 "in_body": e.in_body,
             }
             for e in graph.edges
         ],
-    }  # fmt: skip
+    }
 
 
 def _lines(graph: Graph) -> list[str]:

@@ -31,21 +31,31 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     moved = [sum(e.op == op for e in entries) for op in ("promote", "demote")]
     old = sum(e.op in ("promote", "demote") and session.now - e.when > KEPT for e in entries)
     return Answer(
-        data={**_json(found, moved), "log_items_pruned": old}, text=_text(found, moved, old),
+        data={**_json(found, moved), "log_items_pruned": old},
+        text=_text(found, moved, old),
         exit=Exit.NO if found.ailments else Exit.DONE,
-    )  # fmt: skip
+    )
 
 
 def _json(found: Health, moved: list[int]) -> dict[str, Any]:
     return {
-        "healthy": not found.ailments, "ailments": list(found.ailments),
-        "hot": found.hot, "budget": found.budget, "pinned": found.pinned, "files": found.files,
-        "tracked": found.tracked, "promotions": moved[0], "demotions": moved[1],
-        "archived": found.archived, "priority": {name: found.labels[name] for name in LABELS},
-        "cold_candidates": found.cold_candidates, "synced": found.synced, "over": found.over,
+        "healthy": not found.ailments,
+        "ailments": list(found.ailments),
+        "hot": found.hot,
+        "budget": found.budget,
+        "pinned": found.pinned,
+        "files": found.files,
+        "tracked": found.tracked,
+        "promotions": moved[0],
+        "demotions": moved[1],
+        "archived": found.archived,
+        "priority": {name: found.labels[name] for name in LABELS},
+        "cold_candidates": found.cold_candidates,
+        "synced": found.synced,
+        "over": found.over,
         "review": [m.id for m in found.review],
         "stalest": [{"key": key, "sessions": count} for key, count in found.stalest],
-    }  # fmt: skip
+    }
 
 
 def _text(found: Health, moved: list[int], old: int) -> str:
@@ -57,14 +67,20 @@ def _text(found: Health, moved: list[int], old: int) -> str:
         f"Promotions (total): {moved[0]}",
         f"Demotions (total): {moved[1]}",
         f"Archive queue: {found.archived} items",
-        "===", "Priority breakdown:", f"  {labels}", "===",
+        "===",
+        "Priority breakdown:",
+        f"  {labels}",
+        "===",
         f"L2 cold candidates (not accessed for long): {found.cold_candidates}",
         f"L1↔L2 sync (L1 re-condensed after its source changed): {found.synced}",
         f"Past their time, not pruned yet: {found.over}",
         f"Archived and due for review: {len(found.review)}",
-        "===", "Log Cleanup:", f"Log items over {KEPT.days} days pruned from hygiene.json: {old}",
-        "===", "Top L1 entries by sessionsSinceAccess:",
-    ]  # fmt: skip
+        "===",
+        "Log Cleanup:",
+        f"Log items over {KEPT.days} days pruned from hygiene.json: {old}",
+        "===",
+        "Top L1 entries by sessionsSinceAccess:",
+    ]
     lines += [f"  {n}. {key} — {c} sessions stale" for n, (key, c) in enumerate(found.stalest, 1)]
     if found.ailments:
         lines += ["===", *(f"not well: {one}" for one in found.ailments)]

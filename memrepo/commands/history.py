@@ -82,13 +82,14 @@ def _row(version: Version, before: Sequence[Version], *, again: bool) -> dict[st
     new = version.memory or old
     moved = old is not None and version.memory is not None and old.path != version.memory.path
     return {
-        **version.entry.as_json(), "change": kind,
+        **version.entry.as_json(),
+        "change": kind,
         "path": version.unreadable or (new.path if new else ""),
         "moved_from": old.path if moved and old else "",
         "fields": list(changed) if kind in ("changed", "moved") else ["everything"],
         "changes": {name: list(pair) for name, pair in changed.items()},
         "cut": version.cut,
-    }  # fmt: skip
+    }
 
 
 def changes(old: Memory | None, new: Memory | None) -> dict[str, tuple[Any, Any]]:

@@ -29,9 +29,10 @@ class HooksInTheTree(MemrepoError):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what to do."""
     parser.add_argument(
-        "what", choices=("install", "status", "run"),
+        "what",
+        choices=("install", "status", "run"),
         help="put the hooks in place; say whether they run; do what one does (the shim asks this)",
-    )  # fmt: skip
+    )
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help="the hook (run)")
     parser.add_argument("--dry-run", action="store_true", help="say what install would do")
     parser.add_argument("given", nargs="*", metavar="ARG", help="what git gives the hook (run)")
@@ -87,8 +88,10 @@ def _status(session: Session) -> Answer:
     with opened(session) as desk:
         found = hooks.states(desk.store.repo, asset("hooks", "shim"))
         why = trust.untrusted(desk.store.repo)
-    lines = [f"{'ok  ' if not said else 'FAIL'}  {name:<16} {said or 'runs'}"
-             for name, said in found.items()]  # fmt: skip
+    lines = [
+        f"{'ok  ' if not said else 'FAIL'}  {name:<16} {said or 'runs'}"
+        for name, said in found.items()
+    ]
     if any(found.values()):
         lines.append("`memrepo hooks install` puts them in place")
     return Answer(
@@ -98,7 +101,7 @@ def _status(session: Session) -> Answer:
         },
         text="\n".join([*lines, *([why] if why else [])]),
         exit=Exit.NO if any(found.values()) or why else Exit.DONE,
-    )  # fmt: skip
+    )
 
 
 def _hook(session: Session, name: str, given: list[str]) -> Answer:

@@ -67,9 +67,12 @@ class Brought:
     def as_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "commit": self.commit, "run": self.run, "imported": self.imported,
-            "counts": dict(self.counts), "problems": [p.as_json() for p in self.problems],
-        }  # fmt: skip
+            "commit": self.commit,
+            "run": self.run,
+            "imported": self.imported,
+            "counts": dict(self.counts),
+            "problems": [p.as_json() for p in self.problems],
+        }
 
 
 class NothingToImport(MemrepoError):
@@ -88,10 +91,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     named = "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
     parser.add_argument(
-        "format", choices=(ARTIFACTS, *FORMATS, *TRACKERS), metavar="FORMAT",
+        "format",
+        choices=(ARTIFACTS, *FORMATS, *TRACKERS),
+        metavar="FORMAT",
         help=f"{ARTIFACTS}: a purifier's workspace or its runtime folder; {named};"
         " hygiene, refcount: what hygiene.json or refcount.json tells of memories that are here",
-    )  # fmt: skip
+    )
     parser.add_argument("path", metavar="PATH", help="the folder, or the one file")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--reason", default="", help="why, for the commit")
@@ -141,19 +146,21 @@ def _bring(desk: Desk, session: Session, where: Path, options: argparse.Namespac
     runs, _ = read_runs(desk.tree.files, desk.tree.layout)
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = Terms(
-        format=format_.name, profile=desk.config.profile, now=session.now,
+        format=format_.name,
+        profile=desk.config.profile,
+        now=session.now,
         left=brought - state.memories.keys(),
-    )  # fmt: skip
+    )
     found = take(state, format_.read(files), terms)
     news = sum(isinstance(change, Create) for change in found.changes)
     trip = Trip(
-        judge=format_.name, what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
-        reason=options.reason or f"kept as {format_.name} before", dry_run=options.dry_run,
-    )  # fmt: skip
+        judge=format_.name,
+        what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
+        reason=options.reason or f"kept as {format_.name} before",
+        dry_run=options.dry_run,
+    )
     pages = derived_files(desk, apply(state, found.changes)) if found.changes else []
-    made = replace(
-        found, changes=(*found.changes, *pages), problems=(*unread, *found.problems)
-    )  # fmt: skip
+    made = replace(found, changes=(*found.changes, *pages), problems=(*unread, *found.problems))
     return _land(desk, session, made, trip)
 
 
@@ -185,14 +192,19 @@ def bring_in(
     desk.store.refuse_unfit()
     files, unread = _files(folder)
     offer = Offer(
-        files=files, sources=sources, profile=desk.config.profile, now=session.now,
+        files=files,
+        sources=sources,
+        profile=desk.config.profile,
+        now=session.now,
         blobs={name: desk.store.work.blob_id(data) for name, data in sources.items()},
-    )  # fmt: skip
+    )
     found = import_artifacts(desk.tree.state(), offer)
     trip = Trip(
-        judge=PURIFIER, what=f"{found.counts.get(_NEW, 0)} claims of {PURIFIER}", dry_run=dry_run,
+        judge=PURIFIER,
+        what=f"{found.counts.get(_NEW, 0)} claims of {PURIFIER}",
+        dry_run=dry_run,
         reason=reason or "what the purifier had published before",
-    )  # fmt: skip
+    )
     return _land(desk, session, replace(found, problems=(*unread, *found.problems)), trip)
 
 
@@ -215,20 +227,27 @@ def _land(desk: Desk, session: Session, found: Imported, trip: Trip) -> Brought:
     manifests, _ = read_manifests(desk.tree.files, layout)
     run_id = _run_id(session, desk.tree.commit, found, [m.run for m in manifests])
     step = Step(
-        op="import", what=trip.what, reason=trip.reason,
+        op="import",
+        what=trip.what,
+        reason=trip.reason,
         changes=(
-            *(_stamped(change, run_id) for change in found.changes), *found.files,
+            *(_stamped(change, run_id) for change in found.changes),
+            *found.files,
             Write(
                 path=layout.manifest(run_id),
                 data=_manifest(desk, session, run_id, found, trip.judge).to_bytes(),
             ),
         ),
-    )  # fmt: skip
+    )
     plan = Plan(base=desk.tree.commit, steps=(step,))
     landing = prepare(
-        desk.store, desk.tree.state(), plan, desk.context(session, run=run_id), session.now,
+        desk.store,
+        desk.tree.state(),
+        plan,
+        desk.context(session, run=run_id),
+        session.now,
         author=author(desk.store.repo),
-    )  # fmt: skip
+    )
     commit = desk.store.land(landing.chain, "import")
     return Brought(commit=commit, run=run_id, counts=done.counts, problems=done.problems)
 
@@ -255,11 +274,17 @@ def _stamped(change: Change, run_id: str) -> Change:
 def _manifest(desk: Desk, session: Session, run_id: str, found: Imported, judge: str) -> Manifest:
     """Return the manifest: it consumes nothing, so that a run meets every source."""
     return Manifest(
-        run=run_id, mode=IMPORT, judge=judge, profile=desk.config.profile,
-        base=desk.tree.commit, now=format_time(session.now), package=__version__,
-        counts=found.counts, judgements=found.judgements,
+        run=run_id,
+        mode=IMPORT,
+        judge=judge,
+        profile=desk.config.profile,
+        base=desk.tree.commit,
+        now=format_time(session.now),
+        package=__version__,
+        counts=found.counts,
+        judgements=found.judgements,
         warnings=tuple(p.as_json() for p in found.problems),
-    )  # fmt: skip
+    )
 
 
 def _files(folder: Path) -> tuple[dict[str, bytes], list[Problem]]:
@@ -276,10 +301,12 @@ def _files(folder: Path) -> tuple[dict[str, bytes], list[Problem]]:
         except OSError as error:
             problems.append(
                 Problem(
-                    path=name, rule="import-unreadable", fix="make it a file that can be read",
+                    path=name,
+                    rule="import-unreadable",
+                    fix="make it a file that can be read",
                     message=f"could not be read: {error.strerror}",
                 )
-            )  # fmt: skip
+            )
     return files, problems
 
 

@@ -63,10 +63,13 @@ class Ingested:
         """Return the JSON form."""
         refused = [p.as_json() for p in self.problems if p.rule != UNMATCHED]
         return {
-            "commit": self.commit, "added": list(self.added), "changed": list(self.changed),
-            "removed": list(self.removed), "refused": refused,
+            "commit": self.commit,
+            "added": list(self.added),
+            "changed": list(self.changed),
+            "removed": list(self.removed),
+            "refused": refused,
             "unmatched": unmatched_json(self.unmatched),
-        }  # fmt: skip
+        }
 
     @property
     def summary(self) -> str:
@@ -91,9 +94,13 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             first.store.settle()
         desk = desk_of(first.store)
         done = take_in(
-            desk, session, force=options.force, dry_run=options.dry_run, only=options.paths,
+            desk,
+            session,
+            force=options.force,
+            dry_run=options.dry_run,
+            only=options.paths,
             reason=options.reason,
-        )  # fmt: skip
+        )
         where = settings.workspace(desk.store.repo) or desk.store.root / desk.tree.layout.area(
             "sources"
         )
@@ -130,9 +137,10 @@ def take_in(
     if not force:
         _refuse_loss(desk, before, gone, mirrored)
     fresh = {
-        path: data for path, data in wanted.items()
+        path: data
+        for path, data in wanted.items()
         if before.get(path) != desk.store.work.blob_id(data)
-    }  # fmt: skip
+    }
     if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
         gone = [p for p in gone if _below(layout.source_name(p), names)]
@@ -251,12 +259,14 @@ def _news(desk: Desk, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem
         return ()
     return (
         Problem(
-            path=names[0], rule="source-unmatched", severity="warning",
+            path=names[0],
+            rule="source-unmatched",
+            severity="warning",
             message=f"found {unmatched_text(names)}; runs do not read them",
             fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
             "in sources.deny to hear no more of them",
         ),
-    )  # fmt: skip
+    )
 
 
 def _refuse_loss(desk: Desk, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:
@@ -274,12 +284,14 @@ def _commit(
     desk: Desk, session: Session, done: Ingested, fresh: Mapping[str, bytes], reason: str
 ) -> Ingested:
     step = Step(
-        op="ingest", what=f"sources, {done.summary}", reason=reason,
+        op="ingest",
+        what=f"sources, {done.summary}",
+        reason=reason,
         changes=(
             *(Write(path=path, data=data) for path, data in sorted(fresh.items())),
             *(Delete(path=path) for path in done.removed),
         ),
-    )  # fmt: skip
+    )
     plan = Plan(base=desk.tree.commit, steps=(step,))
     landing = prepare(desk.store, desk.tree.state(), plan, desk.context(session), session.now)
     commit = desk.store.land(landing.chain, "ingest")

@@ -46,15 +46,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("dir", nargs="?", default="", metavar="DIR", help="the folder (here)")
     parser.add_argument(
-        "--profile", choices=("personal", "business"), default="personal",
+        "--profile",
+        choices=("personal", "business"),
+        default="personal",
         help="business leaves CHRONICLES.md, DREAMS.md and their views out",
-    )  # fmt: skip
-    parser.add_argument("--tz", default=BY_NAME["timezone"].default, metavar="ZONE",
-                        help="zone to show times in and to run by (Asia/Manila)")  # fmt: skip
+    )
     parser.add_argument(
-        "--from", dest="workspace", default="", metavar="WORKSPACE",
+        "--tz",
+        default=BY_NAME["timezone"].default,
+        metavar="ZONE",
+        help="zone to show times in and to run by (Asia/Manila)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="workspace",
+        default="",
+        metavar="WORKSPACE",
         help="the agent's workspace that runs read",
-    )  # fmt: skip
+    )
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
@@ -94,16 +103,22 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         if known is None:
             trust(store.repo)
     data = {
-        "path": str(where), "commit": ingested.commit or brought.commit or commit,
-        "profile": options.profile, "branch": branch, "imported": brought.imported,
-        "import": brought.as_json(), "ingest": ingested.as_json(), "warnings": warnings,
+        "path": str(where),
+        "commit": ingested.commit or brought.commit or commit,
+        "profile": options.profile,
+        "branch": branch,
+        "imported": brought.imported,
+        "import": brought.as_json(),
+        "ingest": ingested.as_json(),
+        "warnings": warnings,
         "timezone": zone,
-    }  # fmt: skip
+    }
     said = f"times are those of {zone} (`timezone` in {config})"
     return Answer(
-        data=data, text=_text(where, known is not None, made, brought, ingested, [said, *warnings]),
+        data=data,
+        text=_text(where, known is not None, made, brought, ingested, [said, *warnings]),
         problems=(*brought.problems, *ingested.problems, *store.notices),
-    )  # fmt: skip
+    )
 
 
 def _claims(store: Repository, session: Session, workspace: Path) -> Brought:
@@ -134,12 +149,14 @@ def _first_commit(
 ) -> str:
     """Commit the templates; when adopting only the configuration, and no foreign file."""
     step = Step(
-        op="init", what="knowledge repository", reason="made by `memrepo init`",
+        op="init",
+        what="knowledge repository",
+        reason="made by `memrepo init`",
         changes=tuple(
             Write(path=path, data=data)
             for path, data in sorted(_templates(store, options, bare=bare).items())
         ),
-    )  # fmt: skip
+    )
     base = store.head()
     empty = State(layout=store.layout, files=Files({}, {}), memories={})
     effects, _ = play(empty, Plan(base=base, steps=(step,)))
@@ -147,11 +164,13 @@ def _first_commit(
     context = Context(actor=session.actor or (f"human:{email}" if email else "process:unknown"))
     return store.land(
         Chain(
-            base=base, commits=[Commit(message=message(step, context), effect=effects[0])],
-            author=author(store.repo) or COMMITTER, when=store.not_before(session.now, base),
+            base=base,
+            commits=[Commit(message=message(step, context), effect=effects[0])],
+            author=author(store.repo) or COMMITTER,
+            when=store.not_before(session.now, base),
         ),
         "init",
-    )  # fmt: skip
+    )
 
 
 def _templates(
@@ -160,9 +179,10 @@ def _templates(
     email = person(store.repo)[1]
     text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
     config = text.substitute(
-        profile=options.profile, timezone=json.dumps(options.tz),
+        profile=options.profile,
+        timezone=json.dumps(options.tz),
         human_authors=json.dumps([email] if email else []),
-    )  # fmt: skip
+    )
     files = {store.layout.config: config.encode()}
     if bare:
         for name in ("gitattributes", "gitignore", "pre-commit-config.yaml"):

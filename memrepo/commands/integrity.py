@@ -24,11 +24,16 @@ def _history(desk: Desk, fix: bool) -> Finding:
     del fix
     facts = [
         CommitFacts(
-            commit=a.commit, tree=a.tree, parents=a.parents, subject=a.subject,
-            trailers=a.trailers, added=a.added, changed=a.changed,
+            commit=a.commit,
+            tree=a.tree,
+            parents=a.parents,
+            subject=a.subject,
+            trailers=a.trailers,
+            added=a.added,
+            changed=a.changed,
         )
         for a in audit.audited(desk.store.repo, desk.tree.commit, desk.tree.layout)
-    ]  # fmt: skip
+    ]
     problems = history_problems(facts)
     ours = sum(bool(f.op) for f in facts)
     message = f"{len(facts)} commits, {ours} of them memrepo's, are what they say"
@@ -70,9 +75,11 @@ def _since(
 
     commit = first_bad(desk, is_bad)
     return Finding(
-        name=name, ok=False, problems=problems,
+        name=name,
+        ok=False,
+        problems=problems,
         message=f"{len(problems)} findings, first {first}; since commit {commit[:10]}",
-    )  # fmt: skip
+    )
 
 
 def _same(one: Problem, other: Problem) -> bool:
@@ -138,9 +145,11 @@ def _size(desk: Desk, fix: bool) -> Finding:
             audit.repack(repo)
         after = audit.space(repo)
         return Finding(
-            name="size", ok=True, fixed=True,
+            name="size",
+            ok=True,
+            fixed=True,
             message=f"{_mib(after.taken)} in objects, packed; {_mib(before.taken)} before",
-        )  # fmt: skip
+        )
     said += "; --fix packs it" if grown else ""
     return Finding(name="size", ok=not grown, message=said)
 

@@ -101,10 +101,13 @@ def _live(desk: Desk, name: str, choice: Choice) -> Judge:
             price = Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
         base = outside(desk).get("judge.base_url")
         backend = Claude(
-            model=get("judge.model"), max_tokens=get("judge.max_tokens"),
-            timeout_s=get("judge.timeout_s"), max_retries=get("judge.max_retries"),
-            price=price, base_url=str(base.value) if base else "",
-        )  # fmt: skip
+            model=get("judge.model"),
+            max_tokens=get("judge.max_tokens"),
+            timeout_s=get("judge.timeout_s"),
+            max_retries=get("judge.max_retries"),
+            price=price,
+            base_url=str(base.value) if base else "",
+        )
     else:
         from memrepo.judges.command import Command
 
@@ -150,8 +153,10 @@ def _limits(desk: Desk, choice: Choice) -> tuple[Limit, ...]:
         recorded = read_manifests(desk.tree.files, desk.tree.layout)[0]
         limits.append(
             Limit(
-                what="a month", usd=monthly[0], tokens=monthly[1],
+                what="a month",
+                usd=monthly[0],
+                tokens=monthly[1],
                 spent=spent_in_month(choice.now, recorded) + choice.carried,
             )
-        )  # fmt: skip
+        )
     return tuple(limits)

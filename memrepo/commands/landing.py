@@ -54,9 +54,7 @@ def prepare(
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
     said = message(merge, _with(context, Cost=cost, Access=access)) if merge else ""
-    made = chain(
-        store, state, after, commits, base=plan.base, now=now, merge=said, author=author
-    )  # fmt: skip
+    made = chain(store, state, after, commits, base=plan.base, now=now, merge=said, author=author)
     return Landing(chain=made, state=after)
 
 
@@ -80,9 +78,12 @@ def chain(
         refuse_secret(said, "the commit message")
     refuse_new_secrets(store, base, commits)
     return Chain(
-        base=base, commits=commits, merge=merge, author=author or COMMITTER,
+        base=base,
+        commits=commits,
+        merge=merge,
+        author=author or COMMITTER,
         when=store.not_before(now, base),
-    )  # fmt: skip
+    )
 
 
 def _with(context: Context, **more: str) -> Context:

@@ -48,9 +48,14 @@ class Owed:
 
 
 def owed(
-    desk: Desk, state: State, now: datetime, kept: Sequence[Step],
-    manifests: Iterable[Recorded], never: frozenset[str], judge: Judge | None = None,
-) -> Owed:  # fmt: skip
+    desk: Desk,
+    state: State,
+    now: datetime,
+    kept: Sequence[Step],
+    manifests: Iterable[Recorded],
+    never: frozenset[str],
+    judge: Judge | None = None,
+) -> Owed:
     """Return what is owed on the state that the steps kept so far lead to.
 
     `never` holds the fingerprints of what a person took back or refused. Without a judge the gists
@@ -63,9 +68,12 @@ def owed(
     found = owed_upkeep(desk, after, accesses, now, manifests, never)
     gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
     return Owed(
-        steps=(*back, *gists.steps), problems=(*behind, *found.problems, *gists.problems),
-        ledger=ledger.tip(), gists=gists, room=found.room,
-    )  # fmt: skip
+        steps=(*back, *gists.steps),
+        problems=(*behind, *found.problems, *gists.problems),
+        ledger=ledger.tip(),
+        gists=gists,
+        room=found.room,
+    )
 
 
 def played(state: State, steps: Iterable[Step]) -> State:
@@ -95,16 +103,24 @@ def _nominee(desk: Desk, found: Candidate) -> Nominee:
 
 
 def owed_upkeep(
-    desk: Desk, state: State, accesses: Accesses, now: datetime,
-    manifests: Iterable[Recorded], never: frozenset[str],
-) -> Upkeep:  # fmt: skip
+    desk: Desk,
+    state: State,
+    accesses: Accesses,
+    now: datetime,
+    manifests: Iterable[Recorded],
+    never: frozenset[str],
+) -> Upkeep:
     """Return the upkeep of a state by the desk's rules."""
     counts = _counts(desk, state, now, manifests)
     spent = sum(int(c.get(name, 0)) for c in counts for name in PACED)
     found = upkeep(
-        state, accesses, now, desk.config.rules, spent=spent,
+        state,
+        accesses,
+        now,
+        desk.config.rules,
+        spent=spent,
         allowed=lambda step: _is_allowed(step, never),
-    )  # fmt: skip
+    )
     # What is compressed together depends on all that is left: once a moment is enough.
     return replace(found, room=0) if any(c.get("summaries") for c in counts) else found
 

@@ -48,10 +48,12 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             return unchanged(memory, "has this link already")
         rest = tuple(x for x in old if (x.target, x.type) != (link.target, link.type))
         return Step(
-            op="link", what=f"{memory.label} {link.type} {target.label}", reason="linked by hand",
+            op="link",
+            what=f"{memory.label} {link.type} {target.label}",
+            reason="linked by hand",
             changes=(Update(id=memory.id, fields={"links": (*rest, link)}),),
             memories=(memory.id, target.id),
-        )  # fmt: skip
+        )
 
     with opened(session) as desk:
         return write(desk, session, options, draft)

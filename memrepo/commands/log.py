@@ -33,13 +33,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--op", choices=OPS, metavar="OP", help="only this operation, in the full history"
     )
     parser.add_argument(
-        "--memory", metavar="ID",
+        "--memory",
+        metavar="ID",
         help="everything that concerned one memory, also one that left the tree",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--actor", metavar="WHO",
+        "--actor",
+        metavar="WHO",
         help="only what this person or program decided: the actor or author, or a part of it",
-    )  # fmt: skip
+    )
     parser.add_argument("--since", type=_time, metavar="DATE", help="from this date or time on")
     parser.add_argument(
         "--until", type=_time, metavar="DATE", help="up to this date (all of that day) or time"

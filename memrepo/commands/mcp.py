@@ -24,9 +24,11 @@ class NotInstalled(MemrepoError):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--toolset", choices=("default", "admin"), default="default",
+        "--toolset",
+        choices=("default", "admin"),
+        default="default",
         help="admin adds tools to review, take back and restore",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--connector", action="store_true", help="add `search` and `fetch` for connector clients"
     )

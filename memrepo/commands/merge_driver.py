@@ -89,6 +89,8 @@ def _version(path: str, data: bytes | None) -> FileVersion | None:
 
 def _open(path: str, what: str) -> Problem:
     return Problem(
-        path=path, rule="git-merge-conflict", message=f"found a conflict: {what}",
+        path=path,
+        rule="git-merge-conflict",
+        message=f"found a conflict: {what}",
         fix="`git diff` and `git show MERGE_HEAD:<path>` show both; edit the file, then `git add`",
-    )  # fmt: skip
+    )

@@ -48,11 +48,13 @@ def report(found: Sequence[Candidate]) -> list[str]:
     for candidate in found:
         last = candidate.access.last
         lines += [
-            "", f"## {_title(candidate)}", "",
+            "",
+            f"## {_title(candidate)}",
+            "",
             f"- file: `{candidate.note.path}`",
             f"- retrievals: {candidate.access.total}"
             + (f", last {format_time(last)}" if last else ""),
             f"- why: {', '.join(candidate.why)}",
             f"- destination: {candidate.destination}",
-        ]  # fmt: skip
+        ]
     return lines

@@ -38,10 +38,13 @@ class Offered:
 
     def __add__(self, later: Offered) -> Offered:
         return Offered(
-            steps=self.steps + later.steps, problems=self.problems + later.problems,
-            usage=self.usage + later.usage, failures=self.failures + later.failures,
-            compared=self.compared | later.compared, comparer=self.comparer or later.comparer,
-        )  # fmt: skip
+            steps=self.steps + later.steps,
+            problems=self.problems + later.problems,
+            usage=self.usage + later.usage,
+            failures=self.failures + later.failures,
+            compared=self.compared | later.compared,
+            comparer=self.comparer or later.comparer,
+        )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,7 +102,10 @@ class Clerk:
         rest = ", as those after it" if self.stopped else ""
         self.problems.append(
             Problem(
-                path=path, rule=self.rule, severity="warning", fix=failed.fix,
+                path=path,
+                rule=self.rule,
+                severity="warning",
+                fix=failed.fix,
                 message=f"{self.what}{rest}: {failed.message}",
             )
-        )  # fmt: skip
+        )

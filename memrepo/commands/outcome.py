@@ -70,20 +70,31 @@ def _json(outcome: Outcome) -> Mapping[str, Any]:
     run = proposal.run if proposal else outcome.branch.removeprefix(PREFIX)
     return {
         "run": run if outcome.status != "skipped" else "",
-        "mode": outcome.mode, "status": outcome.status,
-        "base": outcome.base, "head": outcome.head, "branch": outcome.branch, "why": outcome.why,
+        "mode": outcome.mode,
+        "status": outcome.status,
+        "base": outcome.base,
+        "head": outcome.head,
+        "branch": outcome.branch,
+        "why": outcome.why,
         "ingest": outcome.ingested.as_json(),
         "commits": [
-            {"id": e.commit, "op": e.op, "subject": e.subject,
-             "memories": list(e.trailers.get("Memory", ()))}
+            {
+                "id": e.commit,
+                "op": e.op,
+                "subject": e.subject,
+                "memories": list(e.trailers.get("Memory", ())),
+            }
             for e in outcome.commits
         ],
         "counts": dict(proposal.counts) if proposal else {},
-        "tokens": outcome.used.tokens(), "cost_usd": outcome.used.cost_usd,
-        "partial": outcome.proposed.partial, "resume": outcome.resume, "reused": outcome.reused,
+        "tokens": outcome.used.tokens(),
+        "cost_usd": outcome.used.cost_usd,
+        "partial": outcome.proposed.partial,
+        "resume": outcome.resume,
+        "reused": outcome.reused,
         "warnings": [p.as_json() for p in outcome.problems],
         "quarantined": [dict(q) for q in outcome.proposed.quarantined],
-    }  # fmt: skip
+    }
 
 
 def _text(outcome: Outcome, report: str) -> str:

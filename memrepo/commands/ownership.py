@@ -65,14 +65,20 @@ def take_over(desk: Desk, session: Session) -> str:
     data = desk.store.work.read(path)
     text = (desk.tree.files[path] if data is None else data).decode("utf-8")
     step = Step(
-        op="edit", what=f"{OWNER} is {here}", reason="asked for with --take-over",
+        op="edit",
+        what=f"{OWNER} is {here}",
+        reason="asked for with --take-over",
         changes=(Write(path=path, data=with_owner(path, text, here).encode("utf-8")),),
-    )  # fmt: skip
+    )
     plan = Plan(base=desk.tree.commit, steps=(step,))
     landing = prepare(
-        desk.store, desk.tree.state(), plan, desk.context(session), session.now,
+        desk.store,
+        desk.tree.state(),
+        plan,
+        desk.context(session),
+        session.now,
         author=author(desk.store.repo),
-    )  # fmt: skip
+    )
     commit = desk.store.land(landing.chain, "take-over")
     return f"runs are {here}'s from now on ({commit[:10]})"
 

@@ -116,10 +116,13 @@ def _once(desk: Desk, word: str) -> Past | None:
     short = (digits or slug or [""] * 2)[1]
     if len(short) >= DIGITS:
         found = ids_in_history(repo, head, layout, short)
-        known.update({
-            id_: path for id_, path in found.items()
-            if digits or path.rpartition("/")[2].removesuffix(".md") in word
-        })  # fmt: skip
+        known.update(
+            {
+                id_: path
+                for id_, path in found.items()
+                if digits or path.rpartition("/")[2].removesuffix(".md") in word
+            }
+        )
     known = {id_: path for id_, path in known.items() if ID_PATTERN.fullmatch(id_)}
     if len(known) > 1:
         raise Ambiguous(word, sorted(known))

@@ -30,10 +30,11 @@ def set_pinned(session: Session, options: argparse.Namespace, *, pinned: bool) -
         if memory.flag("pinned") == pinned:
             return unchanged(memory, "is pinned already" if pinned else "is not pinned")
         return Step(
-            op="pin", what=memory.slug if pinned else f"{memory.slug} no longer",
+            op="pin",
+            what=memory.slug if pinned else f"{memory.slug} no longer",
             reason="pinned by hand" if pinned else "unpinned by hand",
             changes=(Update(id=memory.id, fields={"pinned": True if pinned else None}),),
-        )  # fmt: skip
+        )
 
     with opened(session) as desk:
         return write(desk, session, options, draft)

@@ -53,9 +53,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         fields = {"hot": Hot(since=session.now, reason=reason)}
         marked = {**fields, "critical": True} if options.critical else fields
         return Step(
-            op="promote", what=memory.label, reason=reason,
+            op="promote",
+            what=memory.label,
+            reason=reason,
             changes=(Update(id=memory.id, fields=marked),),
-        )  # fmt: skip
+        )
 
     with opened(session) as desk:
         return write(desk, session, options, draft)

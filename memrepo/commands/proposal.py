@@ -100,10 +100,16 @@ def propose(
             offered = consolidated(
                 played(state, (*parted.kept, *life.steps)),
                 Consolidating(
-                    desk=desk, now=now, judge=asked, never=back | never, compared=compared,
-                    room=life.room, before=state, manifests=manifests,
+                    desk=desk,
+                    now=now,
+                    judge=asked,
+                    never=back | never,
+                    compared=compared,
+                    room=life.room,
+                    before=state,
+                    manifests=manifests,
                 ),
-            )  # fmt: skip
+            )
     problems += (*life.problems, *offered.problems)
     beside = life.gists + offered
     purified = _with(purified, beside, judge)
@@ -112,13 +118,20 @@ def propose(
         wish.kept.keep({}, beside.usage)
     steps = (*parted.kept, *life.steps, *offered.steps)
     drafter = Drafter(
-        desk=desk, state=state, judge=judge, now=now, mode=wish.mode, manifest=wish.manifest,
+        desk=desk,
+        state=state,
+        judge=judge,
+        now=now,
+        mode=wish.mode,
+        manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),
-    )  # fmt: skip
+    )
     main = drafter.draft(
-        steps, purified, consumed=_without(purified.consumed, waiting_units(parted, purified)),
+        steps,
+        purified,
+        consumed=_without(purified.consumed, waiting_units(parted, purified)),
         files=_files(purified, parted),
-    )  # fmt: skip
+    )
     if main is not None:
         why = _why_wait(state, main, purified, wish)
         main = replace(main, wait=why, ledger=life.ledger if life.steps else "")
@@ -127,15 +140,25 @@ def propose(
         # Nothing came of it, but it was paid for: the receipt is kept.
         main = replace(drafter, manifest=True).draft((), purified, consumed=())
     return Proposed(
-        main=main, waiting=waiting, problems=problems, quarantined=purified.quarantined,
-        partial=purified.receipt.partial, failures=purified.failures,
-    )  # fmt: skip
+        main=main,
+        waiting=waiting,
+        problems=problems,
+        quarantined=purified.quarantined,
+        partial=purified.receipt.partial,
+        failures=purified.failures,
+    )
 
 
 def _owed(
-    desk: Desk, state: State, now: datetime, kept: Sequence[Step], manifests: Sequence[Recorded],
-    never: frozenset[str], judge: Judge | None, wish: Wish,
-) -> Owed:  # fmt: skip
+    desk: Desk,
+    state: State,
+    now: datetime,
+    kept: Sequence[Step],
+    manifests: Sequence[Recorded],
+    never: frozenset[str],
+    judge: Judge | None,
+    wish: Wish,
+) -> Owed:
     """Return what is owed; without that stage only the room that it leaves to the next one."""
     if "lifecycle" in wish.stages:
         return owed(desk, state, now, kept, manifests, never, judge)
@@ -148,23 +171,29 @@ def _with(purified: Purified, beside: Offered, judge: Judge) -> Purified:
     """Return what was purified with what other stages cost, and what there is to tell of them."""
     receipt = purified.receipt
     return replace(
-        purified, problems=(*purified.problems, *beside.problems),
+        purified,
+        problems=(*purified.problems, *beside.problems),
         failures=(*purified.failures, *beside.failures),
         receipt=replace(
-            receipt, usage=receipt.usage + beside.usage,
+            receipt,
+            usage=receipt.usage + beside.usage,
             prompt_hash=judge.prompt_hash if beside.usage.calls else receipt.prompt_hash,
-            compared=receipt.compared | beside.compared, comparer=beside.comparer,
+            compared=receipt.compared | beside.compared,
+            comparer=beside.comparer,
         ),
-    )  # fmt: skip
+    )
 
 
 def _files(purified: Purified, parted: Parted) -> tuple[Write | Delete, ...]:
     """Return the changes of candidate files; a file stays while the memory it became waits."""
     return tuple(
-        change for change in purified.files
-        if not (isinstance(change, Delete)
-                and purified.returned.get(change.path, frozenset()) & parted.open_ids)
-    )  # fmt: skip
+        change
+        for change in purified.files
+        if not (
+            isinstance(change, Delete)
+            and purified.returned.get(change.path, frozenset()) & parted.open_ids
+        )
+    )
 
 
 def _why_wait(state: State, main: Proposal, purified: Purified, wish: Wish) -> str:
@@ -190,10 +219,13 @@ def texts_at(desk: Desk, cursor: Mapping[str, Cursor]) -> list[SourceText]:
             when = touched.get(path)
             found.append(
                 SourceText(
-                    name=layout.source_name(path), resource=path, blob=desk.tree.blobs[path],
-                    kind=kind, committed=when.date().isoformat() if when else "",
+                    name=layout.source_name(path),
+                    resource=path,
+                    blob=desk.tree.blobs[path],
+                    kind=kind,
+                    committed=when.date().isoformat() if when else "",
                 )
-            )  # fmt: skip
+            )
     return found + _gone(desk, cursor, set(paths))
 
 
@@ -202,12 +234,15 @@ def _gone(desk: Desk, cursor: Mapping[str, Cursor], present: set[str]) -> list[S
     layout, rules = desk.tree.layout, desk.config.source_rules()
     return [
         SourceText(
-            name=layout.source_name(path), resource=path, blob="", committed="",
+            name=layout.source_name(path),
+            resource=path,
+            blob="",
+            committed="",
             kind=kind_of(layout.source_name(path), rules) or "claims",
         )
         for path in sorted(cursor)
         if path not in present and cursor[path].last
-    ]  # fmt: skip
+    ]
 
 
 def _purify(
@@ -222,10 +257,16 @@ def _purify(
 ) -> Purified:
     cursor = cursors(manifests)
     setting = Setting(
-        now=now, judge=judge, profile=desk.config.profile, mode=wish.mode, near=_near(desk),
-        afresh=wish.manifest, kept=wish.kept, nominees=nominees,
+        now=now,
+        judge=judge,
+        profile=desk.config.profile,
+        mode=wish.mode,
+        near=_near(desk),
+        afresh=wish.manifest,
+        kept=wish.kept,
+        nominees=nominees,
         read=watched(lambda blob: read_blob(desk.store.repo, blob), tick),
-    )  # fmt: skip
+    )
     return purify(state, texts_at(desk, cursor), cursor, setting)
 
 

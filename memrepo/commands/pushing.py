@@ -35,9 +35,10 @@ def pushed(session: Session, given: Sequence[str]) -> Answer:
     if found:
         lines.append("memrepo: nothing was pushed; a secret that others have seen must be changed")
     return Answer(
-        data={"problems": [p.as_json() for p in found]}, text="\n".join(lines),
+        data={"problems": [p.as_json() for p in found]},
+        text="\n".join(lines),
         exit=Exit.NO if found else Exit.DONE,
-    )  # fmt: skip
+    )
 
 
 def history_problems(git: Git, *revisions: str) -> Iterator[Problem]:

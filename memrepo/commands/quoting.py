@@ -72,12 +72,17 @@ def _as_json(source: Source, text: Text | None, place: Found, now: _Sources) -> 
         said = quote(now[place.path], place.lines)
     moved = place.outcome == "moved"
     return {
-        "resource": source.resource, "lines": list(source.lines), "blob": source.blob,
-        "captured": source.captured, "captured_from": source.captured_from, "kind": source.kind,
-        "quote": said, "resolved": place.outcome,
+        "resource": source.resource,
+        "lines": list(source.lines),
+        "blob": source.blob,
+        "captured": source.captured,
+        "captured_from": source.captured_from,
+        "kind": source.kind,
+        "quote": said,
+        "resolved": place.outcome,
         "found": {"resource": place.path, "lines": list(place.lines)} if moved else None,
         "missing": bool(source.blob) and text is None,
-    }  # fmt: skip
+    }
 
 
 def span(lines: Sequence[int]) -> str:

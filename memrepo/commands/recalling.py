@@ -85,17 +85,20 @@ def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> di
     """Return the derived facts of a memory: what no file holds."""
     access = accesses.of(memory.id)
     found: dict[str, Any] = {
-        "retrievals": access.total, "last": format_time(access.last) if access.last else "",
-    }  # fmt: skip
+        "retrievals": access.total,
+        "last": format_time(access.last) if access.last else "",
+    }
     if memory.is_note:
         tier = effective(memory, access, now, rules.tiers)
         return {**found, "tier": tier, "answer_confidence": CONFIDENCE[tier]}
     kept = keeping(memory, access, now, rules.decay)
     return {
-        **found, "class": kept.cls, "confidence": round(kept.confidence, 4),
+        **found,
+        "class": kept.cls,
+        "confidence": round(kept.confidence, 4),
         "expires": format_time(kept.expires) if kept.expires else "",
         "expired": is_over(memory, kept),
-    }  # fmt: skip
+    }
 
 
 def index_of(
@@ -115,11 +118,14 @@ def index_of(
         return score_of(memory, lexicon())
 
     wanted = Indexed(
-        tree=tree, chunking=config.chunking, words=repr(config.get("importance.words")),
+        tree=tree,
+        chunking=config.chunking,
+        words=repr(config.get("importance.words")),
         importance=importance,
-        blob_id=store.work.blob_id, tick=tick,
+        blob_id=store.work.blob_id,
+        tick=tick,
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
-    )  # fmt: skip
+    )
     return Index(
         folder=store.folder, wanted=wanted, name=PAST if past else NAME, model=partial(_model, desk)
     )
@@ -177,14 +183,16 @@ def recall(
         found = [
             replace(
                 recalled(_memory(index, match), accesses, now, rules, match.score),
-                parts=match.parts, edited=match.path in index.wanted.edits,
+                parts=match.parts,
+                edited=match.path in index.wanted.edits,
             )
             for match in matches
-        ]  # fmt: skip
+        ]
         kept = [
-            one for one in found
+            one
+            for one in found
             if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
-        ]  # fmt: skip
+        ]
         if len(kept) >= only.limit or len(matches) < limit:
             break
         limit *= 2  # some were over: others may have stood behind them

@@ -51,9 +51,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
             file = path_of(state.layout, stone.key), tombstone_bytes(stone)
             return Step(
-                op="reject", what=f"{memory.id} as {stone.key}", memories=(memory.id,),
+                op="reject",
+                what=f"{memory.id} as {stone.key}",
+                memories=(memory.id,),
                 changes=with_pages(state, written(*file, updates), personal=personal),
-            )  # fmt: skip
+            )
 
         return write(desk, session, options, draft)
 
@@ -63,7 +65,8 @@ def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
     if old is None:
         return new
     united = replace(
-        old, units=tuple(sorted({*old.units, *new.units})),
+        old,
+        units=tuple(sorted({*old.units, *new.units})),
         forgotten=old.forgotten if old.state == "active" else (),
-    )  # fmt: skip
+    )
     return turned(united, "active", by=new.by, at=new.at, reason=new.reason)

@@ -35,10 +35,17 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 def _as_json(state: State, stone: Tombstone) -> dict[str, Any]:
     memory = state.memories.get(stone.memory)
     return {
-        "key": stone.key, "state": stone.state, "epoch": stone.epoch, "memory": stone.memory,
-        "path": memory.path if memory else "", "scope": stone.scope, "reason": stone.reason,
-        "by": stone.by, "at": format_time(stone.at), "forgotten": list(stone.forgotten),
-    }  # fmt: skip
+        "key": stone.key,
+        "state": stone.state,
+        "epoch": stone.epoch,
+        "memory": stone.memory,
+        "path": memory.path if memory else "",
+        "scope": stone.scope,
+        "reason": stone.reason,
+        "by": stone.by,
+        "at": format_time(stone.at),
+        "forgotten": list(stone.forgotten),
+    }
 
 
 def _line(state: State, stone: Tombstone) -> str:

@@ -96,13 +96,15 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
         raise Rejected(*found[0], similar=True)
     return tuple(
         Problem(
-            path=memory.path, rule="rejected-similar", severity="warning",
+            path=memory.path,
+            rule="rejected-similar",
+            severity="warning",
             message=f"{memory.id} is close to what was rejected as {stone.key}"
             + (f" ({visible(stone.reason)})" if stone.reason else ""),
             fix=f"`memrepo forget {memory.id}` takes it out of recall again",
         )
         for memory, stone in found
-    )  # fmt: skip
+    )
 
 
 def with_pages(state: State, changes: Iterable[Change], *, personal: bool) -> tuple[Change, ...]:

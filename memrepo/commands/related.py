@@ -56,11 +56,18 @@ def graph_of(state: State) -> Graph:
 def _row(graph: Graph, reached: Reached) -> dict[str, Any]:
     memory, edge = graph.memories[reached.id], reached.edge
     return {
-        "id": memory.id, "path": memory.path, "text": memory.body, "status": memory.status,
-        "depth": reached.depth, "strength": round(reached.strength, 4), "type": edge.type,
-        "way": "to" if edge.target == reached.id else "from", "in_body": edge.in_body,
-        "via": reached.before, "label": _label(memory),
-    }  # fmt: skip
+        "id": memory.id,
+        "path": memory.path,
+        "text": memory.body,
+        "status": memory.status,
+        "depth": reached.depth,
+        "strength": round(reached.strength, 4),
+        "type": edge.type,
+        "way": "to" if edge.target == reached.id else "from",
+        "in_body": edge.in_body,
+        "via": reached.before,
+        "label": _label(memory),
+    }
 
 
 def _explain(desk: Desk, state: State, rows: list[dict[str, Any]]) -> None:

@@ -13,9 +13,10 @@ from memrepo.views.report import chat, from_json, last_run
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--chat", action="store_true",
+        "--chat",
+        action="store_true",
         help="what may go to a chat: nothing unless reporting.enabled is true",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--report",
         choices=("silent", "summary", "full"),

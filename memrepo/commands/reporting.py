@@ -67,18 +67,21 @@ def place_of(at: Desk) -> Place:
     component, path = at.config.get("telemetry.component"), ""
     if preset is not None and preset.value not in PRESETS:
         raise ConfigError(
-            0, "telemetry.preset", f"found {preset.value!r}, expected {' or '.join(PRESETS)}",
+            0,
+            "telemetry.preset",
+            f"found {preset.value!r}, expected {' or '.join(PRESETS)}",
             place=preset.origin,
-        )  # fmt: skip
+        )
     if preset is not None and preset.value == "openclaw":
         path = OPENCLAW[0]
         component = component if "telemetry.component" in at.config.given else OPENCLAW[1]
     path = str(folder.value) if folder is not None else path
     return Place(
         folder=at.store.root / Path(path).expanduser() if path else local_folder(at) / "telemetry",
-        component=component, within=None if path else at.store.root,
+        component=component,
+        within=None if path else at.store.root,
         downstream=found.get("downstream.command"),
-    )  # fmt: skip
+    )
 
 
 def reported(
@@ -154,12 +157,19 @@ def finished(
 
 def _told(at: Desk, session: Session, place: Place, data: Mapping[str, Any], now: datetime) -> Told:
     return Told(
-        run_id=stamp(session.now), component=place.component,
+        run_id=stamp(session.now),
+        component=place.component,
         agent=session.actor.removeprefix("process:") or agent_name(),
-        profile=at.config.profile, mode=str(data.get("mode", "")), zone=at.config.zone,
-        started=session.now, finished=now, status=str(data["status"]), data=data,
-        error=str(data.get("error", "")), fix=str(data.get("fix", "")),
-    )  # fmt: skip
+        profile=at.config.profile,
+        mode=str(data.get("mode", "")),
+        zone=at.config.zone,
+        started=session.now,
+        finished=now,
+        status=str(data["status"]),
+        data=data,
+        error=str(data.get("error", "")),
+        fix=str(data.get("fix", "")),
+    )
 
 
 def _gains(
@@ -209,11 +219,14 @@ def _hand_off(after: Desk, setting: Setting | None, more: Mapping[str, Any]) -> 
         return ()
     return (
         Problem(
-            path=setting.origin, rule="downstream-failed", key="downstream.command",
-            message=f"{setting.value}: {said}", severity="warning",
+            path=setting.origin,
+            rule="downstream-failed",
+            key="downstream.command",
+            message=f"{setting.value}: {said}",
+            severity="warning",
             fix=f"the run landed; repeat it by hand with {down['manifest']}",
         ),
-    )  # fmt: skip
+    )
 
 
 def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -230,10 +243,11 @@ def _keep(at: Desk, place: Place, told: Told) -> tuple[Problem, ...]:
     path = local_folder(at) / LAST
     text = telemetry.dumped(record_of(last_record(at), told))
     return (
-        *_tried(place.report, lambda: telemetry.put(place.report, last_run(told),
-                                                    within=place.within)),
+        *_tried(
+            place.report, lambda: telemetry.put(place.report, last_run(told), within=place.within)
+        ),
         *_tried(path, lambda: telemetry.put(path, text, within=at.store.root)),
-    )  # fmt: skip
+    )
 
 
 def _tried(path: Path, write: Callable[[], object]) -> tuple[Problem, ...]:
@@ -242,9 +256,11 @@ def _tried(path: Path, write: Callable[[], object]) -> tuple[Problem, ...]:
     except OSError as error:
         return (
             Problem(
-                path=str(path), rule="telemetry-unwritable", severity="warning",
+                path=str(path),
+                rule="telemetry-unwritable",
+                severity="warning",
                 message=f"the run was not told of here: {error.strerror or error}",
                 fix="make the folder writable, or name another: `git config memrepo.telemetry.dir`",
             ),
-        )  # fmt: skip
+        )
     return ()

@@ -51,9 +51,12 @@ class DecidedBefore(MemrepoError):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "id", nargs="?", default="", metavar="ID",
+        "id",
+        nargs="?",
+        default="",
+        metavar="ID",
         help="the contradiction, or a memory that is in one; all that are open when left out",
-    )  # fmt: skip
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--keep", metavar="MEMORY", help="this one holds, and replaces the other")
     how.add_argument(
@@ -63,18 +66,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--merge", metavar="TEXT", help="this holds instead, and replaces both (-: stdin)"
     )
     how.add_argument(
-        "--needs-context", action="store_true",
+        "--needs-context",
+        action="store_true",
         help="leave it open, and say in --reason what must be known first",
-    )  # fmt: skip
+    )
     how.add_argument("--neither", action="store_true", help="neither holds: archive both")
     write_arguments(parser)
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
     """List, show, or decide; to show without a decision answers 3."""
-    decides = any((
-        options.keep, options.merge, options.both, options.neither, options.needs_context,
-    ))  # fmt: skip
+    decides = any(
+        (
+            options.keep,
+            options.merge,
+            options.both,
+            options.neither,
+            options.needs_context,
+        )
+    )
     if decides and not options.id:
         raise MissingId
     merged = text_of(session, options.merge, "the text") if options.merge else ""
@@ -88,9 +98,12 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
         def draft(state: State) -> Step | Answer:
             return _Decision(
-                state=state, conflict=the_dispute(state, options.id), actor=actor,
-                now=session.now, reason=options.reason,
-            ).step(options, merged)  # fmt: skip
+                state=state,
+                conflict=the_dispute(state, options.id),
+                actor=actor,
+                now=session.now,
+                reason=options.reason,
+            ).step(options, merged)
 
         answer = write(desk, session, options, draft)
     id_ = the_dispute(state, options.id).id
@@ -133,9 +146,10 @@ def _show(desk: Desk, conflict: Conflict) -> Answer:
     if needed:
         lines.append(f"decide it: `memrepo resolve {conflict.id}` with {HOW}")
     return Answer(
-        data={**shown, "decision_needed": needed}, text="\n".join(lines),
+        data={**shown, "decision_needed": needed},
+        text="\n".join(lines),
         exit=Exit.DECIDE if needed else Exit.DONE,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,18 +193,22 @@ class _Decision:
         changes += [Update(id=i, fields=fields) for i, fields in updates.items() if fields]
         changes.append(self._case(verdict, id_))
         return Step(
-            op="resolve", what=f"{conflict.first.label} against {conflict.second.label}",
-            reason=_SAID[verdict], changes=tuple(changes),
+            op="resolve",
+            what=f"{conflict.first.label} against {conflict.second.label}",
+            reason=_SAID[verdict],
+            changes=tuple(changes),
             memories=tuple(m.id for m in conflict.sides),
-        )  # fmt: skip
+        )
 
     def _gone(self, lost: Memory, heir: str) -> dict[str, Any]:
         """Return what marks a memory as replaced."""
         (other,) = (m for m in self.conflict.sides if m is not lost)
         return {
-            **self._calmed(lost, other), "status": "superseded", "superseded_at": self.now,
+            **self._calmed(lost, other),
+            "status": "superseded",
+            "superseded_at": self.now,
             "superseded_by": _with(lost.texts("superseded_by"), heir),
-        }  # fmt: skip
+        }
 
     def _pairs(self) -> tuple[tuple[Memory, Memory], tuple[Memory, Memory]]:
         first, second = self.conflict.sides
@@ -199,9 +217,10 @@ class _Decision:
     def _kept(self, word: str) -> Memory:
         start = word.removeprefix("mem-")
         fits = [
-            m for m in self.conflict.sides
+            m
+            for m in self.conflict.sides
             if (start and m.id.startswith(f"mem-{start}")) or word in (m.slug, m.path, m.slug[:-7])
-        ]  # fmt: skip
+        ]
         if len(fits) != 1:
             raise NotASide(word, self.conflict)
         return fits[0]
@@ -214,9 +233,10 @@ class _Decision:
         if lost.status != "active" and kept.status == "active":
             return {kept.id: self._calmed(kept, lost)}
         held = {
-            **self._calmed(kept, lost), **self._revived(kept, lost),
+            **self._calmed(kept, lost),
+            **self._revived(kept, lost),
             "supersedes": _with(kept.texts("supersedes"), lost.id),
-        }  # fmt: skip
+        }
         gone = self._gone(lost, kept.id)
         if kept.id in lost.texts("supersedes"):
             gone["supersedes"] = _without(lost.texts("supersedes"), kept.id)
@@ -251,9 +271,11 @@ class _Decision:
         if memory.texts("superseded_by") != (other.id,):
             raise DecidedBefore(self.conflict)
         return {
-            "status": None, "superseded_by": None, "superseded_at": None,
+            "status": None,
+            "superseded_by": None,
+            "superseded_at": None,
             "status_epoch": memory.fields.get("status_epoch", 0) + 1,
-        }  # fmt: skip
+        }
 
     def _is_active(self, id_: str) -> bool:
         memory = self.state.memories.get(id_)
@@ -262,25 +284,33 @@ class _Decision:
     def _case(self, verdict: VerdictWord, kept: str) -> Write:
         conflict, before = self.conflict, self.conflict.case
         case = Correction(
-            id=conflict.id, kind="contradiction", verdict=verdict, kept=kept,
-            sides=(Side(memory=conflict.first.id, text=conflict.first.body),
-                   Side(memory=conflict.second.id, text=conflict.second.body)),
+            id=conflict.id,
+            kind="contradiction",
+            verdict=verdict,
+            kept=kept,
+            sides=(
+                Side(memory=conflict.first.id, text=conflict.first.body),
+                Side(memory=conflict.second.id, text=conflict.second.body),
+            ),
             confidence=before.confidence if before else None,
-            reason=self.reason or (before.reason if before else ""), by=self.actor,
+            reason=self.reason or (before.reason if before else ""),
+            by=self.actor,
             at=(before.at if before else None) or self.now,
             decided=None if verdict == "context" else self.now,
             run=before.run if before else "",
-        )  # fmt: skip
+        )
         cases = self.state.corrections
         path = cases.place(self.state.layout, case)
         return Write(path=path, data=corrections.written(path, case))
 
 
 _SAID: Mapping[VerdictWord, str] = {
-    "superseded": "one of the two holds", "both": "they do not contradict each other",
-    "neither": "neither of the two holds", "merged": "one memory unites the two",
+    "superseded": "one of the two holds",
+    "both": "they do not contradict each other",
+    "neither": "neither of the two holds",
+    "merged": "one memory unites the two",
     "context": "more must be known first",
-}  # fmt: skip
+}
 
 
 def _verdict_of(options: argparse.Namespace) -> VerdictWord:

@@ -43,13 +43,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="the memory; its id, once it left the tree")
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--instead", action="store_true",
+        "--instead",
+        action="store_true",
         help="of a superseded one: it replaces what had replaced it",
-    )  # fmt: skip
+    )
     how.add_argument(
-        "--beside", action="store_true",
+        "--beside",
+        action="store_true",
         help="of a superseded one: both stand, and contest each other",
-    )  # fmt: skip
+    )
     write_arguments(parser)
 
 
@@ -80,10 +82,12 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             changes = _changes(state, memory, stamp, options)
             what = f"{memory.label} from history" if gone else f"{memory.label}, was "
             return Step(
-                op="restore", what=what + ("" if gone else memory.status),
-                reason="restored by hand", memories=(memory.id,),
+                op="restore",
+                what=what + ("" if gone else memory.status),
+                reason="restored by hand",
+                memories=(memory.id,),
                 changes=with_pages(state, _closed(state, changes), personal=personal),
-            )  # fmt: skip
+            )
 
         answer = write(desk, session, options, draft, lay)
         if answer.data.get("commit"):
@@ -106,9 +110,10 @@ def _from_history(desk: Desk, state: State, word: str) -> State | None:
         # What is not in the tree is not in recall: the step below brings it there.
         held = memory if memory.status == "superseded" else memory.with_fields(_ABSENT)
         return replace(
-            state, files=state.files.edited({memory.path: data}),
+            state,
+            files=state.files.edited({memory.path: data}),
             memories={**state.memories, memory.id: held},
-        )  # fmt: skip
+        )
     return None
 
 
@@ -153,9 +158,10 @@ def _changes(
         edit |= contested
         if options.instead:
             edit |= {
-                "status": "superseded", "superseded_at": stamp.at,
+                "status": "superseded",
+                "superseded_at": stamp.at,
                 "superseded_by": (*heir.texts("superseded_by"), memory.id),
-            }  # fmt: skip
+            }
     fields: dict[str, Any] = {"superseded_by": None, "superseded_at": None, **contested}
     if options.instead and heirs:
         new = [h.id for h in heirs if h.id not in memory.texts("supersedes")]

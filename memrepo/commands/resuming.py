@@ -39,9 +39,10 @@ def kept_for(at: Desk, mode: str, resume: str | None, choice: Choice) -> KeptAns
     if kind not in PAID or choice.now is None:
         return None
     there = [
-        b for b in broken_runs(at.store.folder)
+        b
+        for b in broken_runs(at.store.folder)
         if (b.mode, b.kind) == (mode, kind) and resume in (None, b.run)
-    ]  # fmt: skip
+    ]
     new = Broken(run=_name(choice.now, at.tree.commit, mode, kind), mode=mode, kind=kind)
     return KeptAnswers(at.store.folder, there[-1] if there else new)
 

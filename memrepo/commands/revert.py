@@ -72,10 +72,13 @@ class Wanted:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "target", nargs="?", default="", metavar="RUN|COMMIT|ID",
+        "target",
+        nargs="?",
+        default="",
+        metavar="RUN|COMMIT|ID",
         help="run id (a unique prefix will do), commit, or a memory: what was last decided of it;"
         " the latest run when left out",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--memory",
         dest="only",
@@ -85,13 +88,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="only what it did to these",
     )
     side_arguments(
-        parser, ours="where it clashes with later work, keep that",
+        parser,
+        ours="where it clashes with later work, keep that",
         theirs="where it clashes with later work, take that back too",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--with-dependents", action="store_true",
+        "--with-dependents",
+        action="store_true",
         help="take back the later steps too that refer to a memory which would vanish",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--settle", action="store_true", help="keep its input consumed: it is not seen again"
     )
@@ -111,11 +116,15 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             tip = desk.store.snapshot(target.commit).state()
             only = frozenset(find(tip, word).id for word in options.only)
         wanted = Wanted(
-            target=target, latest=target.commit == desk.tree.commit, only=only,
+            target=target,
+            latest=target.commit == desk.tree.commit,
+            only=only,
             side=side_of(options),
-            settle=options.settle, dependents=options.with_dependents,
-            dry_run=options.dry_run, reason=options.reason,
-        )  # fmt: skip
+            settle=options.settle,
+            dependents=options.with_dependents,
+            dry_run=options.dry_run,
+            reason=options.reason,
+        )
         return revert(desk, session, wanted)
 
 
@@ -155,15 +164,21 @@ def _clashing(name: str, target: history.Entry, clashes: Sequence[Clash]) -> Ans
         lines.append("--with-dependents takes back the later steps that depend on it")
     return Answer(
         data={
-            "commits": [], "reverts": target.commit,
+            "commits": [],
+            "reverts": target.commit,
             "conflicts": [
-                {"kind": c.kind, "memory": c.memory, "path": c.path, **({"on": c.on} if c.on
-                 else {})}
+                {
+                    "kind": c.kind,
+                    "memory": c.memory,
+                    "path": c.path,
+                    **({"on": c.on} if c.on else {}),
+                }
                 for c in clashes
             ],
         },
-        text="\n".join(lines), exit=Exit.DECIDE,
-    )  # fmt: skip
+        text="\n".join(lines),
+        exit=Exit.DECIDE,
+    )
 
 
 def _target(desk: Desk, word: str) -> tuple[history.Entry, frozenset[str]]:
@@ -216,36 +231,45 @@ def _memory(desk: Desk, word: str) -> str:
 def _undone(desk: Desk, session: Session, wanted: Wanted) -> Undone:
     target = wanted.target
     kept = frozenset({desk.tree.layout.manifest(target.run)} if wanted.settle else ())
-    taken = Taken(
-        before=target.parents[0], after=target.commit, kept=kept, only=wanted.only
-    )  # fmt: skip
+    taken = Taken(before=target.parents[0], after=target.commit, kept=kept, only=wanted.only)
     if wanted.latest and not wanted.only:
         whole = restored(desk, taken)
         if whole is not None:
             return whole
     return undo(
-        desk, taken, wanted.side, dependents=wanted.dependents, at=session.now,
+        desk,
+        taken,
+        wanted.side,
+        dependents=wanted.dependents,
+        at=session.now,
         by=desk.actor(session),
-    )  # fmt: skip
+    )
 
 
 def _commit(desk: Desk, session: Session, wanted: Wanted, undone: Undone) -> str:
     target = wanted.target
     # Later runs read from these which decisions were taken back: of a part, only that part.
     memories = dict.fromkeys(
-        id_ for e in (*history.chain_of(desk.store.repo, target.commit), *undone.also)
+        id_
+        for e in (*history.chain_of(desk.store.repo, target.commit), *undone.also)
         for id_ in e.trailers.get("Memory", ())
         if ID_PATTERN.fullmatch(id_) and (not wanted.only or id_ in wanted.only)
-    )  # fmt: skip
+    )
     step = Step(
-        op="revert", what=f"{target.op} {wanted.name}",
-        reason=wanted.reason or "asked for on the command line", memories=tuple(memories),
-    )  # fmt: skip
+        op="revert",
+        what=f"{target.op} {wanted.name}",
+        reason=wanted.reason or "asked for on the command line",
+        memories=tuple(memories),
+    )
     reverts = (target.commit, *(entry.commit for entry in undone.also))
     said = message(step, desk.context(session, reverts=reverts))
     made = chain(
-        desk.store, desk.tree.state(), undone.state,
+        desk.store,
+        desk.tree.state(),
+        undone.state,
         [Commit(message=said, effect=undone.effect)],
-        base=desk.tree.commit, now=session.now, author=author(desk.store.repo),
-    )  # fmt: skip
+        base=desk.tree.commit,
+        now=session.now,
+        author=author(desk.store.repo),
+    )
     return desk.store.land(made, f"revert-{target.commit[:10]}")

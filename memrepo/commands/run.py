@@ -39,21 +39,28 @@ from memrepo.store.repo import BranchMoved
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--mode", choices=("incremental", "reconciliation"),
+        "--mode",
+        choices=("incremental", "reconciliation"),
         help="what is new (incremental, the default), or everything again, for review",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--only", type=_stages, metavar="STAGE,...",
+        "--only",
+        type=_stages,
+        metavar="STAGE,...",
         help=f"go through these stages alone: {', '.join(STAGES)}; views always follow",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--resume", nargs="?", const="", metavar="RUN",
+        "--resume",
+        nargs="?",
+        const="",
+        metavar="RUN",
         help="go on with a run that broke off (the newest, or RUN), in its mode with its judge",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--acknowledge-upgrade", action="store_true",
+        "--acknowledge-upgrade",
+        action="store_true",
         help="judge everything again after an upgrade of memrepo's logic",
-    )  # fmt: skip
+    )
     parser.add_argument("--judge", choices=JUDGES, help="who scores and words")
     spent = "what the run may spend, in US dollars"
     parser.add_argument("--max-usd", type=amount, metavar="X", help=spent)
@@ -63,22 +70,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--record", metavar="DIR", help="keep every answer of a live judge there")
     parser.add_argument("--replay", metavar="DIR", help="judge by the answers recorded there")
     parser.add_argument(
-        "--max-change-pct", type=percent, metavar="P",
+        "--max-change-pct",
+        type=percent,
+        metavar="P",
         help="wait for a person when more than P percent of the memories would leave recall",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--force", action="store_true",
+        "--force",
+        action="store_true",
         help="accept that many workspace files are gone; run even in a reconciliation's hour",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--take-over", action="store_true", help="make this clone the one that runs (run.owner)"
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--reason", default="", help="why, for the merge commit")
     parser.add_argument(
-        "--report", choices=("silent", "summary", "full"),
+        "--report",
+        choices=("silent", "summary", "full"),
         help="how much to print (reporting.mode where it is given, else full)",
-    )  # fmt: skip
+    )
 
 
 def _stages(text: str) -> frozenset[str]:
@@ -155,10 +166,14 @@ def _report(first: Desk) -> str:
 
 def _gave_way(first: Desk, wish: Wish, why: str) -> Outcome:
     return Outcome(
-        status="skipped_superseded", base=first.tree.commit, head=first.tree.commit,
-        mode=wish.mode, ingested=Ingested(), why=why,
+        status="skipped_superseded",
+        base=first.tree.commit,
+        head=first.tree.commit,
+        mode=wish.mode,
+        ingested=Ingested(),
+        why=why,
         proposed=Proposed(main=None, waiting=None, problems=()),
-    )  # fmt: skip
+    )
 
 
 def _wish(first: Desk, options: argparse.Namespace) -> Wish:
@@ -174,9 +189,12 @@ def _wish(first: Desk, options: argparse.Namespace) -> Wish:
     if mode == "reconciliation" and options.only and (more := stages - {"ingest", "purify"}):
         raise NoSuchStage(more)
     return Wish(
-        mode=mode, max_change_pct=float(limit), manifest=due is not None,
-        model=not options.dry_run, stages=stages,
-    )  # fmt: skip
+        mode=mode,
+        max_change_pct=float(limit),
+        manifest=due is not None,
+        model=not options.dry_run,
+        stages=stages,
+    )
 
 
 def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish) -> Outcome:
@@ -195,10 +213,10 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
         ingested = take_in(at, session, force=options.force, dry_run=options.dry_run)
     at = desk(first.store)
     waits = [
-        w for w in all_waiting(at)
-        if not options.only
-        and w.base == at.tree.commit and w.manifest(at)["mode"] == wish.mode
-    ]  # fmt: skip
+        w
+        for w in all_waiting(at)
+        if not options.only and w.base == at.tree.commit and w.manifest(at)["mode"] == wish.mode
+    ]
     if waits and options.max_change_pct is None:
         # Nothing changed since that run was computed: a judge would only say the same again.
         return _still_waiting(at, base, ingested, wish, waits[-1])
@@ -206,9 +224,14 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
         at = desk(first.store)
         proposed = propose(at, judge, session.now, wish, session.tick)
         outcome = Outcome(
-            status="dry-run", base=base, mode=wish.mode, head=at.tree.commit, ingested=ingested,
-            proposed=proposed, landed=proposed.main,
-        )  # fmt: skip
+            status="dry-run",
+            base=base,
+            mode=wish.mode,
+            head=at.tree.commit,
+            ingested=ingested,
+            proposed=proposed,
+            landed=proposed.main,
+        )
         if options.dry_run:
             return replace(outcome, used=judge.usage)
         try:
@@ -228,9 +251,10 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
         for same in waits if landed is not None else ():
             put_away(at, same)  # what it held landed under another limit
         settled = _settled(
-            first, session,
+            first,
+            session,
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
-        )  # fmt: skip
+        )
         return _with_kept(settled, kept)
     raise AssertionError("unreachable")
 
@@ -249,11 +273,15 @@ def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:
 
 def _still_waiting(at: Desk, base: str, ingested: Ingested, wish: Wish, waits: Waiting) -> Outcome:
     return Outcome(
-        status="held", base=base, mode=wish.mode, head=at.tree.commit, ingested=ingested,
+        status="held",
+        base=base,
+        mode=wish.mode,
+        head=at.tree.commit,
+        ingested=ingested,
         branch=waits.branch,
         proposed=Proposed(main=None, waiting=None, problems=()),
         why=waits.entry.trailer("Reason"),
-    )  # fmt: skip
+    )
 
 
 def _land(at: Desk, session: Session, main: Proposal | None, reason: str) -> Proposal | None:
@@ -275,20 +303,26 @@ def _settled(first: Desk, session: Session, outcome: Outcome) -> Outcome:
     news = outcome.landed or outcome.ingested.commit
     head = at.tree.commit
     return replace(
-        outcome, head=head, branch=branch, why=waits.wait if waits else "",
+        outcome,
+        head=head,
+        branch=branch,
+        why=waits.wait if waits else "",
         status=_status(proposed, branch=branch, landed=outcome.landed, news=bool(news)),
         commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}"))
-        if head != outcome.base else (),
-    )  # fmt: skip
+        if head != outcome.base
+        else (),
+    )
 
 
 def _choice(session: Session, options: argparse.Namespace) -> Choice:
     return Choice(
-        judge=options.judge or "", now=session.now, max_usd=options.max_usd,
+        judge=options.judge or "",
+        now=session.now,
+        max_usd=options.max_usd,
         max_tokens=options.max_tokens,
         record=session.where / options.record if options.record else None,
         replay=session.where / options.replay if options.replay else None,
-    )  # fmt: skip
+    )
 
 
 def _status(proposed: Proposed, *, branch: str, landed: Proposal | None, news: bool) -> str:
@@ -306,9 +340,11 @@ def _keep_raw(at: Desk, proposed: Proposed) -> None:
     run = next((p.run for p in (proposed.main, proposed.waiting) if p), "run")
     for number, failure in enumerate(proposed.failures, start=1):
         record = {
-            "pass": failure.name, "batch": failure.batch, "reason": failure.reason,
+            "pass": failure.name,
+            "batch": failure.batch,
+            "reason": failure.reason,
             "raw": failure.raw,
-        }  # fmt: skip
+        }
         folder.mkdir(parents=True, exist_ok=True)
         path = Path(folder / f"{run}-{failure.name}-{number}.json")
         path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -317,10 +353,15 @@ def _keep_raw(at: Desk, proposed: Proposed) -> None:
 def _landing(at: Desk, session: Session, proposal: Proposal, reason: str = "") -> Landing:
     step = replace(proposal.merge, reason=reason) if reason else proposal.merge
     return prepare(
-        at.store, at.tree.state(), proposal.plan,
-        Context(actor=MACHINE, run=proposal.run), session.now, merge=step,
-        cost=proposal.receipt.trailer, access=proposal.ledger,
-    )  # fmt: skip
+        at.store,
+        at.tree.state(),
+        proposal.plan,
+        Context(actor=MACHINE, run=proposal.run),
+        session.now,
+        merge=step,
+        cost=proposal.receipt.trailer,
+        access=proposal.ledger,
+    )
 
 
 def _leave(at: Desk, session: Session, proposal: Proposal) -> str:

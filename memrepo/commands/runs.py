@@ -23,10 +23,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         manifests, problems = read_manifests(desk.tree.files, desk.tree.layout)
         rows = [_row(desk, m.run) for m in reversed(manifests)][: options.n]
     data = {
-        "waiting": [{"run": w.run, "branch": w.branch, "why": w.entry.trailer("Reason")}
-                    for w in waits],
+        "waiting": [
+            {"run": w.run, "branch": w.branch, "why": w.entry.trailer("Reason")} for w in waits
+        ],
         "runs": rows,
-    }  # fmt: skip
+    }
     lines = [f"{w.run}  waits: {w.entry.trailer('Reason')}" for w in waits]
     lines += [
         f"{row['run']}  {row['mode']}, {row['judge']}: {_said(row['counts'])}" for row in rows

@@ -15,13 +15,28 @@ from memrepo.core.secrets import find_secrets
 
 # Its detectors of named forms; those that go by entropy or by a key's name find half of any memory.
 _DETECTORS = (
-    "ArtifactoryDetector", "AWSKeyDetector", "AzureStorageKeyDetector", "CloudantDetector",
-    "DiscordBotTokenDetector", "GitHubTokenDetector", "GitLabTokenDetector",
-    "IbmCloudIamDetector", "IbmCosHmacDetector", "MailchimpDetector", "NpmDetector",
-    "OpenAIDetector", "PrivateKeyDetector", "PypiTokenDetector", "SendGridDetector",
-    "SlackDetector", "SoftlayerDetector", "SquareOAuthDetector", "StripeDetector",
-    "TelegramBotTokenDetector", "TwilioKeyDetector",
-)  # fmt: skip
+    "ArtifactoryDetector",
+    "AWSKeyDetector",
+    "AzureStorageKeyDetector",
+    "CloudantDetector",
+    "DiscordBotTokenDetector",
+    "GitHubTokenDetector",
+    "GitLabTokenDetector",
+    "IbmCloudIamDetector",
+    "IbmCosHmacDetector",
+    "MailchimpDetector",
+    "NpmDetector",
+    "OpenAIDetector",
+    "PrivateKeyDetector",
+    "PypiTokenDetector",
+    "SendGridDetector",
+    "SlackDetector",
+    "SoftlayerDetector",
+    "SquareOAuthDetector",
+    "StripeDetector",
+    "TelegramBotTokenDetector",
+    "TwilioKeyDetector",
+)
 
 
 @lru_cache(maxsize=1)
@@ -45,7 +60,10 @@ def scanned(path: str, data: bytes) -> Iterator[Problem]:
                 continue
             for kind in sorted({secret.type for secret in scan_line(line)}):
                 yield SECRET.found(
-                    path, f"found a secret ({kind}, by detect-secrets)", line=number, column=1,
+                    path,
+                    f"found a secret ({kind}, by detect-secrets)",
+                    line=number,
+                    column=1,
                     fix="take it out, and change it where it is used; if it is none, end the line"
                     " with <!-- memrepo:allow-secret -->",
-                )  # fmt: skip
+                )

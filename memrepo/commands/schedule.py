@@ -32,22 +32,27 @@ SHOWN = 3
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "what", choices=("install", "show", "remove", "due"),
+        "what",
+        choices=("install", "show", "remove", "due"),
         help="write the entries, show them, take them out, or ask whether a run is due now",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--launcher", action="store_true",
+        "--launcher",
+        action="store_true",
         help="an agent's cron starts the runs: print its jobs and leave the crontab alone",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--cron-zone", type=_zone, metavar="ZONE",
+        "--cron-zone",
+        type=_zone,
+        metavar="ZONE",
         help="zone that cron goes by, where it is not the machine's",
-    )  # fmt: skip
+    )
     parser.add_argument("--mode", choices=MODES, default="incremental", help="for due: which run")
     parser.add_argument(
-        "--prompt", choices=MODES,
+        "--prompt",
+        choices=MODES,
         help="for show: the instructions for an agent that a scheduler starts for such a run",
-    )  # fmt: skip
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
 
 
@@ -132,11 +137,13 @@ def _about_zones(table: bytes) -> tuple[Problem, ...]:
         return ()
     return (
         Problem(
-            path="crontab", rule="crontab-sets-zone", severity="warning",
+            path="crontab",
+            rule="crontab-sets-zone",
+            severity="warning",
             message="your crontab sets CRON_TZ, which some crons obey and others ignore",
             fix="if yours obeys it, say so: `memrepo schedule install --cron-zone ZONE`",
         ),
-    )  # fmt: skip
+    )
 
 
 def _launch(desk: Desk, session: Session, options: argparse.Namespace) -> Answer:
@@ -183,9 +190,10 @@ def _show(desk: Desk, session: Session, options: argparse.Namespace) -> Answer:
         rows, problems = launchers(desk)
         text = "\n".join([*map(launcher_text, rows), *_next_lines(desk, session.now)])
         return Answer(
-            data={"entries": rows, "by": by, **_next_json(desk, session.now)}, text=text,
+            data={"entries": rows, "by": by, **_next_json(desk, session.now)},
+            text=text,
             problems=problems,
-        )  # fmt: skip
+        )
     zone = options.cron_zone or settings.get(desk.store.repo, CRON_ZONE)
     lines = crontab_lines(desk, zone, session.now)
     return _answer(desk, session.now, lines, _standing(desk, by, session.now), ())
@@ -221,10 +229,15 @@ def _answer(
 ) -> Answer:
     zone = desk.config.zone.key
     rows = [
-        {"name": job.name, "mode": job.mode, "cron": job.cron, "zone": zone,
-         "crontab": list(lines[job.name])}
+        {
+            "name": job.name,
+            "mode": job.mode,
+            "cron": job.cron,
+            "zone": zone,
+            "crontab": list(lines[job.name]),
+        }
         for job in jobs(desk)
-    ]  # fmt: skip
+    ]
     text = [head]
     for row in rows:
         text += [
@@ -232,10 +245,16 @@ def _answer(
             *(f"  {each}" for each in row["crontab"]),
         ]
     return Answer(
-        data={"entries": rows, "by": settings.get(desk.store.repo, BY), "state": head,
-              **_next_json(desk, now), **more},
-        text="\n".join([*text, *_next_lines(desk, now)]), problems=problems,
-    )  # fmt: skip
+        data={
+            "entries": rows,
+            "by": settings.get(desk.store.repo, BY),
+            "state": head,
+            **_next_json(desk, now),
+            **more,
+        },
+        text="\n".join([*text, *_next_lines(desk, now)]),
+        problems=problems,
+    )
 
 
 def _next_json(desk: Desk, now: datetime) -> dict[str, Any]:

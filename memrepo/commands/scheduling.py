@@ -87,9 +87,14 @@ def _command(desk: Desk, mode: RunMode, *, asks: bool) -> str:
         )
     memrepo = (*crontab.program(), "-C", root)
     words = [
-        *crontab.timeout_words(desk.config.get("schedule.timeout_s")), *memrepo, "run",
-        "--mode", mode, "--report", desk.config.get("reporting.mode"),
-    ]  # fmt: skip
+        *crontab.timeout_words(desk.config.get("schedule.timeout_s")),
+        *memrepo,
+        "run",
+        "--mode",
+        mode,
+        "--report",
+        desk.config.get("reporting.mode"),
+    ]
     run = shlex.join(words)
     if asks:
         run = f"{{ {shlex.join([*memrepo, '-q', 'schedule', 'due', '--mode', mode])} && {run}; }}"
@@ -113,23 +118,31 @@ def launchers(desk: Desk) -> tuple[list[dict[str, Any]], tuple[Problem, ...]]:
     program = (*crontab.program(), "-C", str(desk.store.root))
     rows = [
         {
-            "name": f"memrepo-{job.name}", "mode": job.mode, "cron": job.cron,
-            "zone": desk.config.zone.key, "timeout_s": get("schedule.timeout_s"),
-            "message": _message(program, job.mode), "announce": told,
-            "channel": channel if told else None, "to": to if told else None,
+            "name": f"memrepo-{job.name}",
+            "mode": job.mode,
+            "cron": job.cron,
+            "zone": desk.config.zone.key,
+            "timeout_s": get("schedule.timeout_s"),
+            "message": _message(program, job.mode),
+            "announce": told,
+            "channel": channel if told else None,
+            "to": to if told else None,
         }
         for job in jobs(desk)
-    ]  # fmt: skip
+    ]
     if told or not get("reporting.enabled"):
         return rows, ()
     lacking = "announce.to" if channel else "announce.channel"
     return rows, (
         Problem(
-            path=desk.tree.layout.config, rule="announce-incomplete", key=lacking,
+            path=desk.tree.layout.config,
+            rule="announce-incomplete",
+            key=lacking,
             message=f"reporting.enabled is true, but {lacking} is not set: nothing is delivered",
-            fix="set announce.channel and announce.to", severity="warning",
+            fix="set announce.channel and announce.to",
+            severity="warning",
         ),
-    )  # fmt: skip
+    )
 
 
 def _message(program: tuple[str, ...], mode: RunMode) -> str:

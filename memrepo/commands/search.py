@@ -40,9 +40,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--type", action="append", choices=TYPES, help="only this type")
     parser.add_argument("--tag", action="append", metavar="TAG", help="only what bears this tag")
     parser.add_argument(
-        "--scope", action="append", metavar="SCOPE",
+        "--scope",
+        action="append",
+        metavar="SCOPE",
         help="only this scope and what holds in the whole repository",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--status", action="append", choices=RECALL_STATUSES, help="also or instead of active"
     )
@@ -50,13 +52,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--max-tokens", type=_count, metavar="N", help="bound of the texts together"
     )
     parser.add_argument(
-        "--layered", action="store_true",
+        "--layered",
+        action="store_true",
         help="notes only: hot, warm, gist, forgotten; stop at the first tier that answers",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--recency-weight", type=_share, metavar="W",
+        "--recency-weight",
+        type=_share,
+        metavar="W",
         help="share of a score that its age decides, from 0 to 1 (recall.recency)",
-    )  # fmt: skip
+    )
     parser.add_argument("--explain", action="store_true", help="say what made each score")
     touch_arguments(parser)
     at_argument(parser)
@@ -123,16 +128,20 @@ def _weights(desk: Desk, options: argparse.Namespace) -> Weights:
 def _filter(desk: Desk, options: argparse.Namespace) -> Filter:
     """Return what is searched: what was true once is by now active or superseded."""
     only = Filter(
-        statuses=tuple(options.status or ("active",)), types=tuple(options.type or ()),
-        tags=tuple(options.tag or ()), scopes=tuple(options.scope or ()), limit=options.k,
-    )  # fmt: skip
+        statuses=tuple(options.status or ("active",)),
+        types=tuple(options.type or ()),
+        tags=tuple(options.tag or ()),
+        scopes=tuple(options.scope or ()),
+        limit=options.k,
+    )
     if not options.valid_at:
         return only
     held = true_then(desk, desk.tree.state(), options.valid_at)
     return replace(
-        only, paths=frozenset(m.path for m in held.values()),
+        only,
+        paths=frozenset(m.path for m in held.values()),
         statuses=tuple(options.status or ("active", "superseded")),
-    )  # fmt: skip
+    )
 
 
 def _layered(session: Session, options: argparse.Namespace) -> Answer:
@@ -152,10 +161,18 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
         touch(desk, session, options, [hit["id"] for hit in hits])
     recovered = found.tier == "forgotten" and bool(hits) and not options.no_touch
     data = {
-        "query": words, "hits": hits, "tokens": tokens, "commit": commit, "tier": found.tier,
-        "count": found.count, "too_many": found.too_many, "recovered": recovered,
-        "left_out": len(every) - len(hits), "partly": found.partly, "others": found.others,
-    }  # fmt: skip
+        "query": words,
+        "hits": hits,
+        "tokens": tokens,
+        "commit": commit,
+        "tier": found.tier,
+        "count": found.count,
+        "too_many": found.too_many,
+        "recovered": recovered,
+        "left_out": len(every) - len(hits),
+        "partly": found.partly,
+        "others": found.others,
+    }
     if not every:
         return Answer(data=data, text=found.told(words))
     parts = [f"tier {found.tier}, confidence {every[0]['answer_confidence']}"]
@@ -177,19 +194,26 @@ def hit_of(found: Recalled, commit: str) -> dict[str, Any]:
     """Return what is told of a hit, as JSON; `commit` is empty where its text is none's yet."""
     memory = found.memory
     return {
-        "id": memory.id, "path": memory.path, "type": memory.type,
-        "title": without_secrets(_title(memory)), "text": without_secrets(found.text),
-        "truncated": False, "score": found.score, "parts": dict(found.parts),
-        "status": memory.status, "standing": memory.standing, "tier": found.tier,
-        "expired": found.over, "trust": trust_of(memory),
+        "id": memory.id,
+        "path": memory.path,
+        "type": memory.type,
+        "title": without_secrets(_title(memory)),
+        "text": without_secrets(found.text),
+        "truncated": False,
+        "score": found.score,
+        "parts": dict(found.parts),
+        "status": memory.status,
+        "standing": memory.standing,
+        "tier": found.tier,
+        "expired": found.over,
+        "trust": trust_of(memory),
         "answer_confidence": found.answer_confidence,
         "commit": "" if found.edited else commit,
         "sources": [
-            {"resource": s.resource, "lines": list(s.lines), "captured": s.captured,
-             "blob": s.blob}
+            {"resource": s.resource, "lines": list(s.lines), "captured": s.captured, "blob": s.blob}
             for s in memory.sources
         ],
-    }  # fmt: skip
+    }
 
 
 def _archived(index: Index, options: argparse.Namespace, only: Filter) -> int:
@@ -206,9 +230,11 @@ def _why_nothing(index: Index, options: argparse.Namespace, only: Filter) -> str
         return "the question holds no word"
     stored = tuple({"active" if s == EXPIRED else s for s in only.statuses})
     kept, same, every = index.count(
-        options.words, replace(only, statuses=stored, paths=None),
-        Filter(statuses=stored), Filter(statuses=STATUSES),
-    )  # fmt: skip
+        options.words,
+        replace(only, statuses=stored, paths=None),
+        Filter(statuses=stored),
+        Filter(statuses=STATUSES),
+    )
     if kept and options.valid_at:
         return f"{counted(kept, 'memory matches', 'memories match')}, none was true then"
     if kept and EXPIRED in only.statuses:
@@ -271,9 +297,10 @@ def _cost(hit: dict[str, Any]) -> int:
 def _text(hit: dict[str, Any], asked: Collection[str], *, explain: bool = False) -> str:
     body = " ".join(visible(excerpt(hit["text"], asked, _LINE)).split())
     flags = "".join(
-        f", {hit[key]}" for key, usual in (("status", "active"), ("standing", "resolved"))
+        f", {hit[key]}"
+        for key, usual in (("status", "active"), ("standing", "resolved"))
         if hit[key] != usual
-    )  # fmt: skip
+    )
     flags += ", expired" if hit["expired"] else ""
     flags += ", not committed" if not hit["commit"] else ""
     flags += f", {hit['tier']}" if hit["tier"] in ("gist", "forgotten") else ""

@@ -29,9 +29,11 @@ class SecretInText(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(
-        self, kinds: str, what: str = "the text",
+        self,
+        kinds: str,
+        what: str = "the text",
         fix: str = "leave the secret out, or name where it is kept",
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(f"{what} holds a secret ({kinds}): nothing was written", fix=fix)
 
 
@@ -56,10 +58,11 @@ def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
     for secret, value in secrets_of(data, allowed):
         if before is None or not _was_there(before, path, value):
             raise SecretInText(
-                secret.kind, f"{visible(path)}, line {secret.line},",
+                secret.kind,
+                f"{visible(path)}, line {secret.line},",
                 fix="leave it out of what is written; if it is none, end its line with"
                 " <!-- memrepo:allow-secret --> where it comes from, or `memrepo check --baseline`",
-            )  # fmt: skip
+            )
 
 
 def _was_there(before: State, path: str, value: str) -> bool:

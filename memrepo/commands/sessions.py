@@ -35,19 +35,25 @@ MAX_TOKENS = 2000
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "what", choices=("start", "end", "refresh", "snippet"),
+        "what",
+        choices=("start", "end", "refresh", "snippet"),
         help="print the context and begin; keep what was counted; move notes and begin anew;"
         " print what the agent's own instructions should say",
-    )  # fmt: skip
+    )
     parser.add_argument("--id", default="", metavar="SESSION", help="the session's name")
     parser.add_argument(
-        "--audience", choices=("private", "shared"), default="private",
+        "--audience",
+        choices=("private", "shared"),
+        default="private",
         help="shared leaves out the hot cache and the personal layers",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--max-tokens", type=_tokens, default=MAX_TOKENS, metavar="N",
+        "--max-tokens",
+        type=_tokens,
+        default=MAX_TOKENS,
+        metavar="N",
         help=f"bound of the context ({MAX_TOKENS})",
-    )  # fmt: skip
+    )
     write_arguments(parser)
 
 
@@ -81,10 +87,15 @@ def _start(first: Desk, session: Session, options: argparse.Namespace) -> Answer
         (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
     packed, hot, notes, warnings = context(first, session, options.audience, options.max_tokens)
     data = {
-        "session": id_, "audience": options.audience, "context": packed.text,
-        "tokens": packed.tokens, "left_out": packed.left_out, "hot": [m.id for m in hot],
-        "notes": [m.id for m in notes], "warnings": warnings,
-    }  # fmt: skip
+        "session": id_,
+        "audience": options.audience,
+        "context": packed.text,
+        "tokens": packed.tokens,
+        "left_out": packed.left_out,
+        "hot": [m.id for m in hot],
+        "notes": [m.id for m in notes],
+        "warnings": warnings,
+    }
     return Answer(data=data, text=_told(packed, options.max_tokens))
 
 
@@ -109,14 +120,17 @@ def context(
     """
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
-    hot = [m for m in state.active if hot_of(m) is not None and not is_over(
-        m, keeping(m, accesses.of(m.id), session.now, rules.decay)
-    )]  # fmt: skip
+    hot = [
+        m
+        for m in state.active
+        if hot_of(m) is not None
+        and not is_over(m, keeping(m, accesses.of(m.id), session.now, rules.decay))
+    ]
     notes = [
-        m for m in state.active
-        if m.is_note
-        and effective(m, accesses.of(m.id), session.now, rules.tiers) == "hot"
-    ]  # fmt: skip
+        m
+        for m in state.active
+        if m.is_note and effective(m, accesses.of(m.id), session.now, rules.tiers) == "hot"
+    ]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
     if audience == "shared":
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
@@ -151,11 +165,13 @@ def _end(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
 
 def _refresh(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
     wrote = write_steps(
-        first, session, options,
+        first,
+        session,
+        options,
         lambda at, state: owed_tier_moves(
             state, ledger_of(at.store).accesses(), session.now, at.config.rules
         ),
-    )  # fmt: skip
+    )
     ended = _end(first, session, options)
     at = desk(first.store)
     found = nominated(
@@ -163,10 +179,12 @@ def _refresh(first: Desk, session: Session, options: argparse.Namespace) -> Answ
     )
     started = _start(at, session, options)
     data = {
-        **started.data, **ended.data, "commit": wrote.commit,
+        **started.data,
+        **ended.data,
+        "commit": wrote.commit,
         "moves": [step.what for step in wrote.steps],
         "candidates": [c.as_json() for c in found],
-    }  # fmt: skip
+    }
     text = "\n".join([*_moved(wrote), *_nominated(found), started.text])
     return Answer(data=data, text=text, problems=wrote.problems)
 

@@ -42,9 +42,10 @@ class Unsettled:
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
-            "merge": self.merge.commit, "memories": list(self.settled.memories),
+            "merge": self.merge.commit,
+            "memories": list(self.settled.memories),
             "what": list(self.settled.told),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +116,12 @@ def unsettled(at: Desk) -> Settling:
             facts = Facts(paths=one.settled.edits)
             later = frozenset(at.store.work.changed(merge.commit, at.tree.commit))
             state = merge_states(
-                made.left, state, one.settled.state,
-                our_facts=Facts(paths=later | frozenset(state.files.edits)), their_facts=facts,
-            ).state  # fmt: skip
+                made.left,
+                state,
+                one.settled.state,
+                our_facts=Facts(paths=later | frozenset(state.files.edits)),
+                their_facts=facts,
+            ).state
         problems += [_gave_way(merge, kept) for kept in one.kept]
     effect = _effect(at, state) if found else Effect(files={})
     return Settling(found=tuple(found), effect=effect, problems=tuple(problems))
@@ -155,9 +159,13 @@ def _one(at: Desk, merge: history.Entry) -> tuple[Unsettled, Made]:
     left = store.snapshot(merge.commit).state()
     paths = united.paths | frozenset(store.work.changed(ours, merge.commit))
     made = Made(
-        base=united.base, ours=united.ours, theirs=united.theirs, united=united.result,
-        left=left, paths=paths,
-    )  # fmt: skip
+        base=united.base,
+        ours=united.ours,
+        theirs=united.theirs,
+        united=united.result,
+        left=left,
+        paths=paths,
+    )
     settled = settle(made)
     lost = tuple(k for k in united.result.kept if k.path in settled.edits)
     return Unsettled(merge=merge, settled=settled, kept=lost), made
@@ -176,9 +184,11 @@ def _land(at: Desk, session: Session, plan: Settling) -> str:
     ids = tuple(sorted({id_ for one in plan.found for id_ in one.settled.memories}))
     names = ", ".join(commit[:10] for commit in merges[:3])
     step = Step(
-        op="sync", what=f"settled {names}, merged by git", memories=ids,
+        op="sync",
+        what=f"settled {names}, merged by git",
+        memories=ids,
         reason=f"git merged without memrepo: {', '.join(told)}",
-    )  # fmt: skip
+    )
     context = Context(actor=MACHINE, settles=tuple(merges))
     when = at.store.not_before(session.now, at.tree.commit)
     commit = Commit(message=message(step, context), effect=plan.effect)
@@ -230,45 +240,56 @@ def announced(plan: Settling) -> tuple[Problem, ...]:
     """Return what `status` says of merges that wait to be settled."""
     told = (
         Problem(
-            path=one.merge.commit[:10], rule="git-merge-unsettled", severity="warning",
+            path=one.merge.commit[:10],
+            rule="git-merge-unsettled",
+            severity="warning",
             message=f"git made this merge without memrepo: {', '.join(one.settled.told)} to settle",
             fix="nothing: the next command that writes does it in a commit of its own",
         )
         for one in plan.found
-    )  # fmt: skip
+    )
     return (*told, *plan.problems)
 
 
 def _told(one: Unsettled, commit: str) -> Problem:
     return Problem(
-        path=one.merge.commit[:10], rule="git-merge-settled", severity="warning",
+        path=one.merge.commit[:10],
+        rule="git-merge-settled",
+        severity="warning",
         message=f"git made this merge without memrepo; settled in {commit[:10]}: "
         + ", ".join(one.settled.told),
         fix=f"nothing; `memrepo revert {commit[:10]}` takes it back",
-    )  # fmt: skip
+    )
 
 
 def _gave_way(merge: history.Entry, kept: Kept) -> Problem:
     return Problem(
-        path=kept.path, rule="git-merge-gave-way", severity="warning", key=kept.key,
+        path=kept.path,
+        rule="git-merge-gave-way",
+        severity="warning",
+        key=kept.key,
         message="found two wordings in one merge, and one of them stands",
         fix="`git show <commit>:<path>` has the other, the commit being one of "
         + ", ".join(parent[:10] for parent in merge.parents),
-    )  # fmt: skip
+    )
 
 
 def _octopus(merge: history.Entry) -> Problem:
     return Problem(
-        path=merge.commit[:10], rule="git-merge-of-many", severity="warning",
+        path=merge.commit[:10],
+        rule="git-merge-of-many",
+        severity="warning",
         message=f"found a merge of {len(merge.parents)} branches at once, expected two",
         fix="look at what it left (`git show`), or merge the branches one by one",
-    )  # fmt: skip
+    )
 
 
 def _in_the_way(error: FilesInTheWay, plan: Settling) -> Problem:
     return Problem(
-        path=error.paths[0], rule="git-merge-unsettled", severity="warning",
+        path=error.paths[0],
+        rule="git-merge-unsettled",
+        severity="warning",
         message=f"a merge made by git ({plan.found[0].merge.commit[:10]}) is not settled yet: "
         "found uncommitted changes on a file that it concerns",
         fix="commit or undo them: the next command that writes settles the merge",
-    )  # fmt: skip
+    )

@@ -165,6 +165,17 @@ def _broken(desk: Desk, fix: bool) -> Finding:
 
 
 CHECKS: tuple[Check, ...] = (
-    _format, _branch, _program, _hookspath, _trust, _attributes, _rules, _secrets, _views, _pages,
-    _hot, _ledger, _broken,
-)  # fmt: skip
+    _format,
+    _branch,
+    _program,
+    _hookspath,
+    _trust,
+    _attributes,
+    _rules,
+    _secrets,
+    _views,
+    _pages,
+    _hot,
+    _ledger,
+    _broken,
+)

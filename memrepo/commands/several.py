@@ -28,9 +28,11 @@ class Wrote:
 
 
 def write_steps(
-    first: Desk, session: Session, options: argparse.Namespace,
+    first: Desk,
+    session: Session,
+    options: argparse.Namespace,
     draft: Callable[[Desk, State], Sequence[Step]],
-) -> Wrote:  # fmt: skip
+) -> Wrote:
     """Write the steps that `draft` finds on the state at HEAD, one commit each.
 
     With `--dry-run` nothing is written; `--reason` comes before each step's own reason.
@@ -47,8 +49,9 @@ def write_steps(
             return Wrote(steps=(), commit="", state=state)
         after = apply(state, (change for step in steps for change in step.changes))
         pages = hot_changes(after, hot_rules(at))
-        follow = Step(op="view", what="hot cache", reason="it follows the memories",
-                      changes=tuple(pages))  # fmt: skip
+        follow = Step(
+            op="view", what="hot cache", reason="it follows the memories", changes=tuple(pages)
+        )
         plan = Plan(base=at.tree.commit, steps=(*steps, *((follow,) if pages else ())))
         landing = prepare(
             at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)

@@ -59,11 +59,15 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     cut = chunks(memory.body, desk.config.chunking)
     threads = threads_around(desk, state, memory)
     data = {
-        "memory": as_json(memory), "threads": threads, "derived": known,
+        "memory": as_json(memory),
+        "threads": threads,
+        "derived": known,
         "importance": _importance(scored),
         "chunks": [{"start": c.start, "end": c.end, "tokens": c.tokens} for c in cut],
-        "evidence": found, "commit": desk.tree.commit, **({"validity": held} if held else {}),
-    }  # fmt: skip
+        "evidence": found,
+        "commit": desk.tree.commit,
+        **({"validity": held} if held else {}),
+    }
     lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
     told = [*head, _text(memory, found, lines), *_life(memory, known)]
     told += [f"{'thread:':<15}{visible(thread)}" for thread in threads]
@@ -91,10 +95,12 @@ def _importance(scored: Scored) -> dict[str, Any]:
     """Return an importance and its points for JSON; `keywords` and `reasons` are lists."""
     found = scored.importance
     return {
-        "score": found.score, "level": found.level, "reasons": list(found.reasons),
+        "score": found.score,
+        "level": found.level,
+        "reasons": list(found.reasons),
         "keywords": list(found.keywords),
         "points": [{"code": p.code, "weight": p.weight, "words": p.words} for p in scored.points],
-    }  # fmt: skip
+    }
 
 
 def importance_lines(scored: Scored) -> list[str]:
@@ -116,20 +122,26 @@ def _validity(desk: Desk, state: State, memory: Memory, word: str) -> dict[str, 
     span = span_of(memory, state.memories, zone)
     line = (*before(memory, state.memories), *after(memory, state.memories))
     instead = [
-        other.id for other in line
+        other.id
+        for other in line
         if other.id in state.memories and span_of(other, state.memories, zone).holds(moment)
-    ]  # fmt: skip
+    ]
     return {
-        "at": format_time(moment), "holds": span.holds(moment), **span.as_json(),
+        "at": format_time(moment),
+        "holds": span.holds(moment),
+        **span.as_json(),
         "instead": [] if span.holds(moment) else instead,
-    }  # fmt: skip
+    }
 
 
 _SAID = {
-    "valid_from": "valid_from", "valid_until": "valid_until",
-    "successor": "valid_from of its successor", "superseded_at": "when it was replaced",
-    "predecessor": "when it replaced another", "unknown": "when is not on record",
-}  # fmt: skip
+    "valid_from": "valid_from",
+    "valid_until": "valid_until",
+    "successor": "valid_from of its successor",
+    "superseded_at": "when it was replaced",
+    "predecessor": "when it replaced another",
+    "unknown": "when is not on record",
+}
 
 
 def _validity_lines(held: dict[str, Any], word: str, zone: tzinfo) -> list[str]:
@@ -192,8 +204,9 @@ def _text(memory: Memory, found: list[dict[str, Any]], validity: list[str]) -> s
             head.append(f"{name + ':':<15}{visible(memory.text(name))}")
     head += [
         f"{name + ':':<15}{visible(memory.text(name))}"
-        for name in ("valid_from", "valid_until") if memory.text(name)
-    ]  # fmt: skip
+        for name in ("valid_from", "valid_until")
+        if memory.text(name)
+    ]
     for name in ("supersedes", "superseded_by", "tags"):
         if memory.texts(name):
             head.append(f"{name + ':':<15}{', '.join(memory.texts(name))}")

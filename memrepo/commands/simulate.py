@@ -21,17 +21,25 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--days", type=_number(1, MOST), default=DAYS, metavar="N",
+        "--days",
+        type=_number(1, MOST),
+        default=DAYS,
+        metavar="N",
         help=f"how far to play, a run each day ({DAYS})",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--sessions", type=_number(0, 100 * MOST), metavar="N",
+        "--sessions",
+        type=_number(0, 100 * MOST),
+        metavar="N",
         help="sessions in all, spread evenly (one a day); each retrieves three memories",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--seed", type=_number(0, 2**63), default=0, metavar="N",
+        "--seed",
+        type=_number(0, 2**63),
+        default=0,
+        metavar="N",
         help="which memories the sessions look for most (0)",
-    )  # fmt: skip
+    )
 
 
 def _number(least: int, most: int) -> Callable[[str], int]:
@@ -52,15 +60,23 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         accesses = ledger_of(desk.store).accesses()
     sessions = options.days if options.sessions is None else options.sessions
     found = simulate(
-        state, accesses, session.now, rules,
-        days=options.days, sessions=sessions, seed=options.seed,
-    )  # fmt: skip
+        state,
+        accesses,
+        session.now,
+        rules,
+        days=options.days,
+        sessions=sessions,
+        seed=options.seed,
+    )
     retrieved = sum(bool(event.memory) for event in found.events)
     data = {
-        "seed": options.seed, "sessions": sessions, "retrievals": retrieved, "lost": found.lost,
+        "seed": options.seed,
+        "sessions": sessions,
+        "retrievals": retrieved,
+        "lost": found.lost,
         "days": [_row(day) for day in found.days],
         "active": sorted(m.id for m in found.memories.values() if m.status == "active"),
-    }  # fmt: skip
+    }
     head = (
         f"{counted(options.days, 'day', 'days')} from {format_time(session.now)},"
         f" {counted(sessions, 'session', 'sessions')},"
@@ -72,9 +88,14 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 def _row(day: Day) -> dict[str, Any]:
     return {
-        "day": day.day, "at": format_time(day.at), "tiers": dict(day.tiers),
-        "classes": dict(day.classes), "archived": day.archived, "hot": day.hot, "gone": day.gone,
-    }  # fmt: skip
+        "day": day.day,
+        "at": format_time(day.at),
+        "tiers": dict(day.tiers),
+        "classes": dict(day.classes),
+        "archived": day.archived,
+        "hot": day.hot,
+        "gone": day.gone,
+    }
 
 
 def chart(found: Simulation) -> list[str]:

@@ -137,11 +137,14 @@ def _answer(step: Step, after: State, commit: str) -> Answer:
     first = found[0] if found else None
     return Answer(
         data={
-            "id": first.id if first else "", "path": first.path if first else "",
-            "commit": commit, "op": step.op, "memories": [m.id for m in found],
+            "id": first.id if first else "",
+            "path": first.path if first else "",
+            "commit": commit,
+            "op": step.op,
+            "memories": [m.id for m in found],
         },
         text="\n".join(lines),
-    )  # fmt: skip
+    )
 
 
 def unchanged(memory: Memory, why: str) -> Answer:
@@ -171,8 +174,18 @@ def present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
 
 
-_KEPT = ("type", "title", "subject", "predicate", "home", "tags", "entities", "scope", "pinned",
-         "critical")  # fmt: skip
+_KEPT = (
+    "type",
+    "title",
+    "subject",
+    "predicate",
+    "home",
+    "tags",
+    "entities",
+    "scope",
+    "pinned",
+    "critical",
+)
 
 
 def successor(
@@ -183,13 +196,19 @@ def successor(
         created=now, text=text, scope=old.text("scope"), type_=old.type, taken=state.memories
     )
     path = state.layout.memory(
-        id_=id_, type_=old.type, text=old.text("title") or text, layer=old.layer,
+        id_=id_,
+        type_=old.type,
+        text=old.text("title") or text,
+        layer=old.layer,
         captured=now.date().isoformat(),
-    )  # fmt: skip
+    )
     fields = {
         **{key: old.fields[key] for key in _KEPT if key in old.fields},
-        "id": id_, "created": now, "origin": "manual", "supersedes": replaces,
+        "id": id_,
+        "created": now,
+        "origin": "manual",
+        "supersedes": replaces,
         "generated": Stamp(by=actor, at=now),
-    }  # fmt: skip
+    }
     new = Memory(path=path, fields=present(fields), body=text)
     return replace(new, path=state.free_path(new))

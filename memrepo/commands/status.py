@@ -54,9 +54,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         plan = unsettled(desk)
         broken = (replace(p, severity="warning") for p in closure.closure(state))
         told = (
-            *announced(plan), *(p for p in broken if p.rule != "memory-same-id"),
+            *announced(plan),
+            *(p for p in broken if p.rule != "memory-same-id"),
             *broken_rules(desk, state, validated(desk)),
-        )  # fmt: skip
+        )
         data |= {
             "unsettled": [one.as_json() for one in plan.found],
             "problems": [*data["problems"], *(p.as_json() for p in told)],
@@ -132,16 +133,20 @@ def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
     data = {
         "path": str(desk.store.root),
         "branch": desk.store.branch_or_none.removeprefix("refs/heads/"),
-        "commit": desk.tree.commit, "profile": desk.config.profile,
+        "commit": desk.tree.commit,
+        "profile": desk.config.profile,
         "workspace": str(workspace) if workspace else "",
-        "memories": dict(sorted(statuses.items())), "types": dict(sorted(claims.items())),
-        "tiers": dict(sorted(tiers.items())), "unread": open_,
+        "memories": dict(sorted(statuses.items())),
+        "types": dict(sorted(claims.items())),
+        "tiers": dict(sorted(tiers.items())),
+        "unread": open_,
         "sources": sum(bool(t.blob) for t in texts),
         "waiting": [w.branch for w in all_waiting(desk)],
         "broken_off": [b.run for b in broken_runs(desk.store.folder)],
-        "uncommitted": sorted(uncommitted), "runs": len(manifests),
+        "uncommitted": sorted(uncommitted),
+        "runs": len(manifests),
         "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,
-    }  # fmt: skip
+    }
     open_cases, cases = disputes(state)
     data["contradictions"] = sum(c.status == "open" for c in open_cases)
     problems = (*state.problems, *damaged, *cases.problems)

@@ -46,18 +46,21 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             raise NotActive(old)
         new = successor(state, old, text, session.now, actor, replaces=(old.id,))
         return Step(
-            op="supersede", what=f"{old.label} by {new.label}", reason="replaced by hand",
+            op="supersede",
+            what=f"{old.label} by {new.label}",
+            reason="replaced by hand",
             changes=(
                 Create(memory=new),
                 Update(
                     id=old.id,
                     fields={
-                        "status": "superseded", "superseded_at": session.now,
+                        "status": "superseded",
+                        "superseded_at": session.now,
                         "superseded_by": (*old.texts("superseded_by"), new.id),
                     },
                 ),
             ),
-        )  # fmt: skip
+        )
 
     with opened(session) as desk:
         actor = desk.actor(session)

@@ -70,17 +70,22 @@ class Outcome:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "remote", nargs="?", default="", metavar="REMOTE",
+        "remote",
+        nargs="?",
+        default="",
+        metavar="REMOTE",
         help="the remote's name (the branch's upstream, or origin)",
-    )  # fmt: skip
+    )
     side_arguments(
-        parser, ours="where the two clash, keep what this clone has",
+        parser,
+        ours="where the two clash, keep what this clone has",
         theirs="where the two clash, take what the hub has",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--accept-rewritten", action="store_true",
+        "--accept-rewritten",
+        action="store_true",
         help="join a hub that no longer holds what it held before",
-    )  # fmt: skip
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--reason", default="", help="why, for the merge commit")
 
@@ -186,9 +191,12 @@ def _carried(
         )
     except PushRefused as error:
         return Carried(), Problem(
-            path=there, rule="ledger-refused", severity="warning", message=error.message,
+            path=there,
+            rule="ledger-refused",
+            severity="warning",
+            message=error.message,
             fix='name a branch instead: [ledger] ref = "memrepo-access" in memrepo.toml',
-        )  # fmt: skip
+        )
 
 
 def _clashing(hub: Hub, clashes: Sequence[Clash]) -> Answer:
@@ -204,31 +212,50 @@ def _clashing(hub: Hub, clashes: Sequence[Clash]) -> Answer:
     ]
     return Answer(
         data={
-            "remote": hub.name, "branch": hub.branch, "commit": "", "pulled": 0, "pushed": 0,
-            "merged": [], "kept": [], "ledger": {"pulled": 0, "pushed": 0},
-            "conflicts": [c.as_json() for c in clashes], "fix": fix,
+            "remote": hub.name,
+            "branch": hub.branch,
+            "commit": "",
+            "pulled": 0,
+            "pushed": 0,
+            "merged": [],
+            "kept": [],
+            "ledger": {"pulled": 0, "pushed": 0},
+            "conflicts": [c.as_json() for c in clashes],
+            "fix": fix,
         },
-        text="\n".join([*lines, fix]), exit=Exit.DECIDE,
-    )  # fmt: skip
+        text="\n".join([*lines, fix]),
+        exit=Exit.DECIDE,
+    )
 
 
 def _answer(
-    hub: Hub, outcome: Outcome, carried: Carried, problem: Problem | None,
-    notices: tuple[Problem, ...], *, dry_run: bool,
-) -> Answer:  # fmt: skip
+    hub: Hub,
+    outcome: Outcome,
+    carried: Carried,
+    problem: Problem | None,
+    notices: tuple[Problem, ...],
+    *,
+    dry_run: bool,
+) -> Answer:
     joined = outcome.joined or Joined(chain=None)
     data: dict[str, Any] = {
-        "remote": hub.name, "branch": hub.branch, "commit": outcome.commit,
-        "pulled": outcome.pulled, "pushed": outcome.pushed, "merged": merged_json(joined),
-        "kept": list(joined.kept), "conflicts": [],
+        "remote": hub.name,
+        "branch": hub.branch,
+        "commit": outcome.commit,
+        "pulled": outcome.pulled,
+        "pushed": outcome.pushed,
+        "merged": merged_json(joined),
+        "kept": list(joined.kept),
+        "conflicts": [],
         "ledger": {"pulled": carried.pulled, "pushed": carried.pushed},
-    }  # fmt: skip
+    }
     failed = problem is not None and problem.severity == "error"
     return Answer(
-        data=data, text=_text(hub, outcome, joined, carried, dry_run=dry_run),
+        data=data,
+        text=_text(hub, outcome, joined, carried, dry_run=dry_run),
         exit=Exit.REPOSITORY if failed else Exit.DONE,
         problems=(*joined.problems, *((problem,) if problem else ()), *notices),
-    )  # fmt: skip
+    )
 
 
 def _text(hub: Hub, outcome: Outcome, joined: Joined, carried: Carried, *, dry_run: bool) -> str:

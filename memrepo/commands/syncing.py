@@ -61,9 +61,12 @@ class Clash:
     def as_json(self) -> dict[str, str]:
         """Return the JSON form."""
         return {
-            "kind": self.kind, "memory": self.memory, "path": self.path, "ours": self.ours,
+            "kind": self.kind,
+            "memory": self.memory,
+            "path": self.path,
+            "ours": self.ours,
             "theirs": self.theirs,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +117,14 @@ def join(
         return Joined(chain=None, clashes=tuple(_clash(desk, sides, c) for c in clashes))
     config = _config(result.state)
     writes = (
-        *(w for w in keep(desk.tree.layout, _unkept(result), session.now)
-          if w.path not in result.state.files),
+        *(
+            w
+            for w in keep(desk.tree.layout, _unkept(result), session.now)
+            if w.path not in result.state.files
+        ),
         *render_views(result.state, personal=config.profile == "personal"),
         *hot_changes(result.state, hot_rules(desk)),
-    )  # fmt: skip
+    )
     effects, after = play(
         result.state, Plan(base=hub, steps=(Step(op="sync", what="", changes=tuple(writes)),))
     )
@@ -128,13 +134,16 @@ def join(
     chain = _chain(desk, session, sides, effect, foreign, [i for i, _ in merged], reason)
     area = desk.tree.layout.area("corrections")
     kept = tuple(
-        path for path in effect.files
+        path
+        for path in effect.files
         if path.startswith(area) and not any(path in side.files for side in sides.states)
-    )  # fmt: skip
+    )
     return Joined(
-        chain=chain, merged=merged, kept=kept,
+        chain=chain,
+        merged=merged,
+        kept=kept,
         problems=(*result.problems, *map(_stood, result.conflicts if not taken else ())),
-    )  # fmt: skip
+    )
 
 
 def _unkept(result: MergeResult) -> list[Kept]:
@@ -158,9 +167,12 @@ def _sides(desk: Desk, hub: str, name: str) -> _Sides:
     tips = (hub, desk.tree.commit)
     facts = [side_facts(desk.store, tip, shared, humans, recalled) for tip in tips]
     return _Sides(
-        bases=shared.bases, base=shared.state, first=first, second=desk.tree,
+        bases=shared.bases,
+        base=shared.state,
+        first=first,
+        second=desk.tree,
         facts=(facts[0], facts[1]),
-    )  # fmt: skip
+    )
 
 
 def _merged(sides: _Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
@@ -181,8 +193,12 @@ def _merged(sides: _Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
 def _merge(sides: _Sides, states: tuple[State, State]) -> MergeResult:
     first, second = states
     return merge_states(
-        sides.base, first, second, our_facts=sides.facts[0], their_facts=sides.facts[1],
-    )  # fmt: skip
+        sides.base,
+        first,
+        second,
+        our_facts=sides.facts[0],
+        their_facts=sides.facts[1],
+    )
 
 
 def _decides(layout: Layout, conflict: Conflict) -> bool:
@@ -244,39 +260,54 @@ def _config(state: State) -> Config:
 def _merged_memories(sides: _Sides, after: State) -> tuple[tuple[str, str], ...]:
     """Return the memories that both sides changed since they parted."""
     changed = [
-        {i for i in {*sides.base.memories, *side.memories}
-         if side.memories.get(i) != sides.base.memories.get(i)}
+        {
+            i
+            for i in {*sides.base.memories, *side.memories}
+            if side.memories.get(i) != sides.base.memories.get(i)
+        }
         for side in sides.states
-    ]  # fmt: skip
+    ]
     both = sorted(changed[0] & changed[1])
     return tuple((i, after.memories[i].path if i in after.memories else "") for i in both)
 
 
 def _chain(
-    desk: Desk, session: Session, sides: _Sides, effect: Effect, foreign: Foreign,
-    ids: Sequence[str], reason: str,
-) -> Chain:  # fmt: skip
+    desk: Desk,
+    session: Session,
+    sides: _Sides,
+    effect: Effect,
+    foreign: Foreign,
+    ids: Sequence[str],
+    reason: str,
+) -> Chain:
     store, (hub, head) = desk.store, (sides.first.commit, sides.second.commit)
     here, there = count(store.repo, head, hub), count(store.repo, hub, head)
     step = Step(
-        op="sync", what=f"{counted(here, 'commit', 'commits')} from here, {there} from the hub",
-        reason=reason, memories=tuple(ids),
-    )  # fmt: skip
+        op="sync",
+        what=f"{counted(here, 'commit', 'commits')} from here, {there} from the hub",
+        reason=reason,
+        memories=tuple(ids),
+    )
     when = store.not_before(store.not_before(session.now, hub), head)
     text = message(step, desk.context(session))
     return Chain(
-        base=head, first=hub, author=COMMITTER, when=when,
+        base=head,
+        first=hub,
+        author=COMMITTER,
+        when=when,
         commits=[Commit(message=text, effect=effect, picks=foreign.picks)],
-    )  # fmt: skip
+    )
 
 
 def _stood(conflict: Conflict) -> Problem:
     """Tell of a conflict that the merge settled by itself."""
     return Problem(
-        path=conflict.path, rule="sync-gave-way", severity="warning",
+        path=conflict.path,
+        rule="sync-gave-way",
+        severity="warning",
         message="both sides changed it and could not be joined: the newer version stands",
         fix="the other one is in corrections/, as the text of a file from this day",
-    )  # fmt: skip
+    )
 
 
 def _clash(desk: Desk, sides: _Sides, conflict: Conflict) -> Clash:

@@ -109,9 +109,12 @@ GROUPS: dict[str, dict[str, str]] = {
 
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 _MODULES = {
-    "check-message": "check_message", "import": "import_", "merge-driver": "merge_driver",
-    "session": "sessions", "why-not": "why_not",
-}  # fmt: skip
+    "check-message": "check_message",
+    "import": "import_",
+    "merge-driver": "merge_driver",
+    "session": "sessions",
+    "why-not": "why_not",
+}
 """Modules of commands whose name is a word of the language, or taken, or has a hyphen."""
 
 _ELSEWHERE = ("agent", "check", "export", "hooks", "schedule", "trust")
@@ -172,16 +175,28 @@ def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
         return value if defaults else argparse.SUPPRESS
 
     group = parser.add_argument_group("global options")
-    group.add_argument("-C", dest="folder", default=default(""), metavar="DIR",
-                       help="work as if started in DIR")  # fmt: skip
-    group.add_argument("--now", default=default(""), metavar="TIME",
-                       help="take this RFC 3339 time for the clock's")  # fmt: skip
-    group.add_argument("--json", action="store_true", default=default(False),
-                       help="print one JSON object")  # fmt: skip
-    group.add_argument("-q", "--quiet", action="store_true", default=default(False),
-                       help="print nothing but errors")  # fmt: skip
-    group.add_argument("--no-color", action="store_true", default=default(False),
-                       help="print no colours (as with NO_COLOR)")  # fmt: skip
+    group.add_argument(
+        "-C", dest="folder", default=default(""), metavar="DIR", help="work as if started in DIR"
+    )
+    group.add_argument(
+        "--now", default=default(""), metavar="TIME", help="take this RFC 3339 time for the clock's"
+    )
+    group.add_argument(
+        "--json", action="store_true", default=default(False), help="print one JSON object"
+    )
+    group.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        default=default(False),
+        help="print nothing but errors",
+    )
+    group.add_argument(
+        "--no-color",
+        action="store_true",
+        default=default(False),
+        help="print no colours (as with NO_COLOR)",
+    )
 
 
 def command_parser(name: str) -> Parser:

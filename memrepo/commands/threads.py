@@ -53,8 +53,11 @@ def when(thread: Thread, zone: tzinfo) -> str:
 def as_json(thread: Thread) -> dict[str, Any]:
     """Return a thread for JSON."""
     return {
-        "id": thread.id, "title": thread.title, "key": thread.key,
+        "id": thread.id,
+        "title": thread.title,
+        "key": thread.key,
         "begin": format_time(thread.begin) if thread.begin else "",
         "end": format_time(thread.end) if thread.end else "",
-        "members": list(thread.members), "linked": list(thread.linked),
-    }  # fmt: skip
+        "members": list(thread.members),
+        "linked": list(thread.linked),
+    }

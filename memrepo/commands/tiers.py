@@ -31,17 +31,22 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     counts = Counter(owed[-1].tier if owed else note.text("tier") or "hot" for note, owed in found)
     moving = [(note, owed) for note, owed in found if owed]
     data = {
-        "tiers": {tier: counts[tier] for tier in TIERS}, "notes": len(notes),
+        "tiers": {tier: counts[tier] for tier in TIERS},
+        "notes": len(notes),
         "owed": [_row(note, move) for note, owed in moving for move in owed],
-    }  # fmt: skip
+    }
     return Answer(data=data, text="\n".join(_lines(counts, moving, reads)))
 
 
 def _row(note: Memory, move: Move) -> dict[str, str]:
     return {
-        "id": note.id, "path": note.path, "from": move.source, "to": move.tier,
-        "since": format_time(move.since), "why": move.why,
-    }  # fmt: skip
+        "id": note.id,
+        "path": note.path,
+        "from": move.source,
+        "to": move.tier,
+        "since": format_time(move.since),
+        "why": move.why,
+    }
 
 
 def bar(count: int, most: int, width: int = _WIDTH) -> str:
@@ -54,9 +59,10 @@ def bar(count: int, most: int, width: int = _WIDTH) -> str:
 
 
 def _lines(
-    counts: Counter[str], moving: list[tuple[Memory, tuple[Move, ...]]],
+    counts: Counter[str],
+    moving: list[tuple[Memory, tuple[Move, ...]]],
     reads: dict[str, Access],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     most, wide = max(counts.values(), default=0), len(str(max(counts.values(), default=0)))
     lines = [
         f"{tier:<9}  {counts[tier]:>{wide}}  {CONFIDENCE[tier]:<8}  "

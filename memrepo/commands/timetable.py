@@ -50,9 +50,11 @@ class Timetable:
     def as_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "by": self.by, "missed": self.missed if self.missed > 1 else 0,
-            "failed": dict(self.failed) if self.failed else None, "next": fire_json(self.next),
-        }  # fmt: skip
+            "by": self.by,
+            "missed": self.missed if self.missed > 1 else 0,
+            "failed": dict(self.failed) if self.failed else None,
+            "next": fire_json(self.next),
+        }
 
 
 def fire_json(fire: Fire | None) -> dict[str, str] | None:
@@ -81,10 +83,11 @@ def timetable(desk: Desk, now: datetime) -> Timetable:
     since = max((t for t in times if t is not None), default=None)
     failed = record.get("failed")
     return Timetable(
-        by=by, next=next_fire(now, cadence, zone),
+        by=by,
+        next=next_fire(now, cadence, zone),
         missed=missed(since, now, cadence, zone) if by and since else 0,
         failed=failed if _is_failure(failed) else None,
-    )  # fmt: skip
+    )
 
 
 def _time(text: object) -> datetime | None:

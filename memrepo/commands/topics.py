@@ -36,8 +36,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     data = {
         "topics": [_topic(topic) for topic in now[: options.n]],
         "since": since if old else "",
-        "rising": [_trend(t) for t in rising], "falling": [_trend(t) for t in falling],
-    }  # fmt: skip
+        "rising": [_trend(t) for t in rising],
+        "falling": [_trend(t) for t in falling],
+    }
     lines = [counted(len(data["topics"]), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in now[: options.n]]
     for name, found in (("rising", rising), ("falling", falling)):

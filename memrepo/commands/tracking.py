@@ -48,10 +48,12 @@ def export_hygiene(desk: Desk, session: Session, state: State) -> Exported:
     )
     size = len(files[HYGIENE])
     large = Problem(
-        path=HYGIENE, rule="hygiene-large", severity="warning",
+        path=HYGIENE,
+        rule="hygiene-large",
+        severity="warning",
         message=f"has {size} bytes, expected at most {SIZE}: so many memories were used",
         fix="nothing is lost; read it as a whole",
-    )  # fmt: skip
+    )
     problems = (large,) if size > SIZE else ()
     return Exported(files=files, counts={"files": len(files)}, left_out={}, problems=problems)
 
@@ -104,10 +106,12 @@ def bring_counts(desk: Desk, session: Session, options: argparse.Namespace, wher
         *([f"{len(found.problems)} entries not known here"] if found.problems else []),
     ]
     data_ = {
-        "commit": wrote.commit, "retrievals": len(found.events),
-        "steps": [f"{s.op}: {s.what}" for s in wrote.steps], "dry_run": options.dry_run,
+        "commit": wrote.commit,
+        "retrievals": len(found.events),
+        "steps": [f"{s.op}: {s.what}" for s in wrote.steps],
+        "dry_run": options.dry_run,
         "problems": [p.as_json() for p in found.problems],
-    }  # fmt: skip
+    }
     text = f"{head}: {', '.join(told)}"
     return Answer(data=data_, text=text, problems=(*found.problems, *wrote.problems))
 

@@ -35,4 +35,4 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(
         data={"names": told, "trusted": bool(lines) and not (why and options.dry_run)},
         text="\n".join([*told, said]),
-    )  # fmt: skip
+    )

@@ -31,9 +31,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             desk.store.settle()
         target = _last(desk)
         wanted = Wanted(
-            target=target, latest=target.commit == desk.tree.commit, dry_run=options.dry_run,
+            target=target,
+            latest=target.commit == desk.tree.commit,
+            dry_run=options.dry_run,
             reason=options.reason or "undone",
-        )  # fmt: skip
+        )
         answer = revert(desk, session, wanted)
     said = visible(target.subject)
     data = {**answer.data, "undone": {"commit": target.commit, "op": target.op, "subject": said}}
@@ -44,9 +46,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     if not answer.data["commits"]:
         return replace(answer, data=data, text=f"would undo {what}\n{answer.text}")
     return replace(
-        answer, data=data,
+        answer,
+        data=data,
         text=f"undid {what}\n{answer.text}\n`memrepo undo` again brings it back",
-    )  # fmt: skip
+    )
 
 
 def _last(desk: Desk) -> history.Entry:

@@ -147,8 +147,10 @@ def undo(
         done = _raised(done, state)
     return Undone(
         effect=_with_views(desk, done.state, {**stones, **done.effect.files}),
-        state=done.state, clashes=done.clashes, also=tuple(entries),
-    )  # fmt: skip
+        state=done.state,
+        clashes=done.clashes,
+        also=tuple(entries),
+    )
 
 
 def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> TakenBack:
@@ -174,8 +176,9 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
     after = store.snapshot(taken.after).state()
     changed = store.work.changed(taken.before, taken.after)
     ids = {i for s in (before, after) for i, m in s.memories.items() if m.path in changed}
-    tails = frozenset(m.path[-9:-3] for s in (before, after) for i, m in s.memories.items()
-                      if i in ids) | {i[4:10] for i in ids}  # fmt: skip
+    tails = frozenset(
+        m.path[-9:-3] for s in (before, after) for i, m in s.memories.items() if i in ids
+    ) | {i[4:10] for i in ids}
     later: dict[str, Later] = {}
     paths: set[str] = set()
     without = past.cancelled(taken.after)
@@ -189,9 +192,14 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
             if id_ in ids and id_ not in nothing:
                 later[id_] = later.get(id_, Later()).then(written(old, new))
     return Operation(
-        before=before, after=after, only=taken.only, kept=taken.kept, later=later,
-        later_paths=frozenset(paths), paths=frozenset(changed),
-    )  # fmt: skip
+        before=before,
+        after=after,
+        only=taken.only,
+        kept=taken.kept,
+        later=later,
+        later_paths=frozenset(paths),
+        paths=frozenset(changed),
+    )
 
 
 def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.Entry]:

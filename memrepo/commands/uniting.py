@@ -41,9 +41,13 @@ def unite(store: Repository, ours: str, theirs: str, human_authors: Collection[s
     facts = [side_facts(store, tip, shared, human_authors, recalled) for tip in (ours, theirs)]
     result = merge_states(shared.state, *sides, our_facts=facts[0], their_facts=facts[1])
     return United(
-        bases=shared.bases, base=shared.state, ours=sides[0], theirs=sides[1], result=result,
+        bases=shared.bases,
+        base=shared.state,
+        ours=sides[0],
+        theirs=sides[1],
+        result=result,
         paths=frozenset(path for side in facts for path in side.paths or ()),
-    )  # fmt: skip
+    )
 
 
 def recalled_since(store: Repository, bases: Sequence[str]) -> frozenset[str]:

@@ -57,11 +57,13 @@ def corrected(
 
 def _behind(before: str) -> Problem:
     return Problem(
-        path=f"refs/memrepo/access@{before[:10]}", rule="ledger-behind", severity="warning",
+        path=f"refs/memrepo/access@{before[:10]}",
+        rule="ledger-behind",
+        severity="warning",
         message="the newest run decided from retrievals that are not known here: what was used"
         " elsewhere may age",
         fix="`memrepo sync` brings them; `memrepo doctor --fix`, where the ref was lost here",
-    )  # fmt: skip
+    )
 
 
 class _Learnt:
@@ -72,8 +74,9 @@ class _Learnt:
         self._old = ledger.blobs(before)
         found = [
             ledger.segment(blob).accesses
-            for name, blob in ledger.blobs(ledger.tip()).items() if name not in self._old
-        ]  # fmt: skip
+            for name, blob in ledger.blobs(ledger.tip()).items()
+            if name not in self._old
+        ]
         self.told = frozenset(id_ for one in found for id_ in one.by_memory)
         self._found = found
 
@@ -159,9 +162,11 @@ def _hot_again(
     if not may_be_hot(awake, accesses, now, rules.decay):
         return None
     return Step(
-        op="promote", what=memory.label, reason=_why(accesses.of(memory.id), "demotion", until),
+        op="promote",
+        what=memory.label,
+        reason=_why(accesses.of(memory.id), "demotion", until),
         changes=(Update(id=memory.id, fields={"hot": hot}),),
-    )  # fmt: skip
+    )
 
 
 def _restored(desk: Desk, state: State, id_: str, access: Access, now: datetime) -> Step | None:
@@ -201,8 +206,9 @@ def _back(desk: Desk, state: State, commit: str) -> tuple[Change, ...]:
     memories = [memory for one in found if (memory := codec.decode(one.path, one.data)[0])]
     creates = [
         Create(memory=replace(m, path=state.free_path(m)))
-        for m in memories if m.id not in state.memories
-    ]  # fmt: skip
+        for m in memories
+        if m.id not in state.memories
+    ]
     before = {finding.name for finding in closure.findings(state)}
     updates, _ = closure.close(apply(state, creates), before)
     return (*creates, *updates)

@@ -55,14 +55,18 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             held = [state.memories[i] for i in ids if i in state.memories]
             back = [m for m in held if m.status == "forgotten" and still.bar(m) is None]
             changes: list[Change] = [
-                *(Write(path=path_of(state.layout, s.key), data=tombstone_bytes(s))
-                  for s in lifted),
+                *(
+                    Write(path=path_of(state.layout, s.key), data=tombstone_bytes(s))
+                    for s in lifted
+                ),
                 *map(back_in_recall, back),
-            ]  # fmt: skip
+            ]
             return Step(
-                op="unreject", what=", ".join(s.key for s in lifted), reason="lifted by hand",
+                op="unreject",
+                what=", ".join(s.key for s in lifted),
+                reason="lifted by hand",
                 changes=with_pages(state, changes, personal=personal),
-            )  # fmt: skip
+            )
 
         return write(desk, session, options, draft)
 
@@ -79,10 +83,11 @@ def meant(state: State, word: str) -> list[Tombstone]:
     except NoSuchMemory:
         memory = None
     named = [
-        s for s in found.values()
+        s
+        for s in found.values()
         if s.memory == (memory.id if memory else word)
         or (memory is not None and Tombstones({"": s}).bar(memory) is not None)
-    ]  # fmt: skip
+    ]
     if not named:
         raise NotRejected(word)
     standing = [stone for stone in named if stone.state == "active"]

@@ -104,10 +104,12 @@ def broken_rules(at: Desk, state: State, since: str) -> tuple[Problem, ...]:
 def _scene(at: Desk, state: State, changed: Sequence[_Change], wants: Wants) -> Scene:
     read = at.store.repo.light.read
     return Scene(
-        files={path: read(new) for path, _, new in changed if new}, layout=at.tree.layout,
-        gone=tuple(path for path, _, new in changed if not new), wants=wants,
+        files={path: read(new) for path, _, new in changed if new},
+        layout=at.tree.layout,
+        gone=tuple(path for path, _, new in changed if not new),
+        wants=wants,
         around=_Tree(state, {path: read(old) for path, old, _ in changed if old}),
-    )  # fmt: skip
+    )
 
 
 def _errors(at: Desk, scene: Scene, changed: Sequence[_Change]) -> Iterator[Problem]:

@@ -43,9 +43,11 @@ class NotADate(MemrepoError):
 def at_argument(parser: argparse.ArgumentParser) -> None:
     """Declare `--at`."""
     parser.add_argument(
-        "--at", default="", metavar="REV|DATE",
+        "--at",
+        default="",
+        metavar="REV|DATE",
         help="as it was at a commit, or at the end of a day",
-    )  # fmt: skip
+    )
 
 
 def valid_at_argument(parser: argparse.ArgumentParser) -> None:

@@ -38,14 +38,23 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         memory = find_present(desk, state, options.id, now)
         runs, problems = read_runs(desk.tree.files, desk.tree.layout)
         found = {
-            "id": memory.id, "path": memory.path, "type": memory.type, "status": memory.status,
-            "standing": memory.standing, "text": memory.body, "commit": desk.tree.commit,
-            "evidence": evidence(desk, memory), "decisions": _decisions(desk, memory),
-            "judgements": _judgements(desk, memory, runs), "scores": plain("scores", memory) or {},
+            "id": memory.id,
+            "path": memory.path,
+            "type": memory.type,
+            "status": memory.status,
+            "standing": memory.standing,
+            "text": memory.body,
+            "commit": desk.tree.commit,
+            "evidence": evidence(desk, memory),
+            "decisions": _decisions(desk, memory),
+            "judgements": _judgements(desk, memory, runs),
+            "scores": plain("scores", memory) or {},
             "supersession": _supersession(state, memory),
-            "duplicates": _duplicates(state, memory), "contested": _contested(state, memory),
-            "retired": plain("retired", memory) or [], "corrections": _corrections(desk, memory),
-        }  # fmt: skip
+            "duplicates": _duplicates(state, memory),
+            "contested": _contested(state, memory),
+            "retired": plain("retired", memory) or [],
+            "corrections": _corrections(desk, memory),
+        }
         head = heading(desk, options.at)
     return Answer(data=found, text="\n".join([*head, *_text(found)]), problems=problems)
 
@@ -57,12 +66,16 @@ def _decisions(desk: Desk, memory: Memory) -> list[dict[str, Any]]:
     merges = landings(desk, (e.run for e in named))
     return [
         {
-            "commit": e.commit, "op": e.op, "run": e.run, "by": who(e),
-            "when": e.as_json()["when"], "reason": e.trailer("Reason"),
+            "commit": e.commit,
+            "op": e.op,
+            "run": e.run,
+            "by": who(e),
+            "when": e.as_json()["when"],
+            "reason": e.trailer("Reason"),
             "accepted": merges[e.run].commit if e.run in merges else e.commit,
         }
         for e in named
-    ]  # fmt: skip
+    ]
 
 
 def _judgements(desk: Desk, memory: Memory, runs: Sequence[RunRecord]) -> list[dict[str, Any]]:
@@ -75,14 +88,17 @@ def _judgements(desk: Desk, memory: Memory, runs: Sequence[RunRecord]) -> list[d
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict):
                 merge = merges.get(record.run)
-                found.append({
-                    "run": record.run, "mode": record.mode,
-                    "judge": str(record.record.get("judge", "")),
-                    "accepted": merge.commit if merge else "",
-                    **{key: _clean(entry.get(key)) for key in _SAID},
-                    "verdicts": list(_verdicts(entry)),
-                    "relations": _relations(entry),
-                })  # fmt: skip
+                found.append(
+                    {
+                        "run": record.run,
+                        "mode": record.mode,
+                        "judge": str(record.record.get("judge", "")),
+                        "accepted": merge.commit if merge else "",
+                        **{key: _clean(entry.get(key)) for key in _SAID},
+                        "verdicts": list(_verdicts(entry)),
+                        "relations": _relations(entry),
+                    }
+                )
     return found
 
 
@@ -96,7 +112,7 @@ def _verdicts(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "verdict": _clean(verdict.get("verdict")),
                 "strength": strength if isinstance(strength, int | float) else None,
                 "rationale": _clean(verdict.get("rationale")),
-            }  # fmt: skip
+            }
 
 
 def _relations(entry: Mapping[str, Any]) -> dict[str, str]:
@@ -121,9 +137,12 @@ def _brief(memory: Memory) -> dict[str, Any]:
     if not memory.path:
         return {"id": memory.id, "gone": True, "status": "", "text": "", "superseded_at": None}
     return {
-        "id": memory.id, "gone": False, "status": memory.status, "text": memory.body,
+        "id": memory.id,
+        "gone": False,
+        "status": memory.status,
+        "text": memory.body,
         "superseded_at": plain("superseded_at", memory),
-    }  # fmt: skip
+    }
 
 
 def _duplicates(state: State, memory: Memory) -> dict[str, Any]:
@@ -139,9 +158,10 @@ def _contested(state: State, memory: Memory) -> list[dict[str, Any]]:
     """Return the memories that it contradicts, or that contradict it."""
     ids = {link.target for link in memory.fields.get("links", ()) if link.type == "contradicts"}
     ids |= {
-        m.id for m in state.memories.values()
+        m.id
+        for m in state.memories.values()
         if any(k.target == memory.id and k.type == "contradicts" for k in m.fields.get("links", ()))
-    }  # fmt: skip
+    }
     return [_brief(state.memories[id_]) for id_ in sorted(ids) if id_ in state.memories]
 
 

@@ -51,14 +51,20 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         except NoSuchMemory:
             return _absent(desk, state, options.id)
         case = Case(
-            desk=desk, state=state, memory=memory, now=session.now,
-            accesses=ledger_of(desk.store).accesses(), rules=desk.config.rules,
-        )  # fmt: skip
+            desk=desk,
+            state=state,
+            memory=memory,
+            now=session.now,
+            accesses=ledger_of(desk.store).accesses(),
+            rules=desk.config.rules,
+        )
         lines = [*of_recall(case), *of_hot(case)]
         data: dict[str, Any] = {
-            "id": memory.id, "path": memory.path, "why": lines,
+            "id": memory.id,
+            "path": memory.path,
+            "why": lines,
             "derived": facts(memory, case.accesses, session.now, case.rules),
-        }  # fmt: skip
+        }
         if options.words:
             data["search"] = found_by(case, index_of(desk, tick=session.tick), options.words)
             lines.append(data["search"]["said"])

@@ -99,9 +99,10 @@ def read_access(found: Any) -> Access:
     match found:
         case [int(total), [*days], [*recent]]:
             return Access(
-                total, tuple((int(d), int(n)) for d, n in days),
+                total,
+                tuple((int(d), int(n)) for d, n in days),
                 tuple((int(t), str(s)) for t, s in recent),
-            )  # fmt: skip
+            )
         case _:
             raise ValueError("not an account")
 

@@ -11,11 +11,36 @@ from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
 
 Op: TypeAlias = Literal[
-    "ingest", "create", "reword", "supersede", "retire", "confirm", "tier", "decay", "prune",
-    "nominate", "promote", "demote", "pin", "archive", "restore", "compress", "link", "flag",
-    "resolve", "reject", "unreject", "forget", "view", "run", "revert", "edit", "import", "sync",
+    "ingest",
+    "create",
+    "reword",
+    "supersede",
+    "retire",
+    "confirm",
+    "tier",
+    "decay",
+    "prune",
+    "nominate",
+    "promote",
+    "demote",
+    "pin",
+    "archive",
+    "restore",
+    "compress",
+    "link",
+    "flag",
+    "resolve",
+    "reject",
+    "unreject",
+    "forget",
+    "view",
+    "run",
+    "revert",
+    "edit",
+    "import",
+    "sync",
     "init",
-]  # fmt: skip
+]
 
 
 OPS: tuple[str, ...] = get_args(Op)

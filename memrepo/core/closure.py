@@ -114,10 +114,13 @@ def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
         if gone:
             rest = () if isinstance(value, str) else _but(value, gone)
             yield _finding(
-                memory, "reference-lost", key,
+                memory,
+                "reference-lost",
+                key,
                 f"found {', '.join(gone)}, expected memories that exist",
-                {memory.id: {key: rest or None}}, "drop the reference",
-            )  # fmt: skip
+                {memory.id: {key: rest or None}},
+                "drop the reference",
+            )
 
 
 def _but(items: tuple[Any, ...], gone: Collection[str]) -> tuple[Any, ...]:
@@ -141,25 +144,35 @@ def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
                 repairs = {memory.id: {key: rest or None}}
                 fix = "drop the reference"
             yield _finding(
-                memory, "supersession-half", key,
+                memory,
+                "supersession-half",
+                key,
                 f"found {target}, which does not name it in {other_key}, expected both or neither",
-                repairs, fix,
-            )  # fmt: skip
+                repairs,
+                fix,
+            )
 
 
 def _odd_status(memory: Memory) -> Iterator[Finding]:
     if memory.status == "superseded":
         fields = {"status": None, "status_epoch": memory.fields.get("status_epoch", 0) + 1}
         yield _finding(
-            memory, "supersession-status", "status", "found superseded, expected what replaced it",
-            {memory.id: {**fields, "superseded_at": None}}, "make it active again",
-        )  # fmt: skip
+            memory,
+            "supersession-status",
+            "status",
+            "found superseded, expected what replaced it",
+            {memory.id: {**fields, "superseded_at": None}},
+            "make it active again",
+        )
     elif memory.status != "forgotten":
         yield _finding(
-            memory, "supersession-status", "superseded_by",
+            memory,
+            "supersession-status",
+            "superseded_by",
             f"found a replaced memory that is {memory.status}, expected superseded",
-            {memory.id: {"superseded_by": None, "superseded_at": None}}, "drop the reference",
-        )  # fmt: skip
+            {memory.id: {"superseded_by": None, "superseded_at": None}},
+            "drop the reference",
+        )
 
 
 def _cycles(memories: _Memories) -> Iterator[Finding]:
@@ -182,10 +195,13 @@ def _cycles(memories: _Memories) -> Iterator[Finding]:
                 mine |= {"status": None, "status_epoch": epoch}
         repairs[stays.id] = {**repairs.get(stays.id, {}), **mine}
         yield _finding(
-            stays, "supersession-cycle", "superseded_by",
+            stays,
+            "supersession-cycle",
+            "superseded_by",
             f"found a ring of {', '.join(sorted(ring))}, expected one that stays",
-            repairs, f"let {stays.id} stay",
-        )  # fmt: skip
+            repairs,
+            f"let {stays.id} stay",
+        )
 
 
 def _rings(memories: _Memories) -> Iterator[frozenset[str]]:

@@ -81,9 +81,13 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     same = after.fields == memory.fields or _spelled(after) == _spelled(memory)
     if after.body != body or not same:
         raise CodecError(
-            refusal("frontmatter-value", memory.path, "found a memory that reads differently once "
-                    "it is written, expected canonical values (no list item twice)")
-        )  # fmt: skip
+            refusal(
+                "frontmatter-value",
+                memory.path,
+                "found a memory that reads differently once "
+                "it is written, expected canonical values (no list item twice)",
+            )
+        )
     return edited, after
 
 
@@ -108,16 +112,24 @@ def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
     unknown = sorted(memory.fields.keys() - BY_NAME.keys())
     if unknown:
         raise CodecError(
-            refusal("frontmatter-value", memory.path, f"found the field {shown(unknown[0])}, "
-                    "expected a field of the schema", key=unknown[0])
-        )  # fmt: skip
+            refusal(
+                "frontmatter-value",
+                memory.path,
+                f"found the field {shown(unknown[0])}, expected a field of the schema",
+                key=unknown[0],
+            )
+        )
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise CodecError(
-            refusal("file-not-utf8", memory.path, "found half a surrogate pair in the memory, "
-                    "expected text", fix="decode the text that it was made of")
-        ) from error  # fmt: skip
+            refusal(
+                "file-not-utf8",
+                memory.path,
+                "found half a surrogate pair in the memory, expected text",
+                fix="decode the text that it was made of",
+            )
+        ) from error
     read, problems = decode(memory.path, data)
     if read is None:
         raise CodecError(*(p for p in problems if p.severity == "error"))
@@ -136,9 +148,13 @@ def _decode(path: str, data: bytes) -> _Decoded:
     header = headers.read(text, path)
     if not header.present and not header.unclosed:
         problem = refusal(
-            "frontmatter-missing", path, "found no header, expected --- on line 1",
-            line=1, column=1, fix="begin the file with the lines ---, type: fact, ---",
-        )  # fmt: skip
+            "frontmatter-missing",
+            path,
+            "found no header, expected --- on line 1",
+            line=1,
+            column=1,
+            fix="begin the file with the lines ---, type: fact, ---",
+        )
         return None, text, header, (problem,)
     if header.problems:
         return None, text, header, header.problems
@@ -154,14 +170,22 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
     """Refuse a file for its size, a NUL byte or an encoding that is not UTF-8."""
     if len(data) > MAX_BYTES:
         return refusal(
-            "file-too-large", path, f"found {len(data)} bytes, expected at most {MAX_BYTES}",
+            "file-too-large",
+            path,
+            f"found {len(data)} bytes, expected at most {MAX_BYTES}",
             fix="split the memory, or keep the text under sources/",
-        )  # fmt: skip
+        )
     nul = data.find(b"\0")
     if nul >= 0:
         line = len(split_lines(data[:nul].decode("latin-1") + "x"))
-        return refusal("file-nul", path, f"found a NUL byte at offset {nul}, expected text",
-                       line=line, column=1, fix="remove it")  # fmt: skip
+        return refusal(
+            "file-nul",
+            path,
+            f"found a NUL byte at offset {nul}, expected text",
+            line=line,
+            column=1,
+            fix="remove it",
+        )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -180,11 +204,14 @@ def _second_header(path: str, header: Header, text: str) -> list[Problem]:
         return []
     return [
         refusal(
-            "frontmatter-second-header", path, "found a second header, expected text",
-            line=header.body_line + first[0].count("\n"), column=1,
+            "frontmatter-second-header",
+            path,
+            "found a second header, expected text",
+            line=header.body_line + first[0].count("\n"),
+            column=1,
             fix="join the two headers into one",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _fields(path: str, header: Header, text: str) -> tuple[dict[str, Any], list[Problem]]:
@@ -205,9 +232,16 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, Any], list[
             fields[entry.key] = value
     if "type" not in fields and all(entry.key != "type" for entry in header.entries):
         problems.append(
-            refusal("frontmatter-missing-type", path, "found no type, expected one",
-                    line=1, column=1, key="type", fix="add a line such as type: fact")
-        )  # fmt: skip
+            refusal(
+                "frontmatter-missing-type",
+                path,
+                "found no type, expected one",
+                line=1,
+                column=1,
+                key="type",
+                fix="add a line such as type: fact",
+            )
+        )
     return fields, problems
 
 
@@ -222,10 +256,15 @@ def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
     """Warn of a foreign key that is probably a misspelt key of ours."""
     for meant in _meant(entry.key):
         yield refusal(
-            "frontmatter-near-key", path, f"found the key {shown(entry.key)}, which is ignored; "
-            f"did you mean {meant}?", line=entry.first, column=1, key=entry.key,
-            fix=f"rename it to {meant}", severity="warning",
-        )  # fmt: skip
+            "frontmatter-near-key",
+            path,
+            f"found the key {shown(entry.key)}, which is ignored; did you mean {meant}?",
+            line=entry.first,
+            column=1,
+            key=entry.key,
+            fix=f"rename it to {meant}",
+            severity="warning",
+        )
 
 
 def _mismatch(
@@ -239,9 +278,14 @@ def _mismatch(
     line, column = yamlnodes.locate(inner, headers.FIRST_LINE, entry.key, steps)
     dotted = ".".join([entry.key, *(str(step) for step in steps)])
     return refusal(
-        "frontmatter-value", path, str(bad), line=line, column=column, key=dotted,
+        "frontmatter-value",
+        path,
+        str(bad),
+        line=line,
+        column=column,
+        key=dotted,
         fix=bad.fix,
-    )  # fmt: skip
+    )
 
 
 def _steps(kind: Kind, node: Any, bad: ValueMismatch) -> Sequence[str | int]:

@@ -122,13 +122,20 @@ def path_of(layout: Layout, correction: Correction) -> str:
 def encode(correction: Correction) -> bytes:
     """Spell a correction file; the reason is folded to one line."""
     values: dict[str, Any] = {
-        "type": "correction", "id": correction.id, "kind": correction.kind,
-        "status": correction.status, "verdict": correction.verdict,
-        "memories": correction.memories, "kept": correction.kept or None,
+        "type": "correction",
+        "id": correction.id,
+        "kind": correction.kind,
+        "status": correction.status,
+        "verdict": correction.verdict,
+        "memories": correction.memories,
+        "kept": correction.kept or None,
         "confidence": correction.confidence,
-        "reason": fold(correction.reason, REASON_LENGTH) or None, "by": correction.by,
-        "at": correction.at, "decided": correction.decided, "run": correction.run or None,
-    }  # fmt: skip
+        "reason": fold(correction.reason, REASON_LENGTH) or None,
+        "by": correction.by,
+        "at": correction.at,
+        "decided": correction.decided,
+        "run": correction.run or None,
+    }
     lines = ["---"]
     for key, value in values.items():
         if value is not None:
@@ -211,9 +218,13 @@ def _sides(body: str) -> Iterator[Side]:
 
 def _problem(path: str, rule: str, message: str, line: int = 1, key: str = "") -> Problem:
     return Problem(
-        path=path, line=line, rule=rule, key=key, message=message,
+        path=path,
+        line=line,
+        rule=rule,
+        key=key,
+        message=message,
         fix="restore it from history (`git log -- <path>`)",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,27 +13,63 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 
 Kind = Literal[
-    "superseded", "retired", "removed", "forgotten", "archived", "restored", "reworded",
-    "standing", "added", "evidence", "confirmed", "promoted", "demoted", "tier", "confidence",
-    "flags", "links", "moved", "fields",
-]  # fmt: skip
+    "superseded",
+    "retired",
+    "removed",
+    "forgotten",
+    "archived",
+    "restored",
+    "reworded",
+    "standing",
+    "added",
+    "evidence",
+    "confirmed",
+    "promoted",
+    "demoted",
+    "tier",
+    "confidence",
+    "flags",
+    "links",
+    "moved",
+    "fields",
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """In the order in which a person reviews: first what leaves recall, last what is bookkeeping."""
 _BOOKKEEPING = ("run", "generated", "scores", "tier_written", "aliases")
-_KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType({
-    "standing": "standing", "sources": "evidence", "verified": "confirmed",
-    "tier": "tier", "confidence": "confidence", "promoted": "promoted",
-    "pinned": "flags", "critical": "flags", "user_marked": "flags", "links": "links",
-})  # fmt: skip
-_KIND_OF_STATUS: Mapping[str, Kind] = MappingProxyType({
-    "superseded": "superseded", "forgotten": "forgotten", "archived": "archived",
-    "active": "restored",
-})  # fmt: skip
-_FOLLOWS: Mapping[str, str] = MappingProxyType({
-    "status_epoch": "status", "superseded_by": "status", "superseded_at": "status",
-    "archived_at": "status", "retired": "standing", "duplicate_of": "standing",
-    "tier_since": "tier", "gist": "tier",
-})  # fmt: skip
+_KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType(
+    {
+        "standing": "standing",
+        "sources": "evidence",
+        "verified": "confirmed",
+        "tier": "tier",
+        "confidence": "confidence",
+        "promoted": "promoted",
+        "pinned": "flags",
+        "critical": "flags",
+        "user_marked": "flags",
+        "links": "links",
+    }
+)
+_KIND_OF_STATUS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "superseded": "superseded",
+        "forgotten": "forgotten",
+        "archived": "archived",
+        "active": "restored",
+    }
+)
+_FOLLOWS: Mapping[str, str] = MappingProxyType(
+    {
+        "status_epoch": "status",
+        "superseded_by": "status",
+        "superseded_at": "status",
+        "archived_at": "status",
+        "retired": "standing",
+        "duplicate_of": "standing",
+        "tier_since": "tier",
+        "gist": "tier",
+    }
+)
 """Fields that tell nothing of their own while the field they follow changed too."""
 
 
@@ -95,8 +131,10 @@ def _changed(old: Memory, new: Memory) -> Difference:
         kinds.add("moved")
     return Difference(
         kinds=tuple(kind for kind in KINDS if kind in kinds) or ("fields",),
-        before=old, after=new, fields=told or (() if kinds else tuple(names)),
-    )  # fmt: skip
+        before=old,
+        after=new,
+        fields=told or (() if kinds else tuple(names)),
+    )
 
 
 def _kinds(name: str, old: Memory, new: Memory, told: tuple[str, ...]) -> tuple[Kind, ...]:

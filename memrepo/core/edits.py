@@ -18,9 +18,7 @@ _MANY_LINES = 2000  # beyond this, lines that repeat often are not matched one b
 
 def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Return the schema keys whose value differs, in schema order; absent is the default."""
-    return [
-        f.name for f in FIELDS if old.get(f.name, f.default) != new.get(f.name, f.default)
-    ]  # fmt: skip
+    return [f.name for f in FIELDS if old.get(f.name, f.default) != new.get(f.name, f.default)]
 
 
 def spelled(key: str, fields: Mapping[str, Any]) -> list[str]:

@@ -57,11 +57,13 @@ def not_utf8(path: str, data: bytes, offset: int) -> Problem:
     ends = list(_BYTE_LINE_END.finditer(before))
     start = ends[-1].end() if ends else 0
     return refusal(
-        "file-not-utf8", path,
+        "file-not-utf8",
+        path,
         f"found the byte 0x{data[offset]:02X} at offset {offset}, expected UTF-8",
-        line=len(ends) + 1, column=len(before[start:].decode("utf-8", "replace")) + 1,
+        line=len(ends) + 1,
+        column=len(before[start:].decode("utf-8", "replace")) + 1,
         fix="save the file as UTF-8",
-    )  # fmt: skip
+    )
 
 
 def read(text: str, path: str) -> Header:
@@ -73,9 +75,13 @@ def read(text: str, path: str) -> Header:
     closing = _closing(text, opening)
     if closing is None:
         problem = refusal(
-            "frontmatter-unclosed", path, "found --- on line 1 only, expected a closing ---",
-            line=1, column=1, fix="close the header with a line ---",
-        )  # fmt: skip
+            "frontmatter-unclosed",
+            path,
+            "found --- on line 1 only, expected a closing ---",
+            line=1,
+            column=1,
+            fix="close the header with a line ---",
+        )
         return Header(unclosed=True, body_offset=bom, problems=(problem,))
     lines = inner_lines(text, opening.end(), closing.start() + 1)
     reading = read_lines(lines, path)

@@ -71,13 +71,14 @@ class Usage:
             return self if self.calls else other
         costs = (self.cost_usd, other.cost_usd)
         return Usage(
-            prompt=self.prompt + other.prompt, completion=self.completion + other.completion,
+            prompt=self.prompt + other.prompt,
+            completion=self.completion + other.completion,
             cache_write=self.cache_write + other.cache_write,
             cache_read=self.cache_read + other.cache_read,
             source=max(self.source, other.source, key=TOKEN_SOURCES.index),
             cost_usd=None if None in costs else round(sum(c or 0.0 for c in costs), 8),
             calls=self.calls + other.calls,
-        )  # fmt: skip
+        )
 
     def since(self, earlier: Usage) -> Usage:
         """Return what was used after an earlier reading of the same meter."""
@@ -85,20 +86,25 @@ class Usage:
             return Usage()
         known = self.cost_usd is not None and earlier.cost_usd is not None
         return Usage(
-            prompt=self.prompt - earlier.prompt, completion=self.completion - earlier.completion,
+            prompt=self.prompt - earlier.prompt,
+            completion=self.completion - earlier.completion,
             cache_write=self.cache_write - earlier.cache_write,
-            cache_read=self.cache_read - earlier.cache_read, source=self.source,
+            cache_read=self.cache_read - earlier.cache_read,
+            source=self.source,
             cost_usd=round((self.cost_usd or 0.0) - (earlier.cost_usd or 0.0), 8)
-            if known else None,
+            if known
+            else None,
             calls=self.calls - earlier.calls,
-        )  # fmt: skip
+        )
 
     def tokens(self) -> dict[str, Any]:
         """Return the token block of manifests and of the JSON answer."""
         block: dict[str, Any] = {
-            "prompt": self.prompt, "completion": self.completion, "total": self.total,
+            "prompt": self.prompt,
+            "completion": self.completion,
+            "total": self.total,
             "source": self.source,
-        }  # fmt: skip
+        }
         if self.cache_write or self.cache_read:
             block |= {"cache_write": self.cache_write, "cache_read": self.cache_read}
         return block

@@ -30,9 +30,14 @@ def keep(layout: Layout, kept: Iterable[Kept], now: datetime) -> tuple[Write, ..
 def _file(layout: Layout, kept: Kept, now: datetime) -> tuple[str, bytes]:
     text = kept.data.decode("utf-8", "backslashreplace")
     entries = {
-        "kind": "gave-way", "memory": kept.id, "path": kept.path, "field": kept.key, "by": kept.by,
-        "at": format_time(kept.at) if kept.at else "", "merged": format_time(now),
-    }  # fmt: skip
+        "kind": "gave-way",
+        "memory": kept.id,
+        "path": kept.path,
+        "field": kept.key,
+        "by": kept.by,
+        "at": format_time(kept.at) if kept.at else "",
+        "merged": format_time(now),
+    }
     head = [f"{key}: {inline(value)}" for key, value in entries.items() if value]
     name = digest([kept.id, kept.path, kept.key, text])[:_DIGITS]
     body = text if text.endswith("\n") else f"{text}\n"

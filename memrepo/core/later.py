@@ -42,11 +42,12 @@ class Later:
         names = {*self.elements, *other.elements}
         none: frozenset[Hashable] = frozenset()
         return Later(
-            any=self.any or other.any, whole=self.whole or other.whole,
+            any=self.any or other.any,
+            whole=self.whole or other.whole,
             fields=self.fields | other.fields,
             elements={n: self.elements.get(n, none) | other.elements.get(n, none) for n in names},
             bodies=(*self.bodies, *other.bodies),
-        )  # fmt: skip
+        )
 
 
 def written(before: Memory | None, after: Memory | None) -> Later:
@@ -71,9 +72,11 @@ def written(before: Memory | None, after: Memory | None) -> Later:
     if before.path != after.path:
         fields.add(PATH)
     return Later(
-        any=bool(fields - AGEING or bodies), fields=frozenset(fields), elements=elements,
+        any=bool(fields - AGEING or bodies),
+        fields=frozenset(fields),
+        elements=elements,
         bodies=bodies,
-    )  # fmt: skip
+    )
 
 
 def value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> Any:
@@ -86,8 +89,11 @@ def value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> A
     touched = later.elements.get(column.name, frozenset())
     here = keyed(column.name, head or ())
     undone = {k for k in {*before, *after} if before.get(k) != after.get(k)} - touched
-    found = {k: before[k] if k in undone else v for k, v in here.items()
-             if k not in undone or k in before}  # fmt: skip
+    found = {
+        k: before[k] if k in undone else v
+        for k, v in here.items()
+        if k not in undone or k in before
+    }
     found |= {k: before[k] for k in before if k in undone and k not in here}
     return tuple(found.values())
 

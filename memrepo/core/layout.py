@@ -16,8 +16,15 @@ from memrepo.core.patterns import regex
 CONFIG_NAME = "memrepo.toml"
 ADOPTED_PREFIX = "memrepo/"
 AREAS = (
-    "memories", "sources", "views", "runs", "candidates", "threads", "corrections", "tombstones",
-)  # fmt: skip
+    "memories",
+    "sources",
+    "views",
+    "runs",
+    "candidates",
+    "threads",
+    "corrections",
+    "tombstones",
+)
 RESERVED_NAMES = ("index.md", "log.md")
 HOT_NAMES = ("MEMORY.md", "HOT.md")
 """Names of the hot cache; the second is taken where the first is somebody else's file."""

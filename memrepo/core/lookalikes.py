@@ -23,7 +23,7 @@ _LETTERS = (
     ("‘’‚‛ʼʹ′´", "'" * 8),
     ("“”„‟″«»", '"' * 7),
     ("‐‑‒–—―−⁃", "-" * 8),
-)  # fmt: skip
+)
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0*`"
 _TABLE: dict[int, str | None] = {
     ord(one): other

@@ -10,9 +10,21 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 CLAIM_TYPES = (
-    "fact", "lesson", "decision", "commitment", "constraint", "preference", "identity",
-    "relationship", "method", "procedure", "episode", "aspiration", "milestone", "open_question",
-)  # fmt: skip
+    "fact",
+    "lesson",
+    "decision",
+    "commitment",
+    "constraint",
+    "preference",
+    "identity",
+    "relationship",
+    "method",
+    "procedure",
+    "episode",
+    "aspiration",
+    "milestone",
+    "open_question",
+)
 TYPES = ("note", *CLAIM_TYPES, "summary", "chunk")
 STATUSES = ("active", "archived", "superseded", "forgotten")
 STANDINGS = (
@@ -26,18 +38,37 @@ STANDINGS = (
 HOMES = ("LTMEMORY.md", "PLAYBOOKS.md", "EPISODES.md", "HISTORY.md", "WISHES.md")
 LAYERS = ("identity", "user", "preferences", "knowledge", "decisions", "skills", "context", "notes")
 
-LAYER_OF_TYPE: Mapping[str, str] = MappingProxyType({
-    "identity": "identity", "relationship": "user", "preference": "preferences",
-    "fact": "knowledge", "lesson": "knowledge", "constraint": "knowledge",
-    "open_question": "knowledge", "decision": "decisions", "commitment": "decisions",
-    "method": "skills", "procedure": "skills", "episode": "context", "milestone": "context",
-    "aspiration": "context", "summary": "context", "chunk": "context", "note": "notes",
-})  # fmt: skip
-HOME_OF_TYPE: Mapping[str, str] = MappingProxyType({
-    **dict.fromkeys(CLAIM_TYPES, "LTMEMORY.md"), "method": "PLAYBOOKS.md",
-    "procedure": "PLAYBOOKS.md", "episode": "EPISODES.md", "milestone": "HISTORY.md",
-    "aspiration": "WISHES.md",
-})  # fmt: skip
+LAYER_OF_TYPE: Mapping[str, str] = MappingProxyType(
+    {
+        "identity": "identity",
+        "relationship": "user",
+        "preference": "preferences",
+        "fact": "knowledge",
+        "lesson": "knowledge",
+        "constraint": "knowledge",
+        "open_question": "knowledge",
+        "decision": "decisions",
+        "commitment": "decisions",
+        "method": "skills",
+        "procedure": "skills",
+        "episode": "context",
+        "milestone": "context",
+        "aspiration": "context",
+        "summary": "context",
+        "chunk": "context",
+        "note": "notes",
+    }
+)
+HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(CLAIM_TYPES, "LTMEMORY.md"),
+        "method": "PLAYBOOKS.md",
+        "procedure": "PLAYBOOKS.md",
+        "episode": "EPISODES.md",
+        "milestone": "HISTORY.md",
+        "aspiration": "WISHES.md",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +175,10 @@ class Memory:
         if not isinstance(other, Memory):
             return NotImplemented
         return (self.path, self.body, dict(self.fields)) == (
-            other.path, other.body, dict(other.fields),
-        )  # fmt: skip
+            other.path,
+            other.body,
+            dict(other.fields),
+        )
 
     @property
     def id(self) -> str:

@@ -32,9 +32,16 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, Files, State, apply
 
 __all__ = [
-    "Conflict", "Facts", "Kept", "MergeResult", "Merged", "merge_memory", "merge_states",
-    "sweep", "virtual_base",
-]  # fmt: skip
+    "Conflict",
+    "Facts",
+    "Kept",
+    "MergeResult",
+    "Merged",
+    "merge_memory",
+    "merge_states",
+    "sweep",
+    "virtual_base",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,12 +215,17 @@ def _wordings(state: State, kept: Sequence[Kept]) -> Iterator[Write]:
             continue
         text = lost.data.decode("utf-8", "replace")
         case = corrections.Correction(
-            id=corrections.wording_id(memory.id, text), kind="wording", verdict="newer",
-            sides=(corrections.Side(memory=memory.id, text=memory.body),
-                   corrections.Side(memory=memory.id, text=text)),
-            by=lost.by or "process:merge", at=lost.at,
+            id=corrections.wording_id(memory.id, text),
+            kind="wording",
+            verdict="newer",
+            sides=(
+                corrections.Side(memory=memory.id, text=memory.body),
+                corrections.Side(memory=memory.id, text=text),
+            ),
+            by=lost.by or "process:merge",
+            at=lost.at,
             reason="two sides worded it differently; the newer wording stands",
-        )  # fmt: skip
+        )
         path = corrections.path_of(state.layout, case)
         if path not in state.files:
             yield Write(path=path, data=corrections.written(path, case))

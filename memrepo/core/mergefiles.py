@@ -109,8 +109,9 @@ def _decided(path: str, ours: bytes, theirs: bytes, stamps: Stamps) -> JoinedFil
         return JoinedFile(data=whole, conflict="both-changed", lost=lost)
     (less, older), (more, newer) = sorted(read, key=lambda pair: corrections.weight(pair[0]))
     if less.status == more.status == "resolved" and (less.verdict, less.kept) != (
-        more.verdict, more.kept,
-    ):  # fmt: skip
+        more.verdict,
+        more.kept,
+    ):
         return JoinedFile(data=newer, conflict="both-changed", lost=older)
     return JoinedFile(data=newer)
 

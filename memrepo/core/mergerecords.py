@@ -156,7 +156,7 @@ def join_versions(
     foreign = (_kept(older.memory, key, data) for key, data in joined.lost.items())
     return MergedFile(
         version=FileVersion(path, joined.data, joined.memory), kept=(*merged.kept, *foreign)
-    )  # fmt: skip
+    )
 
 
 _Version = TypeVar("_Version", FileVersion, Memory)

@@ -7,8 +7,13 @@ from typing import Any
 from memrepo.core.memory import Link, Memory
 
 REFERENCES = (
-    "links", "supersedes", "superseded_by", "compressed_into", "parent", "duplicate_of",
-)  # fmt: skip
+    "links",
+    "supersedes",
+    "superseded_by",
+    "compressed_into",
+    "parent",
+    "duplicate_of",
+)
 """The fields that hold ids of other memories."""
 _FIELDS = frozenset(REFERENCES)
 

@@ -15,30 +15,34 @@ OWN_DEPTH = 4
 FOREIGN_DEPTH = 16
 """Deepest nesting under a key that is not ours."""
 
-RULES: Mapping[str, str] = MappingProxyType({
-    "file-too-large": "A memory file holds at most 1 MiB.",
-    "file-not-utf8": "A memory file is UTF-8.",
-    "file-nul": "A memory file holds no NUL byte.",
-    "frontmatter-missing": "A memory file begins with a header between two lines `---`.",
-    "frontmatter-unclosed": "The header that line 1 opens is closed by a line `---` or `...`.",
-    "frontmatter-syntax": "The header is YAML.",
-    "frontmatter-not-mapping": "The header is a mapping of keys to values.",
-    "frontmatter-flow-mapping": "The header is written one key a line, not as one `{...}`.",
-    "frontmatter-second-header": "A file has one header.",
-    "frontmatter-duplicate-key": "A key stands once in its mapping.",
-    "frontmatter-key": "A key is text, on one line, and not a word YAML takes for another type.",
-    "frontmatter-anchor": "The header has no anchors (`&name`).",
-    "frontmatter-alias": "The header has no aliases (`*name`).",
-    "frontmatter-tag": "The header has no tags (`!name`).",
-    "frontmatter-merge-key": "The header has no merge keys (`<<`).",
-    "frontmatter-documents": "The header is one YAML document without directives.",
-    "frontmatter-tab": "A tab stands in a header only inside quotes and comments.",
-    "frontmatter-character": "The header holds no control characters or exotic line breaks.",
-    "frontmatter-depth": "Values nest at most 4 levels, those of foreign keys 16.",
-    "frontmatter-value": "The value of a schema key is of the key's kind.",
-    "frontmatter-missing-type": "A memory has a `type`.",
-    "frontmatter-near-key": "A key that looks like a misspelt schema key is probably one.",
-})  # fmt: skip
+RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "file-too-large": "A memory file holds at most 1 MiB.",
+        "file-not-utf8": "A memory file is UTF-8.",
+        "file-nul": "A memory file holds no NUL byte.",
+        "frontmatter-missing": "A memory file begins with a header between two lines `---`.",
+        "frontmatter-unclosed": "The header that line 1 opens is closed by a line `---` or `...`.",
+        "frontmatter-syntax": "The header is YAML.",
+        "frontmatter-not-mapping": "The header is a mapping of keys to values.",
+        "frontmatter-flow-mapping": "The header is written one key a line, not as one `{...}`.",
+        "frontmatter-second-header": "A file has one header.",
+        "frontmatter-duplicate-key": "A key stands once in its mapping.",
+        "frontmatter-key": (
+            "A key is text, on one line, and not a word YAML takes for another type."
+        ),
+        "frontmatter-anchor": "The header has no anchors (`&name`).",
+        "frontmatter-alias": "The header has no aliases (`*name`).",
+        "frontmatter-tag": "The header has no tags (`!name`).",
+        "frontmatter-merge-key": "The header has no merge keys (`<<`).",
+        "frontmatter-documents": "The header is one YAML document without directives.",
+        "frontmatter-tab": "A tab stands in a header only inside quotes and comments.",
+        "frontmatter-character": "The header holds no control characters or exotic line breaks.",
+        "frontmatter-depth": "Values nest at most 4 levels, those of foreign keys 16.",
+        "frontmatter-value": "The value of a schema key is of the key's kind.",
+        "frontmatter-missing-type": "A memory has a `type`.",
+        "frontmatter-near-key": "A key that looks like a misspelt schema key is probably one.",
+    }
+)
 """Every rule of header and codec, with what it asks for in one line."""
 
 
@@ -57,6 +61,12 @@ def refusal(
     if rule not in RULES:
         raise KeyError(rule)
     return Problem(
-        path=path, rule=rule, message=message, line=line, column=column,
-        key=key, fix=fix, severity=severity,
-    )  # fmt: skip
+        path=path,
+        rule=rule,
+        message=message,
+        line=line,
+        column=column,
+        key=key,
+        fix=fix,
+        severity=severity,
+    )

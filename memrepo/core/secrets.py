@@ -47,9 +47,20 @@ _PASSWORD = (
 )
 
 _PASSWORD_HINTS = (
-    "pass", "kennwort", "pwd", "contraseña", "senha", "пароль", "密码", "密碼",
-    "パスワード", "비밀번호", "key", "token", "secret",
-)  # fmt: skip
+    "pass",
+    "kennwort",
+    "pwd",
+    "contraseña",
+    "senha",
+    "пароль",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "key",
+    "token",
+    "secret",
+)
 KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("private-key", ("-----begin",), _PEM),
     ("aws-access-key", ("akia", "asia"), rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}{_STOP}"),

@@ -60,9 +60,12 @@ class Settled:
     def told(self) -> tuple[str, ...]:
         """Return in words what is set right, the gravest first."""
         parts = (
-            (self.back, "brought back"), (self.gone, "taken out"), (self.moved, "put in place"),
-            (self.joined, "joined field by field"), (self.files, "files joined"),
-        )  # fmt: skip
+            (self.back, "brought back"),
+            (self.gone, "taken out"),
+            (self.moved, "put in place"),
+            (self.joined, "joined field by field"),
+            (self.files, "files joined"),
+        )
         return tuple(f"{len(ids)} {words}" for ids, words in parts if ids)
 
 
@@ -75,9 +78,12 @@ def settle(made: Made) -> Settled:
     names = {*paths, *start.memories, *left.memories}
     facts = Facts(paths=frozenset(paths))
     result = merge_states(
-        start, made.united.state, left, our_facts=facts,
+        start,
+        made.united.state,
+        left,
+        our_facts=facts,
         their_facts=replace(facts, people=frozenset(names)),
-    )  # fmt: skip
+    )
     known = {f.name for side in (made.ours, made.theirs) for f in closure.findings(side)}
     updates, _ = closure.close(result.state, known)
     state = apply(result.state, updates)
@@ -120,8 +126,9 @@ def _start(made: Made, left: State) -> State:
         if not left.layout.is_memory(path) and not is_derived(left.layout, path):
             edits[path] = _file_start(made, left, path)
     for id_ in sorted(ids):
-        version = _memory_start(_versions(made, id_), _version(made.united.state, id_),
-                                _left_version(made, left, id_))  # fmt: skip
+        version = _memory_start(
+            _versions(made, id_), _version(made.united.state, id_), _left_version(made, left, id_)
+        )
         if version is not None:
             edits[_free(version.path, edits)] = version.data
     return _reread(left, edits)
@@ -217,6 +224,8 @@ def _compared(left: State, state: State, edited: frozenset[str]) -> Settled:
     plain = {p for p in changed if not state.layout.is_memory(p)}
     plain = {p for p in plain if state.layout.owns(p) and not is_derived(state.layout, p)}
     return Settled(
-        state=state, edits=frozenset(p for p in changed if state.layout.is_memory(p)) | plain,
-        files=tuple(sorted(plain)), **{key: tuple(ids) for key, ids in found.items()},
-    )  # fmt: skip
+        state=state,
+        edits=frozenset(p for p in changed if state.layout.is_memory(p)) | plain,
+        files=tuple(sorted(plain)),
+        **{key: tuple(ids) for key, ids in found.items()},
+    )

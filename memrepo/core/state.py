@@ -146,18 +146,24 @@ def read_state(
 
 def _no_id(path: str) -> Problem:
     return Problem(
-        path=path, line=1, rule="memory-no-id", key="id",
+        path=path,
+        line=1,
+        rule="memory-no-id",
+        key="id",
         message="found no id, expected one: until it has one the memory is not recalled",
         fix="`memrepo check --fix` on the file gives it one",
-    )  # fmt: skip
+    )
 
 
 def _same_id(path: str, other: Memory) -> Problem:
     return Problem(
-        path=path, line=1, rule=_SAME_ID, key="id",
+        path=path,
+        line=1,
+        rule=_SAME_ID,
+        key="id",
         message=f"found {other.id}, which {other.path} has too, expected an id of its own",
         fix="delete one of the two files, or remove the id of this one",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -173,19 +173,29 @@ class _Work:
             self._clash("text-overlaps", id_)
             body = pre.body if self.side == "theirs" else head.body
         fields = {
-            c.name: value_back(c, pre.fields.get(c.name, c.default),
-                               post.fields.get(c.name, c.default),
-                               head.fields.get(c.name, c.default), later)
+            c.name: value_back(
+                c,
+                pre.fields.get(c.name, c.default),
+                post.fields.get(c.name, c.default),
+                head.fields.get(c.name, c.default),
+                later,
+            )
             for c in FIELDS
-        }  # fmt: skip
+        }
         _whole(fields, head)
         values = {c.name: v for c in FIELDS if (v := fields[c.name]) != c.default}
         memory = replace(head, fields=values, body=body)
         old, new = self.op.before.files[pre.path], self.op.after.files[post.path]
-        written = old if data == new and not later.any else _bytes(
-            FileVersion(post.path, new, post), FileVersion(pre.path, old, pre),
-            FileVersion(head.path, data, head), memory,
-        )  # fmt: skip
+        written = (
+            old
+            if data == new and not later.any
+            else _bytes(
+                FileVersion(post.path, new, post),
+                FileVersion(pre.path, old, pre),
+                FileVersion(head.path, data, head),
+                memory,
+            )
+        )
         self.held[id_] = memory
         if pre.path != post.path and PATH not in later.fields:
             self.edits[head.path] = None
@@ -246,10 +256,11 @@ class _Work:
     def finish(self) -> State:
         """Return the state: supersessions whole, references that hold, nothing rejected in it."""
         draft = State(
-            layout=self.head.layout, files=self.head.files.edited(self.edits),
+            layout=self.head.layout,
+            files=self.head.files.edited(self.edits),
             memories=MappingProxyType(self.held),
             problems=tuple(p for p in self.head.problems if p.path not in self.edits),
-        )  # fmt: skip
+        )
         draft = apply(draft, self._contested(draft))
         draft = apply(draft, sweep(draft))
         known = {f.name for f in closure.findings(self.head)}
@@ -262,9 +273,10 @@ class _Work:
         for id_ in sorted(self.kept & draft.memories.keys()):
             heir = draft.memories[id_]
             back = [
-                old for old in heir.texts("supersedes")
+                old
+                for old in heir.texts("supersedes")
                 if old in draft.memories and id_ not in draft.memories[old].texts("superseded_by")
-            ]  # fmt: skip
+            ]
             if not back:
                 continue
             rest = tuple(old for old in heir.texts("supersedes") if old not in back)
@@ -274,8 +286,10 @@ class _Work:
 
     def effect(self, done: State) -> Effect:
         """Return what differs from HEAD."""
-        paths = {*self.edits, *(m.path for i, m in done.memories.items()
-                                if self.head.memories.get(i) is not m)}  # fmt: skip
+        paths = {
+            *self.edits,
+            *(m.path for i, m in done.memories.items() if self.head.memories.get(i) is not m),
+        }
         found = ((p, done.files.get(p)) for p in sorted(paths))
         return Effect(files={p: d for p, d in found if d != self.head.files.get(p)})
 

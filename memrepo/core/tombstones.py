@@ -66,32 +66,74 @@ class Tombstone:
 
 
 TOMBSTONE_FIELDS: tuple[Field, ...] = (
-    Field(name="key", kind=Text(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>"),
-          merge="const", doc="Of scope, text and triple: equal rejections are one file."),
-    Field(name="state", kind=Choice(("active", "lifted")), merge="status",
-          doc="Whether it stands."),
-    Field(name="epoch", kind=Whole(), merge="status", default=0,
-          doc="Raised each time it is lifted or set again."),
-    Field(name="scope", kind=Text(limit=200), merge="const", default="",
-          doc="Where it holds; empty is everywhere."),
-    Field(name="text", kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
-          merge="const", doc="Hash of the text as it looks."),
-    Field(name="triple", kind=Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>"),
-          merge="const", default="", doc="Hash of subject, predicate and object, if it has all."),
-    Field(name="tokens", kind=ListOf(Text(pattern=r"[0-9a-f]{4}", what="4 hex digits"),
-                                     limit=100_000),
-          merge="const", default=(), doc="A short hash of each word, sorted: for similarity."),
-    Field(name="units", kind=ListOf(Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash"),
-                                    limit=20_000),
-          merge="set3", default=(), doc="Source texts it rested on, and former wordings."),
-    Field(name="memory", kind=memory_ref(), merge="const", default="",
-          doc="The memory it was rejected as."),
-    Field(name="forgotten", kind=ListOf(memory_ref(), limit=100_000), merge="set3", default=(),
-          doc="What the rejection took out of recall, and `unreject` brings back."),
+    Field(
+        name="key",
+        kind=Text(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>"),
+        merge="const",
+        doc="Of scope, text and triple: equal rejections are one file.",
+    ),
+    Field(
+        name="state", kind=Choice(("active", "lifted")), merge="status", doc="Whether it stands."
+    ),
+    Field(
+        name="epoch",
+        kind=Whole(),
+        merge="status",
+        default=0,
+        doc="Raised each time it is lifted or set again.",
+    ),
+    Field(
+        name="scope",
+        kind=Text(limit=200),
+        merge="const",
+        default="",
+        doc="Where it holds; empty is everywhere.",
+    ),
+    Field(
+        name="text",
+        kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
+        merge="const",
+        doc="Hash of the text as it looks.",
+    ),
+    Field(
+        name="triple",
+        kind=Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>"),
+        merge="const",
+        default="",
+        doc="Hash of subject, predicate and object, if it has all.",
+    ),
+    Field(
+        name="tokens",
+        kind=ListOf(Text(pattern=r"[0-9a-f]{4}", what="4 hex digits"), limit=100_000),
+        merge="const",
+        default=(),
+        doc="A short hash of each word, sorted: for similarity.",
+    ),
+    Field(
+        name="units",
+        kind=ListOf(Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash"), limit=20_000),
+        merge="set3",
+        default=(),
+        doc="Source texts it rested on, and former wordings.",
+    ),
+    Field(
+        name="memory",
+        kind=memory_ref(),
+        merge="const",
+        default="",
+        doc="The memory it was rejected as.",
+    ),
+    Field(
+        name="forgotten",
+        kind=ListOf(memory_ref(), limit=100_000),
+        merge="set3",
+        default=(),
+        doc="What the rejection took out of recall, and `unreject` brings back.",
+    ),
     Field(name="reason", kind=Text(), merge="lww", default="", doc="Why, in the person's words."),
     Field(name="by", kind=Text(limit=300), merge="lww", doc="Who decided last."),
     Field(name="at", kind=Time(), merge="lww", doc="When."),
-)  # fmt: skip
+)
 _REQUIRED = ("key", "state", "text", "by", "at")
 
 
@@ -103,10 +145,18 @@ def tombstone_of(
     triple = _triple_key([memory.text(key) for key in _TRIPLE])
     units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
     return Tombstone(
-        key=f"ts-{digest([look(scope), text, triple])[:16]}", text=text, triple=triple,
-        scope=scope, tokens=tuple(sorted(tokens(memory.body))), units=tuple(sorted(units)),
-        memory=memory.id, forgotten=tuple(forgotten), reason=reason, by=by, at=at,
-    )  # fmt: skip
+        key=f"ts-{digest([look(scope), text, triple])[:16]}",
+        text=text,
+        triple=triple,
+        scope=scope,
+        tokens=tuple(sorted(tokens(memory.body))),
+        units=tuple(sorted(units)),
+        memory=memory.id,
+        forgotten=tuple(forgotten),
+        reason=reason,
+        by=by,
+        at=at,
+    )
 
 
 _TRIPLE = ("subject", "predicate", "object")
@@ -133,8 +183,9 @@ def tokens(text: str) -> frozenset[str]:
         for run in _WIDE.findall(word):
             words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
         words.update(filter(None, _WIDE.split(word)))
-    return frozenset(sha256(w.encode("utf-8", "surrogatepass")).hexdigest()[:WORD_DIGITS]
-                     for w in words)  # fmt: skip
+    return frozenset(
+        sha256(w.encode("utf-8", "surrogatepass")).hexdigest()[:WORD_DIGITS] for w in words
+    )
 
 
 def similarity(one: Collection[str], other: Collection[str]) -> float:
@@ -198,8 +249,9 @@ class Tombstones:
         """Return the tombstone that a memory matches exactly."""
         if not self._exact:
             return None
-        return next((self._exact[k] for k in sorted(tombstone_keys(memory)) if k in self._exact),
-                    None)  # fmt: skip
+        return next(
+            (self._exact[k] for k in sorted(tombstone_keys(memory)) if k in self._exact), None
+        )
 
     def near(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone for which a person should look at a memory first.
@@ -262,9 +314,11 @@ def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
 
 def _unreadable(path: str, why: str) -> Problem:
     return Problem(
-        path=path, rule="tombstone-unreadable", message=f"{why}: what it rejects is not kept out",
+        path=path,
+        rule="tombstone-unreadable",
+        message=f"{why}: what it rejects is not kept out",
         fix="bring the file back from history, or reject the memory again",
-    )  # fmt: skip
+    )
 
 
 def tombstone_bytes(stone: Tombstone) -> bytes:
@@ -290,6 +344,7 @@ def join_tombstones(ours: Tombstone, theirs: Tombstone) -> Tombstone:
     """Join two versions of one tombstone: the higher rank stands, evidence is united."""
     winner = max(ours, theirs, key=lambda s: s.rank)
     return replace(
-        winner, units=tuple(sorted({*ours.units, *theirs.units})),
+        winner,
+        units=tuple(sorted({*ours.units, *theirs.units})),
         forgotten=tuple(sorted({*ours.forgotten, *theirs.forgotten})),
-    )  # fmt: skip
+    )

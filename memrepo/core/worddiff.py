@@ -15,8 +15,11 @@ _LEAST_SHARED = 0.3
 _MOST_WORDS = 3000
 """Longer texts are compared by line: matching words is quadratic."""
 _WIDE = (
-    (0x2E80, 0xA4CF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF),
-)  # fmt: skip
+    (0x2E80, 0xA4CF),
+    (0xAC00, 0xD7AF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)
 """Scripts written without blanks: each of their characters counts as a word."""
 
 

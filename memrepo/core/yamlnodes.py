@@ -72,10 +72,15 @@ class _Composer:
         key = self.root.keys[-1].node if self.root and self.root.keys else ""
         self.problems.append(
             refusal(
-                rule, self.path, message, line=line + self.first, column=column + 1,
-                key=key if isinstance(key, str) else "", fix=fix,
+                rule,
+                self.path,
+                message,
+                line=line + self.first,
+                column=column + 1,
+                key=key if isinstance(key, str) else "",
+                fix=fix,
             )
-        )  # fmt: skip
+        )
         if len(self.problems) >= _MOST:
             raise _Refused
 
@@ -106,16 +111,22 @@ class _Composer:
         if event.explicit or self.root is not None:
             mark = event.start_mark
             raise self.stop(
-                "frontmatter-documents", "found a second document or a directive, expected one",
-                mark.line, mark.column, "keep one block of keys between the two --- lines",
-            )  # fmt: skip
+                "frontmatter-documents",
+                "found a second document or a directive, expected one",
+                mark.line,
+                mark.column,
+                "keep one block of keys between the two --- lines",
+            )
 
     def _alias(self, event: Any) -> None:
         mark = event.start_mark
         self.note(
-            "frontmatter-alias", f"found the alias {shown('*' + event.anchor)}, expected a value",
-            mark.line, mark.column, _QUOTE,
-        )  # fmt: skip
+            "frontmatter-alias",
+            f"found the alias {shown('*' + event.anchor)}, expected a value",
+            mark.line,
+            mark.column,
+            _QUOTE,
+        )
         self._place(self._spot(event, ""))
 
     def _scalar(self, event: Any) -> None:
@@ -126,9 +137,12 @@ class _Composer:
             spot.end_column = len(self.lines[spot.end])
         if not event.value.isascii() and re.search("[\ud800-\udfff]", event.value):
             self.note(
-                "frontmatter-character", "found half a surrogate pair, expected a character",
-                spot.line, spot.column, "write the character itself",
-            )  # fmt: skip
+                "frontmatter-character",
+                "found half a surrogate pair, expected a character",
+                spot.line,
+                spot.column,
+                "write the character itself",
+            )
         spot.style = event.style or "plain"
         self._place(spot)
 
@@ -141,9 +155,12 @@ class _Composer:
             deepest = OWN_DEPTH
         if len(self.stack) > deepest:
             raise self.stop(
-                "frontmatter-depth", f"found nesting deeper than {deepest} levels, expected less",
-                spot.line, spot.column, "flatten the value",
-            )  # fmt: skip
+                "frontmatter-depth",
+                f"found nesting deeper than {deepest} levels, expected less",
+                spot.line,
+                spot.column,
+                "flatten the value",
+            )
         self._place(spot)
         self.stack.append(spot)
 
@@ -159,20 +176,31 @@ class _Composer:
 
     def _spot(self, event: Any, node: Node) -> Spot:
         start, end = event.start_mark, event.end_mark
-        return Spot(node=node, line=start.line, column=start.column, end=end.line,
-                    end_column=end.column)  # fmt: skip
+        return Spot(
+            node=node, line=start.line, column=start.column, end=end.line, end_column=end.column
+        )
 
     def _dressed(self, event: Any) -> None:
         """Refuse an anchor or a tag."""
         mark = event.start_mark
         if event.anchor is not None:
             found = shown("&" + event.anchor)
-            self.note("frontmatter-anchor", f"found the anchor {found}, expected a plain value",
-                      mark.line, mark.column, f"remove it or {_QUOTE}")  # fmt: skip
+            self.note(
+                "frontmatter-anchor",
+                f"found the anchor {found}, expected a plain value",
+                mark.line,
+                mark.column,
+                f"remove it or {_QUOTE}",
+            )
         if event.tag is not None:
             found = shown(event.tag)
-            self.note("frontmatter-tag", f"found the tag {found}, expected a plain value",
-                      mark.line, mark.column, f"remove it or {_QUOTE}")  # fmt: skip
+            self.note(
+                "frontmatter-tag",
+                f"found the tag {found}, expected a plain value",
+                mark.line,
+                mark.column,
+                f"remove it or {_QUOTE}",
+            )
 
     def _place(self, spot: Spot) -> None:
         """Put a node where it belongs: the root, an item, a key or a value."""
@@ -195,33 +223,59 @@ class _Composer:
         if not isinstance(spot.node, dict):
             what = shown(spot.node) if isinstance(spot.node, str) else "a list"
             raise self.stop(
-                "frontmatter-not-mapping", f"found {what}, expected lines `key: value`",
-                spot.line, spot.column, "write `type: fact` and the like between the --- lines",
-            )  # fmt: skip
+                "frontmatter-not-mapping",
+                f"found {what}, expected lines `key: value`",
+                spot.line,
+                spot.column,
+                "write `type: fact` and the like between the --- lines",
+            )
         if spot.flow:
             raise self.stop(
-                "frontmatter-flow-mapping", "found one {...}, expected one key a line",
-                spot.line, spot.column, "write each key on a line of its own",
-            )  # fmt: skip
+                "frontmatter-flow-mapping",
+                "found one {...}, expected one key a line",
+                spot.line,
+                spot.column,
+                "write each key on a line of its own",
+            )
         self.root = spot
 
     def _key(self, parent: Spot, spot: Spot) -> None:
         key, place = spot.node, (spot.line, spot.column)
         if not isinstance(key, str):
-            raise self.stop("frontmatter-key", "found a list or mapping as key, expected text",
-                            *place, "write a word as key")  # fmt: skip
+            raise self.stop(
+                "frontmatter-key",
+                "found a list or mapping as key, expected text",
+                *place,
+                "write a word as key",
+            )
         if spot.style == "plain" and key == "<<":
-            self.note("frontmatter-merge-key", "found a merge key <<, expected a named key",
-                      *place, "write the merged keys out")  # fmt: skip
+            self.note(
+                "frontmatter-merge-key",
+                "found a merge key <<, expected a named key",
+                *place,
+                "write the merged keys out",
+            )
         elif spot.style == "plain" and resolves(key):
-            self.note("frontmatter-key", f"found {shown(key)}, which YAML reads as another type, "
-                      "expected text", *place, "put the key in double quotes")  # fmt: skip
+            self.note(
+                "frontmatter-key",
+                f"found {shown(key)}, which YAML reads as another type, expected text",
+                *place,
+                "put the key in double quotes",
+            )
         if key in parent.node:
-            self.note("frontmatter-duplicate-key", f"found {shown(key)} again, expected it once",
-                      *place, "keep one of the two lines")  # fmt: skip
+            self.note(
+                "frontmatter-duplicate-key",
+                f"found {shown(key)} again, expected it once",
+                *place,
+                "keep one of the two lines",
+            )
         if parent is self.root and self.lines[spot.line][: spot.column].strip():
-            self.note("frontmatter-key", "found an explicit key (? key), expected `key: value`",
-                      *place, "write `key: value`")  # fmt: skip
+            self.note(
+                "frontmatter-key",
+                "found an explicit key (? key), expected `key: value`",
+                *place,
+                "write `key: value`",
+            )
 
 
 def read(lines: Sequence[str], path: str, first: int) -> Reading:
@@ -235,11 +289,13 @@ def read(lines: Sequence[str], path: str, first: int) -> Reading:
         return Reading(problems=tuple(composer.problems))
     entries = tuple(
         Entry(
-            key=str(key.node), value=part.node, first=key.line + first,
+            key=str(key.node),
+            value=part.node,
+            first=key.line + first,
             last=max(key.end, part.end) + first,
         )
         for key, part in zip(root.keys, root.parts, strict=True)
-    )  # fmt: skip
+    )
     return Reading(entries=entries, indent=root.column)
 
 
@@ -307,9 +363,14 @@ def _syntax(composer: _Composer, error: Exception) -> Problem:
     above = (_MARGIN_KEY.match(text) for text in reversed(lines[: line + 1]))
     key = next((match[1] for match in above if match), "")
     return refusal(
-        rule, composer.path, message,
-        line=line + composer.first, column=column + 1, key=key, fix=fix,
-    )  # fmt: skip
+        rule,
+        composer.path,
+        message,
+        line=line + composer.first,
+        column=column + 1,
+        key=key,
+        fix=fix,
+    )
 
 
 def _scalars(spot: Spot | None) -> Iterator[Spot]:

@@ -18,16 +18,30 @@ _OBSERVATION = re.compile(r"\s*[-*+]\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
 _RELATION = re.compile(r"\s*[-*+]\s+([^\[\]]{0,100}?)\s*\[\[([^\[\]|#]{1,300})[^\[\]]*\]\]")
 _SECTIONS = re.compile(r"#{1,6}\s+(?:observations|relations)\s*", re.I)
 _TYPES: Mapping[str, str] = {
-    "requirement": "constraint", "rule": "constraint", "technique": "method", "howto": "method",
-    "approach": "method", "insight": "lesson", "problem": "open_question",
-    "question": "open_question", "todo": "commitment", "task": "commitment", "idea": "aspiration",
-    "goal": "aspiration", "event": "episode",
-}  # fmt: skip
+    "requirement": "constraint",
+    "rule": "constraint",
+    "technique": "method",
+    "howto": "method",
+    "approach": "method",
+    "insight": "lesson",
+    "problem": "open_question",
+    "question": "open_question",
+    "todo": "commitment",
+    "task": "commitment",
+    "idea": "aspiration",
+    "goal": "aspiration",
+    "event": "episode",
+}
 _LINKS: Mapping[str, str] = {
-    "supports": "supports", "contradicts": "contradicts", "contrasts_with": "contradicts",
-    "relates_to": "related", "related_to": "related", "similar_to": "related",
-    "follows": "follows", "follows_from": "follows",
-}  # fmt: skip
+    "supports": "supports",
+    "contradicts": "contradicts",
+    "contrasts_with": "contradicts",
+    "relates_to": "related",
+    "related_to": "related",
+    "similar_to": "related",
+    "follows": "follows",
+    "follows_from": "follows",
+}
 
 
 def read(files: Files) -> Read:
@@ -46,10 +60,16 @@ def _records(page: Page) -> tuple[list[Record], list[Problem]]:
     problems: list[Problem] = []
     title = page.text("title") or page.stem
     head = Given(page.path)
-    when = next(filter(None, (
-        head.time(page.values.get(key), key, page.at.get(key, 0))
-        for key in ("modified", "updated", "created", "date")
-    )), None)  # fmt: skip
+    when = next(
+        filter(
+            None,
+            (
+                head.time(page.values.get(key), key, page.at.get(key, 0))
+                for key in ("modified", "updated", "created", "date")
+            ),
+        ),
+        None,
+    )
     day = day_of(when) or page.day
     basis = "unit" if when else "file"
     rest: list[str] = []
@@ -74,11 +94,18 @@ def _records(page: Page) -> tuple[list[Record], list[Problem]]:
     head.put("tags", page.texts("tags"), "tags", page.at.get("tags", 0))
     kind = page.text("type")
     anchor = Record(
-        path=page.path, text=text or title, type=kind if kind in CLAIM_TYPES else "fact",
-        key=page.text("permalink") or page.path.removesuffix(".md"), names=names_of(page),
-        lines=page.lines, captured=day, captured_from=basis, written=when, fields=head.fields,
+        path=page.path,
+        text=text or title,
+        type=kind if kind in CLAIM_TYPES else "fact",
+        key=page.text("permalink") or page.path.removesuffix(".md"),
+        names=names_of(page),
+        lines=page.lines,
+        captured=day,
+        captured_from=basis,
+        written=when,
+        fields=head.fields,
         links=tuple(dict.fromkeys(links)),
-    )  # fmt: skip
+    )
     return [anchor, *observed], [*problems, *head.problems]
 
 
@@ -90,9 +117,14 @@ def _observation(page: Page, title: str, match: re.Match[str], line: int) -> tup
     given.put("subject", title, "title")
     given.put("tags", list(dict.fromkeys([category, *hashtags([text])])), "category")
     record = Record(
-        path=page.path, text=text, type=type_, lines=(line, line), captured=page.day,
-        captured_from="file", fields=given.fields,
-    )  # fmt: skip
+        path=page.path,
+        text=text,
+        type=type_,
+        lines=(line, line),
+        captured=page.day,
+        captured_from="file",
+        fields=given.fields,
+    )
     return record, given
 
 

@@ -16,9 +16,11 @@ from memrepo.formats.pages import Page, linked, names_of, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
 
 _KINDS: Mapping[str, tuple[str, str]] = {
-    "user": ("fact", "user"), "feedback": ("preference", ""), "project": ("fact", ""),
+    "user": ("fact", "user"),
+    "feedback": ("preference", ""),
+    "project": ("fact", ""),
     "reference": ("fact", ""),
-}  # fmt: skip
+}
 """Their types as (type, layer) of ours; an empty layer is the type's own."""
 _POINTER = re.compile(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 
@@ -55,9 +57,17 @@ def _record(page: Page) -> tuple[Record, Given]:
     given.put("tags", [kind] if kind else [], "type")
     modified = given.time(nested.get("modified"), "modified", page.at.get("metadata", 0))
     record = Record(
-        path=page.path, text=page.body or page.text("description"), type=type_, layer=layer,
-        key=page.stem, names=names_of(page), lines=page.lines, captured=day_of(modified),
-        captured_from="unit", written=modified, fields=given.fields,
+        path=page.path,
+        text=page.body or page.text("description"),
+        type=type_,
+        layer=layer,
+        key=page.stem,
+        names=names_of(page),
+        lines=page.lines,
+        captured=day_of(modified),
+        captured_from="unit",
+        written=modified,
+        fields=given.fields,
         links=tuple(("references", name) for name in linked(page.body)),
-    )  # fmt: skip
+    )
     return record, given

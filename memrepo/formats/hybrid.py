@@ -14,9 +14,14 @@ from memrepo.formats.pages import Page, is_markdown, read_pages
 from memrepo.formats.records import Files, Given, Read, Record
 
 _TYPES: Mapping[str, str] = {
-    "rule": "constraint", "pattern": "lesson", "procedures": "procedure", "entity": "fact",
-    "goal": "aspiration", "technical": "fact", "edict": "constraint",
-}  # fmt: skip
+    "rule": "constraint",
+    "pattern": "lesson",
+    "procedures": "procedure",
+    "entity": "fact",
+    "goal": "aspiration",
+    "technical": "fact",
+    "edict": "constraint",
+}
 _ID = re.compile(r"-([0-9a-f]{8})\Z")
 _TRIPLE = re.compile(r"(?P<entity>[^\n]{1,200})'s (?P<key>[^\n]{1,200}?) is (?P<value>[^\n]+)\.")
 
@@ -55,7 +60,11 @@ def _record(page: Page) -> tuple[Record, Given]:
     id_ = _ID.search(page.stem)
     type_ = _TYPES.get(category, category)
     record = Record(
-        path=page.path, text=text, type=type_ if type_ in CLAIM_TYPES else "fact",
-        key=id_[1] if id_ else page.stem, lines=page.lines, fields=given.fields,
-    )  # fmt: skip
+        path=page.path,
+        text=text,
+        type=type_ if type_ in CLAIM_TYPES else "fact",
+        key=id_[1] if id_ else page.stem,
+        lines=page.lines,
+        fields=given.fields,
+    )
     return record, given

@@ -23,10 +23,15 @@ def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
     given.put("subject", " ".join(about.split())[:2000])
     ahead = page.lines[0] - 1
     return Record(
-        path=page.path, text=unit.text, type=type_, layer=layer, captured=unit.captured,
-        lines=(unit.lines[0] + ahead, unit.lines[1] + ahead), captured_from=unit.captured_from,
+        path=page.path,
+        text=unit.text,
+        type=type_,
+        layer=layer,
+        captured=unit.captured,
+        lines=(unit.lines[0] + ahead, unit.lines[1] + ahead),
+        captured_from=unit.captured_from,
         fields=given.fields,
-    )  # fmt: skip
+    )
 
 
 def log_notes(page: Page) -> Iterator[Record]:
@@ -36,7 +41,11 @@ def log_notes(page: Page) -> Iterator[Record]:
         given = Given(page.path, note.lines[0])
         given.put("title", " ".join(note.title.split())[:2000])
         yield Record(
-            path=page.path, text=note.text, type="note", captured=note.captured,
+            path=page.path,
+            text=note.text,
+            type="note",
+            captured=note.captured,
             lines=(note.lines[0] + ahead, note.lines[1] + ahead),
-            captured_from=note.captured_from, fields=given.fields,
-        )  # fmt: skip
+            captured_from=note.captured_from,
+            fields=given.fields,
+        )

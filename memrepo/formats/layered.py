@@ -26,10 +26,14 @@ _BULLET = re.compile(
     r"←(?P<file>[^\s\[\]]{1,300})(?P<pin>\[pin\])?\s*"
 )
 _LAYERS: Mapping[str, tuple[str, str]] = {
-    "identity": ("identity", ""), "user": ("fact", "user"), "preferences": ("preference", ""),
-    "knowledge": ("fact", ""), "decisions": ("decision", ""), "skills": ("method", ""),
+    "identity": ("identity", ""),
+    "user": ("fact", "user"),
+    "preferences": ("preference", ""),
+    "knowledge": ("fact", ""),
+    "decisions": ("decision", ""),
+    "skills": ("method", ""),
     "context": ("fact", "context"),
-}  # fmt: skip
+}
 """Their layers as (type, layer) of ours; an empty layer is the type's own."""
 _SHARED = 0.6
 """Of a hot bullet's words, this share must stand in the text that it condenses."""
@@ -83,10 +87,14 @@ def _heat(page: Page, records: list[Record]) -> list[Problem]:
             type_, layer = _LAYERS.get(PurePosixPath(file).stem, ("fact", ""))
             records.append(
                 Record(
-                    path=page.path, text=match["text"], type=type_, layer=layer,
-                    lines=(number, number), fields=given.fields,
+                    path=page.path,
+                    text=match["text"],
+                    type=type_,
+                    layer=layer,
+                    lines=(number, number),
+                    fields=given.fields,
                 )
-            )  # fmt: skip
+            )
         else:
             records[at] = replace(records[at], fields={**records[at].fields, **given.fields})
     return problems

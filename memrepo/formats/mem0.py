@@ -88,10 +88,16 @@ def _record(path: str, key: str, line: int, value: Any) -> tuple[Record | None, 
         given.put("scope", f"{owner[1]}:{value[owner[0]]}", f"{key}.{owner[0]}")
     created = given.time(value.get("created_at"), f"{key}.created_at")
     record = Record(
-        path=path, text=text, type="fact", key=str(value.get("id") or ""), lines=(line, line),
-        captured=day_of(created), captured_from="unit", fields=given.fields,
+        path=path,
+        text=text,
+        type="fact",
+        key=str(value.get("id") or ""),
+        lines=(line, line),
+        captured=day_of(created),
+        captured_from="unit",
+        fields=given.fields,
         written=given.time(value.get("updated_at"), f"{key}.updated_at") or created,
-    )  # fmt: skip
+    )
     return record, given.problems
 
 

@@ -74,10 +74,16 @@ def _note(
         given.fields["gist"] = _gist(versions["gist"])
     created = _moment(entry.get("created"))
     record = Record(
-        path=page.path, text=page.body, type="note", key=page.stem, lines=page.lines,
-        captured=page.day or day_of(created), captured_from="file", written=created,
+        path=page.path,
+        text=page.body,
+        type="note",
+        key=page.stem,
+        lines=page.lines,
+        captured=page.day or day_of(created),
+        captured_from="file",
+        written=created,
         fields=given.fields,
-    )  # fmt: skip
+    )
     return record, given
 
 
@@ -92,9 +98,10 @@ def _gist(page: Page) -> Gist:
             rest.append(line.strip())
     words = (word.strip().lstrip("#") for word in re.split(r"[,，、\s]+", tags))
     return Gist(
-        title=title[:2000], tags=tuple(dict.fromkeys(word[:200] for word in words if word)),
+        title=title[:2000],
+        tags=tuple(dict.fromkeys(word[:200] for word in words if word)),
         summary=" ".join(filter(None, rest))[:2000],
-    )  # fmt: skip
+    )
 
 
 def _moment(value: object) -> datetime | None:

@@ -43,17 +43,25 @@ def _record(page: Page) -> tuple[Record, Given]:
     tags = [t.lstrip("#") for t in (*page.texts("tags"), *page.texts("tag"), *inline)]
     given.put("tags", list(dict.fromkeys(tags)), "tags", page.at.get("tags", 0))
     given.put("entities", page.texts("aliases"), "aliases", page.at.get("aliases", 0))
-    when = next(filter(None, (
-        given.time(page.values.get(key), key, page.at.get(key, 0)) for key in _DATES
-    )), None)  # fmt: skip
+    when = next(
+        filter(
+            None, (given.time(page.values.get(key), key, page.at.get(key, 0)) for key in _DATES)
+        ),
+        None,
+    )
     kind = page.text("type")
     daily = is_date_heading(page.stem)
     record = Record(
-        path=page.path, text=page.body, key=page.path.removesuffix(".md"),
+        path=page.path,
+        text=page.body,
+        key=page.path.removesuffix(".md"),
         type="note" if daily else kind if kind in CLAIM_TYPES else "fact",
-        names=(*names_of(page), *page.texts("aliases")), lines=page.lines,
-        captured=page.day or day_of(when), captured_from="file" if page.day else "unit",
-        written=when, fields=given.fields,
+        names=(*names_of(page), *page.texts("aliases")),
+        lines=page.lines,
+        captured=page.day or day_of(when),
+        captured_from="file" if page.day else "unit",
+        written=when,
+        fields=given.fields,
         links=tuple(("references", name) for name in linked(page.body)),
-    )  # fmt: skip
+    )
     return record, given

@@ -55,10 +55,17 @@ def _concept(page: Page) -> tuple[Record, Given]:
     when = given.time(at, "generated", page.at.get("generated", 0))
     resource = page.text("resource")
     record = Record(
-        path=page.path, text=page.body or page.text("description"), key=page.path,
-        type=kind if kind in CLAIM_TYPES else "fact", names=names_of(page), lines=page.lines,
-        captured=day_of(when), captured_from="unit", written=when, fields=given.fields,
+        path=page.path,
+        text=page.body or page.text("description"),
+        key=page.path,
+        type=kind if kind in CLAIM_TYPES else "fact",
+        names=names_of(page),
+        lines=page.lines,
+        captured=day_of(when),
+        captured_from="unit",
+        written=when,
+        fields=given.fields,
         links=tuple(("references", name) for name in linked(page.body)),
         evidence=Source(resource=resource) if resource else None,
-    )  # fmt: skip
+    )
     return record, given

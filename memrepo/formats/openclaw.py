@@ -49,14 +49,17 @@ def read(files: Files) -> Read:
     records = [record for page in pages for record in _records(page)]
     recalled = _recalled(files, problems)
     return Read(
-        records=tuple(_tagged(record, recalled) for record in records), problems=tuple(problems),
+        records=tuple(_tagged(record, recalled) for record in records),
+        problems=tuple(problems),
         passed={
-            name: count for name, count in (
+            name: count
+            for name, count in (
                 ("reports_passed_over", sum(p.startswith(_REPORTS) for p in files)),
                 ("recalls_passed_over", sum(_count(entry) for entry in recalled)),
-            ) if count
+            )
+            if count
         },
-    )  # fmt: skip
+    )
 
 
 def _records(page: Page) -> Iterator[Record]:
@@ -78,12 +81,18 @@ def _promoted(page: Page) -> Iterator[Record]:
         first, last = int(match["first"]), int(match["last"] or match["first"])
         day = date_of_path(match["path"])
         yield Record(
-            path=page.path, text=match["text"], lines=(number, number), captured=day,
-            captured_from="file", evidence=Source(
-                resource=f"openclaw://{match['path']}", captured=day,
-                captured_from="file" if day else "", lines=(min(first, last), max(first, last)),
+            path=page.path,
+            text=match["text"],
+            lines=(number, number),
+            captured=day,
+            captured_from="file",
+            evidence=Source(
+                resource=f"openclaw://{match['path']}",
+                captured=day,
+                captured_from="file" if day else "",
+                lines=(min(first, last), max(first, last)),
             ),
-        )  # fmt: skip
+        )
 
 
 def _dreams(page: Page) -> Iterator[Record]:
@@ -105,10 +114,14 @@ def _dreams(page: Page) -> Iterator[Record]:
         body = "\n\n".join(text.strip() for _, text in filled[1 if head else 0 :])
         if body:
             yield Record(
-                path=page.path, text=body, type="note", lines=(filled[0][0], filled[-1][0]),
-                captured=find_date(head[1]) if head else "", captured_from="heading",
+                path=page.path,
+                text=body,
+                type="note",
+                lines=(filled[0][0], filled[-1][0]),
+                captured=find_date(head[1]) if head else "",
+                captured_from="heading",
                 fields=given.fields,
-            )  # fmt: skip
+            )
 
 
 def _recalled(files: Files, problems: list[Problem]) -> list[Any]:

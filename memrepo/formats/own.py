@@ -73,6 +73,8 @@ def path_here(layout: Layout, memory: Memory) -> str:
     if layout.is_memory(path) and not _ODD.search(name) and name.isprintable():
         return path
     return layout.memory(
-        id_=memory.id, type_=memory.type, text=memory.text("title") or memory.body,
+        id_=memory.id,
+        type_=memory.type,
+        text=memory.text("title") or memory.body,
         captured=memory.captured,
-    )  # fmt: skip
+    )

@@ -66,10 +66,12 @@ def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
     blank = len(rest) - len(rest.lstrip())
     first = head.body_line + rest.count("\n", 0, blank)
     page = Page(
-        path=path, values={e.key: e.value for e in head.entries},
-        at={e.key: e.first for e in head.entries}, body=body,
+        path=path,
+        values={e.key: e.value for e in head.entries},
+        at={e.key: e.first for e in head.entries},
+        body=body,
         lines=(first, first + body.count("\n")) if body else (0, 0),
-    )  # fmt: skip
+    )
     return page, []
 
 

@@ -117,11 +117,16 @@ class Given:
         """Note that a field could not be used: the record is taken in without it."""
         self.problems.append(
             Problem(
-                path=self.path, line=line or self.line, column=1, rule="import-field", key=key,
-                message=f"{said}: left out", severity="warning",
+                path=self.path,
+                line=line or self.line,
+                column=1,
+                rule="import-field",
+                key=key,
+                message=f"{said}: left out",
+                severity="warning",
                 fix="set it on the memory by hand, if it matters",
             )
-        )  # fmt: skip
+        )
 
 
 def node_of(value: object) -> Node | None:
@@ -145,9 +150,14 @@ def node_of(value: object) -> Node | None:
 def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
     """Return the finding that a record is not taken in."""
     return Problem(
-        path=path, line=line, column=1 if line else 0, rule="import-record", key=key,
-        message=f"{said}: the record is not taken in", fix="mend the record and import again",
-    )  # fmt: skip
+        path=path,
+        line=line,
+        column=1 if line else 0,
+        rule="import-record",
+        key=key,
+        message=f"{said}: the record is not taken in",
+        fix="mend the record and import again",
+    )
 
 
 def day_of(moment: datetime | None) -> str:

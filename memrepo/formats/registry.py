@@ -21,44 +21,65 @@ from memrepo.formats import (
 from memrepo.formats.pages import is_markdown
 from memrepo.formats.records import Format
 
-FORMATS: Mapping[str, Format] = MappingProxyType({
-    one.name: one
-    for one in (
-        Format(
-            name="jsonl", what="what `memrepo export jsonl` wrote",
-            wants=own.wants_lines, read=own.read_jsonl,
-        ),
-        Format(name="okf", what="an Open Knowledge Format bundle", wants=okf.wants, read=okf.read),
-        Format(
-            name="openclaw", what="an OpenClaw workspace", wants=openclaw.wants, read=openclaw.read
-        ),
-        Format(
-            name="memory-fs", what="memory_fs of context-clear, with refcount.json",
-            wants=memory_fs.wants, read=memory_fs.read,
-        ),
-        Format(
-            name="layered", what="MEMORY.md as the hot cache of memory/LAYER.md",
-            wants=layered.wants, read=layered.read,
-        ),
-        Format(
-            name="remnic", what="a memory folder of Remnic (engram)",
-            wants=is_markdown, read=remnic.read,
-        ),
-        Format(
-            name="hybrid", what="what `openclaw hybrid-mem export` wrote",
-            wants=hybrid.wants, read=hybrid.read,
-        ),
-        Format(
-            name="claude-code", what="a memory folder of Claude Code",
-            wants=is_markdown, read=claude_code.read,
-        ),
-        Format(name="mem0", what="memories of mem0 as JSON", wants=mem0.wants, read=mem0.read),
-        Format(
-            name="basic-memory", what="a folder of basic-memory notes",
-            wants=is_markdown, read=basic_memory.read,
-        ),
-        Format(
-            name="obsidian", what="an Obsidian vault", wants=is_markdown, read=obsidian.read
-        ),
-    )
-})  # fmt: skip
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Format(
+                name="jsonl",
+                what="what `memrepo export jsonl` wrote",
+                wants=own.wants_lines,
+                read=own.read_jsonl,
+            ),
+            Format(
+                name="okf", what="an Open Knowledge Format bundle", wants=okf.wants, read=okf.read
+            ),
+            Format(
+                name="openclaw",
+                what="an OpenClaw workspace",
+                wants=openclaw.wants,
+                read=openclaw.read,
+            ),
+            Format(
+                name="memory-fs",
+                what="memory_fs of context-clear, with refcount.json",
+                wants=memory_fs.wants,
+                read=memory_fs.read,
+            ),
+            Format(
+                name="layered",
+                what="MEMORY.md as the hot cache of memory/LAYER.md",
+                wants=layered.wants,
+                read=layered.read,
+            ),
+            Format(
+                name="remnic",
+                what="a memory folder of Remnic (engram)",
+                wants=is_markdown,
+                read=remnic.read,
+            ),
+            Format(
+                name="hybrid",
+                what="what `openclaw hybrid-mem export` wrote",
+                wants=hybrid.wants,
+                read=hybrid.read,
+            ),
+            Format(
+                name="claude-code",
+                what="a memory folder of Claude Code",
+                wants=is_markdown,
+                read=claude_code.read,
+            ),
+            Format(name="mem0", what="memories of mem0 as JSON", wants=mem0.wants, read=mem0.read),
+            Format(
+                name="basic-memory",
+                what="a folder of basic-memory notes",
+                wants=is_markdown,
+                read=basic_memory.read,
+            ),
+            Format(
+                name="obsidian", what="an Obsidian vault", wants=is_markdown, read=obsidian.read
+            ),
+        )
+    }
+)

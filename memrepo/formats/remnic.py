@@ -17,9 +17,14 @@ from memrepo.formats.records import Files, Given, Read, Record, day_of
 from memrepo.purify.records import mappings
 
 _TYPES: Mapping[str, str] = {
-    "correction": "lesson", "entity": "fact", "principle": "constraint", "rule": "constraint",
-    "moment": "episode", "skill": "method", "reasoning_trace": "lesson",
-}  # fmt: skip
+    "correction": "lesson",
+    "entity": "fact",
+    "principle": "constraint",
+    "rule": "constraint",
+    "moment": "episode",
+    "skill": "method",
+    "reasoning_trace": "lesson",
+}
 _LINKS = ("follows", "references", "contradicts", "supports", "related")
 _STATUSES = {"archived": "archived", "forgotten": "forgotten"}
 _UNBELIEVED = ("pending_review", "rejected", "quarantined")
@@ -46,9 +51,10 @@ def read(files: Files) -> Read:
             if page.text("status") == "superseded":
                 successors[record.key] = page.text("supersededBy")
     return Read(
-        records=tuple(_replaced(records, successors)), problems=tuple(problems),
+        records=tuple(_replaced(records, successors)),
+        problems=tuple(problems),
         passed={name: count for name, count in passed.items() if count},
-    )  # fmt: skip
+    )
 
 
 def _without_id(page: Page) -> list[Record]:
@@ -66,9 +72,11 @@ def _without_id(page: Page) -> list[Record]:
 def _record(page: Page) -> tuple[Record, list[Problem]]:
     given = Given(page.path)
     for name, key in (
-        ("tags", "tags"), ("confidence", "confidence"), ("entities", "entityRef"),
+        ("tags", "tags"),
+        ("confidence", "confidence"),
+        ("entities", "entityRef"),
         ("valid_from", "validAt"),
-    ):  # fmt: skip
+    ):
         value = page.values.get(key)
         if name == "entities" and isinstance(value, str) and value:
             value = [value]
@@ -84,13 +92,19 @@ def _record(page: Page) -> tuple[Record, list[Problem]]:
     type_ = _TYPES.get(category, category)
     created = given.time(page.values.get("created"), "created", page.at.get("created", 0))
     record = Record(
-        path=page.path, text=page.body, type=type_ if type_ in CLAIM_TYPES else "fact",
-        key=page.text("id"), lines=page.lines, captured=day_of(created), captured_from="unit",
+        path=page.path,
+        text=page.body,
+        type=type_ if type_ in CLAIM_TYPES else "fact",
+        key=page.text("id"),
+        lines=page.lines,
+        captured=day_of(created),
+        captured_from="unit",
         written=given.time(page.values.get("updated"), "updated", page.at.get("updated", 0))
         or created,
-        fields=given.fields, links=_links(page),
+        fields=given.fields,
+        links=_links(page),
         replaces=tuple(filter(None, [page.text("supersedes")])),
-    )  # fmt: skip
+    )
     return record, given.problems
 
 

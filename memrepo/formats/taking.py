@@ -59,15 +59,19 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
     work.link()
     changes = work.changes()
     counts = {
-        "memories_new": len(work.fresh), "memories_known": work.known,
+        "memories_new": len(work.fresh),
+        "memories_known": work.known,
         **({"barred": work.barred} if work.barred else {}),
         **({"left_before": work.left} if work.left else {}),
-        "unreadable": sum(p.severity == "error" for p in work.problems), **read.passed,
-    }  # fmt: skip
+        "unreadable": sum(p.severity == "error" for p in work.problems),
+        **read.passed,
+    }
     return Imported(
-        changes=changes, counts=counts, problems=tuple(work.problems),
+        changes=changes,
+        counts=counts,
+        problems=tuple(work.problems),
         judgements={id_: [] for id_ in sorted(work.fresh)},
-    )  # fmt: skip
+    )
 
 
 @dataclass(slots=True)
@@ -151,8 +155,10 @@ class _Work:
         where = (memory.is_note, memory.text("scope"), text_hash(memory.body))
         long = len(memory.body) >= SHORT
         for id_ in (
-            self._resources.get(resource), memory.id, self._texts.get(where) if long else None,
-        ):  # fmt: skip
+            self._resources.get(resource),
+            memory.id,
+            self._texts.get(where) if long else None,
+        ):
             if id_ and (id_ in self.state.memories or id_ in self.fresh):
                 return id_
         return ""
@@ -167,11 +173,15 @@ class _Work:
         if hash_ != text_hash(held.body) and hash_ not in held.texts("aliases"):
             self.problems.append(
                 Problem(
-                    path=record.path, line=record.lines[0], rule="import-changed", key=record.key,
+                    path=record.path,
+                    line=record.lines[0],
+                    rule="import-changed",
+                    key=record.key,
                     message=f"says something else than {id_}, which it became: left as it is",
-                    fix=f"`memrepo edit {id_}`, if the other program is right", severity="warning",
+                    fix=f"`memrepo edit {id_}`, if the other program is right",
+                    severity="warning",
                 )
-            )  # fmt: skip
+            )
 
     def _is_barred(self, memory: Memory, place: _Place, key: str) -> bool:
         """Leave out what a person rejected, or what is close to it."""
@@ -203,11 +213,14 @@ class _Work:
             return memory
         self.problems.append(
             Problem(
-                path=place[0], line=place[1], rule="import-secret", severity="warning",
+                path=place[0],
+                line=place[1],
+                rule="import-secret",
+                severity="warning",
                 message=f"found a secret ({', '.join(sorted(kinds))}): a placeholder stands for it",
                 fix="remove the secret there too",
             )
-        )  # fmt: skip
+        )
         return memory.with_fields(fields, body)
 
     def _memory(self, record: Record, text: str) -> Memory:
@@ -219,20 +232,29 @@ class _Work:
             type_ = recast(type_, self.terms.profile)
         id_ = self._id(type_, fields, text, f"{self.terms.format}://{record.path}")
         evidence = Source(
-            resource=resource, lines=record.lines, captured=record.captured,
+            resource=resource,
+            lines=record.lines,
+            captured=record.captured,
             captured_from=record.captured_from if record.captured else "",
-        )  # fmt: skip
+        )
         more = (record.evidence,) if record.evidence else ()
         fields |= {
-            "id": id_, "type": type_, "created": self.terms.now, "sources": (evidence, *more),
-            "origin": "import", "generated": Stamp(
+            "id": id_,
+            "type": type_,
+            "created": self.terms.now,
+            "sources": (evidence, *more),
+            "origin": "import",
+            "generated": Stamp(
                 by=f"{self.terms.format}/unknown", at=record.written or self.terms.now
             ),
-        }  # fmt: skip
+        }
         path = self.state.layout.memory(
-            id_=id_, type_=type_, text=fields.get("title") or text, captured=record.captured,
+            id_=id_,
+            type_=type_,
+            text=fields.get("title") or text,
+            captured=record.captured,
             layer=record.layer,
-        )  # fmt: skip
+        )
         return Memory(path=path, fields=fields, body=text)
 
     def _id(self, type_: str, fields: dict[str, Any], text: str, resource: str) -> str:
@@ -241,9 +263,12 @@ class _Work:
             self._notes[same] += 1
             return note_id(resource=resource, text=text, occurrence=self._notes[same] - 1)
         return claim_id(
-            scope=fields.get("scope", ""), subject=fields.get("subject", ""),
-            predicate=fields.get("predicate", ""), object_=fields.get("object", ""), text=text,
-        )  # fmt: skip
+            scope=fields.get("scope", ""),
+            subject=fields.get("subject", ""),
+            predicate=fields.get("predicate", ""),
+            object_=fields.get("object", ""),
+            text=text,
+        )
 
     def link(self) -> None:
         """Link new memories to those that their records name, as far as these came along."""
@@ -292,6 +317,9 @@ class _Work:
 
 def _mended(problem: Problem) -> Problem:
     return replace(
-        problem, rule="import-reference", severity="warning",
-        message=f"{problem.message}: mended", fix="nothing needs to be done",
-    )  # fmt: skip
+        problem,
+        rule="import-reference",
+        severity="warning",
+        message=f"{problem.message}: mended",
+        fix="nothing needs to be done",
+    )

@@ -34,9 +34,11 @@ class Price:
     def cost(self, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0) -> float:
         """Return US dollars; `fresh` are input tokens that no cache was asked for or given."""
         return (
-            fresh * self.input + output * self.output
-            + cache_write * self.cache_write + cache_read * self.cache_read
-        ) / MILLION  # fmt: skip
+            fresh * self.input
+            + output * self.output
+            + cache_write * self.cache_write
+            + cache_read * self.cache_read
+        ) / MILLION
 
     def bound(self, prompt: int, completion: int) -> float:
         """Return the most that so many tokens may cost, wherever they come from."""

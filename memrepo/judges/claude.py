@@ -129,8 +129,9 @@ class Claude:
         if not isinstance(blocks, list):
             raise JudgeFailed(
                 f"{self.name}: the server's answer is not a message",
-                fix="check the base URL", raw=str(message)[:10_000],
-            )  # fmt: skip
+                fix="check the base URL",
+                raw=str(message)[:10_000],
+            )
         texts = [getattr(b, "text", None) for b in blocks if getattr(b, "type", "") == "text"]
         reason = str(getattr(message, "stop_reason", None) or "end_turn")
         return Reply(
@@ -144,17 +145,24 @@ class Claude:
         fresh, output, written, read = (
             _count(usage, name)
             for name in (
-                "input_tokens", "output_tokens", "cache_creation_input_tokens",
+                "input_tokens",
+                "output_tokens",
+                "cache_creation_input_tokens",
                 "cache_read_input_tokens",
             )
-        )  # fmt: skip
+        )
         cost = None
         if self.price is not None:
             cost = self.price.cost(fresh=fresh, output=output, cache_write=written, cache_read=read)
         return Usage(
-            prompt=fresh + written + read, completion=output, cache_write=written, cache_read=read,
-            source="exact" if fresh or output else "unavailable", cost_usd=cost, calls=1,
-        )  # fmt: skip
+            prompt=fresh + written + read,
+            completion=output,
+            cache_write=written,
+            cache_read=read,
+            source="exact" if fresh or output else "unavailable",
+            cost_usd=cost,
+            calls=1,
+        )
 
 
 def _count(usage: Any, name: str) -> int:

@@ -80,8 +80,9 @@ class Command:
             if len(question) > ARGUMENT_LIMIT:
                 raise BadReply(
                     f"{self.name}: the question has {len(question)} bytes, and an argument holds at"
-                    f" most {ARGUMENT_LIMIT}", fix="use a judge that reads standard input",
-                )  # fmt: skip
+                    f" most {ARGUMENT_LIMIT}",
+                    fix="use a judge that reads standard input",
+                )
             arguments = tuple(prompt.text if a == PROMPT else a for a in arguments)
             question = b""
         out, err, code = self._run(arguments, question)
@@ -91,10 +92,13 @@ class Command:
         return Reply(
             text=unwrapped(out),
             usage=Usage(
-                prompt=-(-len(prompt.text) // 4), completion=-(-len(out) // 4),
-                source="approximate", cost_usd=None, calls=1,
+                prompt=-(-len(prompt.text) // 4),
+                completion=-(-len(out) // 4),
+                source="approximate",
+                cost_usd=None,
+                calls=1,
             ),
-        )  # fmt: skip
+        )
 
     def _run(self, arguments: tuple[str, ...], question: bytes) -> tuple[str, str, int]:
         with tempfile.TemporaryDirectory(prefix="memrepo-judge-") as folder:

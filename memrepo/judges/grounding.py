@@ -37,9 +37,10 @@ def fault_in(gist: Gist, note: Memory) -> str:
     places = [("title", gist.title), ("summary", gist.summary), *(("tags", t) for t in gist.tags)]
     bounds = {"title": TITLE, "summary": LENGTH}
     faults = chain(
-        _misshapen(places, bounds), _bad_tags(gist.tags),
+        _misshapen(places, bounds),
+        _bad_tags(gist.tags),
         _unsupported(places, [note], ("summary",), "the note"),
-    )  # fmt: skip
+    )
     return next(faults, "")
 
 
@@ -51,13 +52,16 @@ def fault_in_summary(said: Summary, request: SummaryRequest) -> str:
     places += [("facts", fact) for fact in said.facts]
     places += [("entities", name) for name in said.entities]
     bounds = {
-        "title": summaries.TITLE, "text": summaries.LENGTH, "facts": summaries.FACT,
+        "title": summaries.TITLE,
+        "text": summaries.LENGTH,
+        "facts": summaries.FACT,
         "entities": LONGEST,
-    }  # fmt: skip
+    }
     faults = chain(
-        _misshapen(places, bounds), _too_many(said),
+        _misshapen(places, bounds),
+        _too_many(said),
         _unsupported(places, request.memories, ("text", "facts"), "the memories", request.topic),
-    )  # fmt: skip
+    )
     return next(faults, "")
 
 
@@ -86,9 +90,12 @@ def _too_many(said: Summary) -> Iterator[str]:
 
 
 def _unsupported(
-    places: Places, memories: Sequence[Memory], sentenced: Collection[str], name: str,
+    places: Places,
+    memories: Sequence[Memory],
+    sentenced: Collection[str],
+    name: str,
     beside: str = "",
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """Yield words and numbers that memories lack, and sentences whose negation differs."""
     whole = "\n".join(part for m in memories for part in _parts(m))
     known = tokens(f"{whole}\n{beside}")

@@ -220,9 +220,10 @@ def _under(part: _Draft, whole: _Draft, cluster: Cluster) -> _Draft:
     if part.said.triple.shape == 3 and whole.said.triple.shape == 2:
         subject = whole.said.triple.subject
         return replace(
-            part, wording=replace(part.wording, subject=subject),
+            part,
+            wording=replace(part.wording, subject=subject),
             said=replace(part.said, triple=replace(part.said.triple, subject=subject)),
-        )  # fmt: skip
+        )
     return part
 
 

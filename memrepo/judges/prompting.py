@@ -36,13 +36,19 @@ from memrepo.purify.replies import (
 
 PassName = Literal["promotion", "purifier", "contradiction", "gist", "summary"]
 SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
-    "promotion": verdicts_schema, "purifier": claims_schema, "contradiction": finding_schema,
-    "gist": gist_schema, "summary": summary_schema,
-}  # fmt: skip
+    "promotion": verdicts_schema,
+    "purifier": claims_schema,
+    "contradiction": finding_schema,
+    "gist": gist_schema,
+    "summary": summary_schema,
+}
 FILES: Mapping[PassName, str] = {
-    "promotion": "promotion-pass.md", "purifier": "purifier-pass.md",
-    "contradiction": "contradiction.md", "gist": "gist.md", "summary": "summary.md",
-}  # fmt: skip
+    "promotion": "promotion-pass.md",
+    "purifier": "purifier-pass.md",
+    "contradiction": "contradiction.md",
+    "gist": "gist.md",
+    "summary": "summary.md",
+}
 # JSON may spell any character by its number: these would look like the end of a fence or a tag.
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
 
@@ -80,30 +86,38 @@ class Prompt:
 def promotion_prompt(request: PromotionRequest) -> Prompt:
     """Spell Pass 1's question."""
     body = {
-        "today": request.now.date().isoformat(), "profile": request.profile,
+        "today": request.now.date().isoformat(),
+        "profile": request.profile,
         **_faults(request.faults),
-    }  # fmt: skip
+    }
     items = [_candidate(c) for c in request.candidates]
     return Prompt(
-        name="promotion", system=instructions("promotion"), context="",
-        data=fence("candidates", concealed(items), body), items=len(items),
+        name="promotion",
+        system=instructions("promotion"),
+        context="",
+        data=fence("candidates", concealed(items), body),
+        items=len(items),
         schema=verdicts_schema(),
-    )  # fmt: skip
+    )
 
 
 def canonical_prompt(request: CanonicalRequest) -> Prompt:
     """Spell Pass 2's question; its prior claims stand apart, as every batch repeats them."""
     body = {
-        "today": request.now.date().isoformat(), "profile": request.profile,
+        "today": request.now.date().isoformat(),
+        "profile": request.profile,
         **_faults(request.faults),
-    }  # fmt: skip
+    }
     items = [_cluster(c) for c in request.clusters]
     priors = [_prior(p) for p in request.priors]
     return Prompt(
-        name="purifier", system=instructions("purifier"),
+        name="purifier",
+        system=instructions("purifier"),
         context=fence("prior_claims", concealed(priors), {}) if priors else "",
-        data=fence("clusters", concealed(items), body), items=len(items), schema=claims_schema(),
-    )  # fmt: skip
+        data=fence("clusters", concealed(items), body),
+        items=len(items),
+        schema=claims_schema(),
+    )
 
 
 def contradiction_prompt(suspicion: Suspicion) -> Prompt:
@@ -114,9 +128,13 @@ def contradiction_prompt(suspicion: Suspicion) -> Prompt:
     named = (("first", suspicion.first), ("second", suspicion.second))
     items = [{"statement": name, **_prior(prior)} for name, prior in named]
     return Prompt(
-        name="contradiction", system=instructions("contradiction"), context="",
-        data=fence("statements", concealed(items), body), items=1, schema=finding_schema(),
-    )  # fmt: skip
+        name="contradiction",
+        system=instructions("contradiction"),
+        context="",
+        data=fence("statements", concealed(items), body),
+        items=1,
+        schema=finding_schema(),
+    )
 
 
 def gist_prompt(request: GistRequest) -> Prompt:
@@ -124,25 +142,37 @@ def gist_prompt(request: GistRequest) -> Prompt:
     note = request.note
     row = _lean({"title": note.text("title"), "tags": list(note.texts("tags")), "text": note.body})
     return Prompt(
-        name="gist", system=instructions("gist"), context="",
+        name="gist",
+        system=instructions("gist"),
+        context="",
         data=fence("notes", concealed([row]), {"fault": request.fault} if request.fault else {}),
-        items=1, schema=gist_schema(),
-    )  # fmt: skip
+        items=1,
+        schema=gist_schema(),
+    )
 
 
 def summary_prompt(request: SummaryRequest) -> Prompt:
     """Spell the question for a summary; it depends on nothing but the memories."""
     rows = [
-        _lean({"title": m.text("title"), "subject": m.text("subject"), "text": m.body,
-               "captured": m.captured})
+        _lean(
+            {
+                "title": m.text("title"),
+                "subject": m.text("subject"),
+                "text": m.body,
+                "captured": m.captured,
+            }
+        )
         for m in request.memories
-    ]  # fmt: skip
+    ]
     head = _lean({"topic": request.topic, "fault": request.fault})
     return Prompt(
-        name="summary", system=instructions("summary"), context="",
-        data=fence("memories", concealed(rows), concealed(head)), items=1,
+        name="summary",
+        system=instructions("summary"),
+        context="",
+        data=fence("memories", concealed(rows), concealed(head)),
+        items=1,
         schema=summary_schema(),
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -176,28 +206,50 @@ def _faults(faults: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _candidate(c: Candidate) -> dict[str, Any]:
-    return _lean({
-        "candidate_id": c.candidate_id, "text": c.text, "context": list(c.context),
-        "type_hint": c.type_hint, "key": c.key, "value": c.value, "task": c.task,
-        "captured": c.captured, "days": c.days, "resources": c.resources,
-        "retrieved": c.retrieved,
-    })  # fmt: skip
+    return _lean(
+        {
+            "candidate_id": c.candidate_id,
+            "text": c.text,
+            "context": list(c.context),
+            "type_hint": c.type_hint,
+            "key": c.key,
+            "value": c.value,
+            "task": c.task,
+            "captured": c.captured,
+            "days": c.days,
+            "resources": c.resources,
+            "retrieved": c.retrieved,
+        }
+    )
 
 
 def _cluster(c: Cluster) -> dict[str, Any]:
-    return _lean({
-        "cluster_id": c.cluster_id, "strength": c.strength, "type_hint": c.type_hint,
-        "home_hint": c.home_hint, "entities": list(c.entities),
-        "candidates": [_candidate(member) for member in c.candidates],
-    })  # fmt: skip
+    return _lean(
+        {
+            "cluster_id": c.cluster_id,
+            "strength": c.strength,
+            "type_hint": c.type_hint,
+            "home_hint": c.home_hint,
+            "entities": list(c.entities),
+            "candidates": [_candidate(member) for member in c.candidates],
+        }
+    )
 
 
 def _prior(p: PriorClaim) -> dict[str, Any]:
-    return _lean({
-        "memory_id": p.memory_id, "type": p.type, "standing": p.standing, "home": p.home,
-        "subject": p.subject, "predicate": p.predicate, "object": p.object, "text": p.text,
-        "captured": max((s.captured for s in p.sources), default=""),
-    })  # fmt: skip
+    return _lean(
+        {
+            "memory_id": p.memory_id,
+            "type": p.type,
+            "standing": p.standing,
+            "home": p.home,
+            "subject": p.subject,
+            "predicate": p.predicate,
+            "object": p.object,
+            "text": p.text,
+            "captured": max((s.captured for s in p.sources), default=""),
+        }
+    )
 
 
 def _lean(record: dict[str, Any]) -> dict[str, Any]:

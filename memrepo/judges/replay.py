@@ -45,11 +45,16 @@ class Recording:
         """Ask, and write question and answer down."""
         reply = self._inner.ask(prompt)
         record = {
-            "schema_version": SCHEMA_VERSION, "pass": prompt.name, "judge": self.name,
+            "schema_version": SCHEMA_VERSION,
+            "pass": prompt.name,
+            "judge": self.name,
             "question": "\n\n".join(filter(None, (prompt.context, prompt.data))),
-            "answer": reply.text, "cut": reply.cut, "refusal": reply.refusal,
-            "tokens": reply.usage.tokens(), "cost_usd": reply.usage.cost_usd,
-        }  # fmt: skip
+            "answer": reply.text,
+            "cut": reply.cut,
+            "refusal": reply.refusal,
+            "tokens": reply.usage.tokens(),
+            "cost_usd": reply.usage.cost_usd,
+        }
         path = self._folder / f"{prompt.key}.json"
         try:
             path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -72,9 +77,11 @@ class Replay:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             return Reply(
-                text=str(record["answer"]), usage=Usage(), cut=bool(record.get("cut")),
+                text=str(record["answer"]),
+                usage=Usage(),
+                cut=bool(record.get("cut")),
                 refusal=str(record.get("refusal", "")),
-            )  # fmt: skip
+            )
         except FileNotFoundError as error:
             raise JudgeFailed(
                 f"{self._folder}: no recorded answer {path.name} for this question",

@@ -221,9 +221,13 @@ def _is_curated(candidate: Candidate) -> bool:
 
 def _values(signal: Signal) -> tuple[float, ...]:
     return (
-        signal.durability, signal.judgement, signal.action,
-        signal.identity, signal.persistence, signal.noise,
-    )  # fmt: skip
+        signal.durability,
+        signal.judgement,
+        signal.action,
+        signal.identity,
+        signal.persistence,
+        signal.noise,
+    )
 
 
 def _sum(parts: Iterator[float]) -> float:

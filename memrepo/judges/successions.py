@@ -168,9 +168,11 @@ def two_values(first: PriorClaim, second: PriorClaim) -> Finding:
             is_contradiction=True, confidence=CONTESTED_CONFIDENCE, reasoning=_ANOTHER_VALUE
         )
     return Finding(
-        is_contradiction=True, confidence=SUPERSEDING_CONFIDENCE,
-        reasoning="a newer value of the key", newer="first" if days[0] > days[1] else "second",
-    )  # fmt: skip
+        is_contradiction=True,
+        confidence=SUPERSEDING_CONFIDENCE,
+        reasoning="a newer value of the key",
+        newer="first" if days[0] > days[1] else "second",
+    )
 
 
 def _plain(one: str, other: str) -> bool:

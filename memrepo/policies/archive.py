@@ -65,9 +65,11 @@ def archivable(
 def archive(memory: Memory, now: datetime, why: str) -> Step:
     """Return the step that archives a memory."""
     return Step(
-        op="archive", what=memory.label, reason=why,
+        op="archive",
+        what=memory.label,
+        reason=why,
         changes=(Update(id=memory.id, fields={"status": "archived", "archived_at": now}),),
-    )  # fmt: skip
+    )
 
 
 def unarchive(memory: Memory, why: str) -> Step:
@@ -93,8 +95,10 @@ def for_review(
 ) -> tuple[Memory, ...]:
     """Return what has been archived for so long that a person should decide, oldest first."""
     found = [
-        (at, memory.path, memory) for memory in memories
-        if memory.status == "archived" and (at := memory.time("archived_at")) is not None
+        (at, memory.path, memory)
+        for memory in memories
+        if memory.status == "archived"
+        and (at := memory.time("archived_at")) is not None
         and now - at > rules.review_after
-    ]  # fmt: skip
+    ]
     return tuple(memory for _, _, memory in sorted(found, key=lambda f: f[:2]))

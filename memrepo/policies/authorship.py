@@ -61,10 +61,11 @@ def authors(points: Sequence[Point]) -> Authors:
         fields={name: walk.setter(_same(name, _value(tip, name))) for name in names},
         elements={
             name: tuple(walk.setter(walk.holding(name, part)) for part in tip.fields[name])
-            for name in names if isinstance(tip.fields.get(name), tuple)
+            for name in names
+            if isinstance(tip.fields.get(name), tuple)
         },
         lines=walk.lines(),
-    )  # fmt: skip
+    )
 
 
 def _value(memory: Memory, name: str) -> Any:

@@ -148,9 +148,8 @@ def clock_times(expression: str, offsets: frozenset[timedelta]) -> tuple[str, ..
     for minute in sorted(hours_of):
         minutes_of.setdefault(tuple(sorted(hours_of[minute])), []).append(minute)
     return tuple(
-        f"{_field(minutes, 60)} {_field(hours, 24)} * * *"
-        for hours, minutes in minutes_of.items()
-    )  # fmt: skip
+        f"{_field(minutes, 60)} {_field(hours, 24)} * * *" for hours, minutes in minutes_of.items()
+    )
 
 
 def _field(values: list[int] | tuple[int, ...], all_: int) -> str:

@@ -69,9 +69,10 @@ def candidates(
     proper.sort(key=_age)
     shown = {normalise(word) for word in rules.protected}
     found = [
-        m for m in proper[: max(0, len(proper) - rules.keep)]
+        m
+        for m in proper[: max(0, len(proper) - rules.keep)]
         if score(m) < rules.below and m.id not in spared and not _is_protected(m, shown)
-    ]  # fmt: skip
+    ]
     return found if len(found) >= LEAST else []
 
 
@@ -166,13 +167,17 @@ def compressed(
     """Return the commit that puts a summary in the place of a group."""
     summary = _summary(group, said, layout, now, by)
     rests: dict[str, Any] = {
-        "status": "archived", "archived_at": now, "compressed_into": summary.id,
-    }  # fmt: skip
+        "status": "archived",
+        "archived_at": now,
+        "compressed_into": summary.id,
+    }
     what = f"{counted(len(group.memories), 'memory', 'memories')} into {summary.label}"
     return Step(
-        op="compress", what=what, reason=why,
+        op="compress",
+        what=what,
+        reason=why,
         changes=(Create(memory=summary), *(Update(id=m.id, fields=rests) for m in group.memories)),
-    )  # fmt: skip
+    )
 
 
 def summary_id(group: Group) -> str:
@@ -185,14 +190,21 @@ def summary_id(group: Group) -> str:
 def _summary(group: Group, said: Summary, layout: Layout, now: datetime, by: str) -> Memory:
     first, id_ = group.memories[0], summary_id(group)
     path = layout.memory(
-        id_=id_, type_="summary", text=said.title, layer=first.layer,
+        id_=id_,
+        type_="summary",
+        text=said.title,
+        layer=first.layer,
         captured=max(map(day_of, group.memories)),
-    )  # fmt: skip
+    )
     fields: dict[str, Any] = {
-        "id": id_, "type": "summary", "title": said.title, "created": now,
-        "generated": Stamp(by=by, at=now), "origin": "compression",
+        "id": id_,
+        "type": "summary",
+        "title": said.title,
+        "created": now,
+        "generated": Stamp(by=by, at=now),
+        "origin": "compression",
         "links": tuple(Link(target=m.id, type="references") for m in group.memories),
-    }  # fmt: skip
+    }
     if scope := first.text("scope"):
         fields["scope"] = scope
     return Memory(path=path, fields=fields, body=body_of(said, group.memories))

@@ -50,10 +50,13 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
             if status := _status(first, second, case_):
                 found.append(
                     Conflict(
-                        id=contradiction_id(one, other), status=status, first=first,
-                        second=second, case=case_,
+                        id=contradiction_id(one, other),
+                        status=status,
+                        first=first,
+                        second=second,
+                        case=case_,
                     )
-                )  # fmt: skip
+                )
     return tuple(sorted(found, key=lambda c: (STATUSES.index(c.status), c.id)))
 
 

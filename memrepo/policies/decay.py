@@ -82,9 +82,14 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
     free = held is None or now >= held
     halvings = _halvings(now - confirmed, ttl) if free else 0
     return Keeping(
-        cls=cls, confirmed=confirmed, expires=expires, held=held, now=now,
-        confidence=stored * 0.5**halvings, low=_low(stored, confirmed, ttl, held),
-    )  # fmt: skip
+        cls=cls,
+        confirmed=confirmed,
+        expires=expires,
+        held=held,
+        now=now,
+        confidence=stored * 0.5**halvings,
+        low=_low(stored, confirmed, ttl, held),
+    )
 
 
 def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:
@@ -142,9 +147,13 @@ def decays(memory: Memory) -> bool:
 
 
 def prunable(
-    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: DecayRules, *,
+    memories: Iterable[Memory],
+    accesses: Accesses,
+    now: datetime,
+    rules: DecayRules,
+    *,
     soft: bool = False,
-) -> list[tuple[Memory, Keeping]]:  # fmt: skip
+) -> list[tuple[Memory, Keeping]]:
     """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
     found = []
     for memory in filter(decays, memories):

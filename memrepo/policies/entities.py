@@ -134,10 +134,12 @@ def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return those names that stand in the evidence as whole words; a model invents none."""
     evidence = normalise(" \n ".join(texts))
     return tuple(
-        name for name in dict.fromkeys(n.strip() for n in names)
-        if 0 < len(name) <= LONGEST and len(name.splitlines()) == 1
+        name
+        for name in dict.fromkeys(n.strip() for n in names)
+        if 0 < len(name) <= LONGEST
+        and len(name.splitlines()) == 1
         and re.search(rf"(?<!\w){re.escape(normalise(name))}(?!\w)", evidence)
-    )  # fmt: skip
+    )
 
 
 def stated_aliases(text: str) -> Iterator[tuple[str, str]]:
@@ -198,8 +200,9 @@ def catalogue(
             sure.setdefault(key, []).append(id_)
     made = [
         _entity(key, names, spelled, main, sorted(ids[key]), sorted(sure.get(key, ())))
-        for key, names in groups.items() if key in ids
-    ]  # fmt: skip
+        for key, names in groups.items()
+        if key in ids
+    ]
     made.sort(key=lambda e: (-len(e.memories), normalise(e.name), e.name))
     by_name = {normalise(n): e for e in reversed(made) for n in (e.name, *e.aliases)}
     return Catalogue(entities=tuple(made), by_name=by_name)
@@ -220,9 +223,11 @@ def _entity(
     aliases = {normalise(n): n for n in sorted(names, reverse=True)}
     aliases.pop(normalise(name), None)
     return Entity(
-        name=name, aliases=tuple(sorted(aliases.values(), key=normalise)), memories=tuple(ids),
+        name=name,
+        aliases=tuple(sorted(aliases.values(), key=normalise)),
+        memories=tuple(ids),
         confirmed=tuple(sure),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +260,7 @@ def _mains(stated: Iterable[tuple[str, str]], configured: Mapping[str, Sequence[
         spellings |= {name, *all_}
         alias_of.pop(normalise(name), None)
     return _Main(
-        alias={**alias_of, **given}, spellings=frozenset(spellings),
+        alias={**alias_of, **given},
+        spellings=frozenset(spellings),
         configured={normalise(n): n for n in configured},
-    )  # fmt: skip
+    )

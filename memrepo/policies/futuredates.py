@@ -14,9 +14,19 @@ from memrepo.core.patterns import regex
 
 CAP = timedelta(days=365)
 _MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NAMES = {name[:cut]: n for n, name in enumerate(_MONTHS, start=1) for cut in (3, len(name))}
 _WEEKDAYS = {name[:cut]: n for n, name in enumerate(_DAYS) for cut in (3, len(name))}

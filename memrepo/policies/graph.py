@@ -106,12 +106,13 @@ def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
 def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
     """Yield an edge from each memory to what it replaced, each once though both files name it."""
     pairs = (
-        pair for m in memories
+        pair
+        for m in memories
         for pair in (
             *((m.id, old) for old in m.texts("supersedes")),
             *((new, m.id) for new in m.texts("superseded_by")),
         )
-    )  # fmt: skip
+    )
     for new, old in dict.fromkeys(pairs):
         yield Edge(source=new, target=old, type=SUPERSEDES, strength=1.0)
 

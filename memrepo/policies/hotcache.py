@@ -107,9 +107,12 @@ class _Entry:
 
 
 def hot_steps(
-    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: HotRules,
+    memories: Iterable[Memory],
+    accesses: Accesses,
+    now: datetime,
+    rules: HotRules,
     decay: DecayRules,
-) -> tuple[list[Step], list[Problem]]:  # fmt: skip
+) -> tuple[list[Step], list[Problem]]:
     """Return promotions and demotions, a commit each, and a finding where the budget is too small.
 
     What would be evicted as soon as it comes does not come at all.
@@ -124,8 +127,11 @@ def hot_steps(
             if why:
                 steps.append(demote(memory, now, why))
             else:
-                entries.append(_Entry(memory=memory, unused=count, since=hot.since,
-                                      reason=hot.reason, new=False))  # fmt: skip
+                entries.append(
+                    _Entry(
+                        memory=memory, unused=count, since=hot.since, reason=hot.reason, new=False
+                    )
+                )
         elif (why := why_hot(memory, accesses, now, rules)) and may_be_hot(
             memory, accesses, now, decay
         ):
@@ -140,9 +146,13 @@ def hot_steps(
 
 
 def _why_demote(
-    memory: Memory, count: int, accesses: Accesses, now: datetime, rules: HotRules,
+    memory: Memory,
+    count: int,
+    accesses: Accesses,
+    now: datetime,
+    rules: HotRules,
     decay: DecayRules,
-) -> str:  # fmt: skip
+) -> str:
     if over := why_over(memory, accesses, now, decay):
         return over
     if count >= rules.idle and not is_exempt(memory):
@@ -163,24 +173,29 @@ def _fitted(
 
 def _too_many(count: int, rules: HotRules) -> Problem:
     return Problem(
-        path=rules.path, rule="hot-over-budget",
+        path=rules.path,
+        rule="hot-over-budget",
         message=f"found {count} critical and pinned memories on the hot cache,"
         f" expected at most {rules.budget}: nothing is cut silently",
         fix="`memrepo unpin` or `memrepo demote` some, or raise hot.budget",
-    )  # fmt: skip
+    )
 
 
 def promote(memory: Memory, now: datetime, reason: str) -> Step:
     """Return the step by which a memory comes to the cache."""
     return Step(
-        op="promote", what=memory.label, reason=reason,
+        op="promote",
+        what=memory.label,
+        reason=reason,
         changes=(Update(id=memory.id, fields={"hot": Hot(since=now, reason=reason)}),),
-    )  # fmt: skip
+    )
 
 
 def demote(memory: Memory, now: datetime, reason: str) -> Step:
     """Return the step by which a memory leaves the cache; the memory itself stays as it is."""
     return Step(
-        op="demote", what=memory.label, reason=f"{reason} ({format_time(now)})",
+        op="demote",
+        what=memory.label,
+        reason=f"{reason} ({format_time(now)})",
         changes=(Update(id=memory.id, fields={"hot": Hot(until=now)}),),
-    )  # fmt: skip
+    )

@@ -19,20 +19,44 @@ from memrepo.core.patterns import regex
 from memrepo.policies.lexicon import Lexicon, tokens
 from memrepo.policies.terms import SPACELESS
 
-LEVELS: Mapping[str, float] = MappingProxyType({
-    "critical": 0.9, "high": 0.7, "normal": 0.4, "low": 0.2, "trivial": 0.0,
-})  # fmt: skip
+LEVELS: Mapping[str, float] = MappingProxyType(
+    {
+        "critical": 0.9,
+        "high": 0.7,
+        "normal": 0.4,
+        "low": 0.2,
+        "trivial": 0.0,
+    }
+)
 """From which score on a memory has a level, the highest first."""
-CATEGORIES: Mapping[str, float] = MappingProxyType({
-    "correction": 0.15, "principle": 0.12, "preference": 0.10, "commitment": 0.10,
-    "decision": 0.08, "relationship": 0.05, "skill": 0.05, "moment": 0.03, "entity": 0.02,
-})  # fmt: skip
-CATEGORY_OF_TYPE: Mapping[str, str] = MappingProxyType({
-    "lesson": "principle", "constraint": "principle", "preference": "preference",
-    "commitment": "commitment", "decision": "decision", "relationship": "relationship",
-    "method": "skill", "procedure": "skill", "episode": "moment", "milestone": "moment",
-    "identity": "entity",
-})  # fmt: skip
+CATEGORIES: Mapping[str, float] = MappingProxyType(
+    {
+        "correction": 0.15,
+        "principle": 0.12,
+        "preference": 0.10,
+        "commitment": 0.10,
+        "decision": 0.08,
+        "relationship": 0.05,
+        "skill": 0.05,
+        "moment": 0.03,
+        "entity": 0.02,
+    }
+)
+CATEGORY_OF_TYPE: Mapping[str, str] = MappingProxyType(
+    {
+        "lesson": "principle",
+        "constraint": "principle",
+        "preference": "preference",
+        "commitment": "commitment",
+        "decision": "decision",
+        "relationship": "relationship",
+        "method": "skill",
+        "procedure": "skill",
+        "episode": "moment",
+        "milestone": "moment",
+        "identity": "entity",
+    }
+)
 """What the original calls the types of memories; one that replaces another is a correction."""
 TAGS = frozenset(("important", "critical", "preference", "decision", "rule", "principle"))
 REASONS = 5
@@ -99,9 +123,11 @@ def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Sc
         return Scored(importance=found, points=points)
     told = dict.fromkeys(p.code for p in points if p.code != "length" or p.weight > _LENGTH / 2)
     found = Importance(
-        score=round(exact, 2), level=level_of(exact), reasons=tuple(told)[:REASONS],
+        score=round(exact, 2),
+        level=level_of(exact),
+        reasons=tuple(told)[:REASONS],
         keywords=keywords(text, lexicon),
-    )  # fmt: skip
+    )
     return Scored(importance=found, points=points)
 
 
@@ -150,8 +176,9 @@ def _reasons(
         hits["specifics"] = number[0]
     said = {
         code: Point(code=code, weight=weight, words=hits[code])
-        for code, weight in _POINTS.items() if code in hits
-    }  # fmt: skip
+        for code, weight in _POINTS.items()
+        if code in hits
+    }
     yield from (said[code] for code in ("critical", "high", "hedging") if code in said)
     if weight := CATEGORIES.get(category):
         yield Point(code="category", weight=weight, words=category)

@@ -98,10 +98,11 @@ def lexicon(more: _Words | None = None) -> Lexicon:
     trivial = frozenset(_bare(tokens(t)) for words in languages for t in words.get("trivial", ()))
     return Lexicon(
         phrases={first: tuple(found) for first, found in phrases.items()},
-        trivial=trivial, kinds=max(len(set(text) - {" "}) for text in trivial),
+        trivial=trivial,
+        kinds=max(len(set(text) - {" "}) for text in trivial),
         stop=tuple(_folded(words["stop"]) | always for words in _shipped()),
         more=digest([more])[:16] if more else "",
-    )  # fmt: skip
+    )
 
 
 def _folded(words: Iterable[str]) -> frozenset[str]:

@@ -91,9 +91,11 @@ def _day(memory: Memory) -> date | None:
 
 
 def link_step(
-    memories: Sequence[Memory], aliases: Mapping[str, Sequence[str]], rules: LinkRules,
+    memories: Sequence[Memory],
+    aliases: Mapping[str, Sequence[str]],
+    rules: LinkRules,
     never: Collection[str] = (),
-) -> Step | None:  # fmt: skip
+) -> Step | None:
     """Return the links that active memories lack, as one commit; None where they lack none.
 
     Claims alone are linked: notes leave. Pairs that know of each other already are left alone,
@@ -120,11 +122,12 @@ def link_step(
     if not new:
         return None
     return Step(
-        op="link", what=f"{counted(len(new), 'memory', 'memories')} to others that name the same",
+        op="link",
+        what=f"{counted(len(new), 'memory', 'memories')} to others that name the same",
         reason=f"{counted(count, 'pair mentions', 'pairs mention')} names that few others do, "
         "or stand close in time as well",
         changes=tuple(_update(claims[id_], links) for id_, links in sorted(new.items())),
-    )  # fmt: skip
+    )
 
 
 def _directed(one: Memory, other: Memory) -> tuple[Memory, Memory]:

@@ -171,9 +171,12 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
     """Return what is compared of a claim."""
     said = claim.wording if isinstance(claim, CanonicalClaim) else claim
     return Statement(
-        subject=said.subject, predicate=said.predicate, object=said.object,
-        text=said.text, home=claim.home,
-    )  # fmt: skip
+        subject=said.subject,
+        predicate=said.predicate,
+        object=said.object,
+        text=said.text,
+        home=claim.home,
+    )
 
 
 def duplicate_score(one: Statement, other: Statement) -> float:

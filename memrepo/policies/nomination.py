@@ -43,10 +43,14 @@ class Candidate:
         """Return what the report says of it."""
         last = self.access.last
         return {
-            "id": self.note.id, "path": self.note.path, "title": self.note.text("title"),
-            "why": list(self.why), "destination": self.destination,
-            "retrievals": self.access.total, "last": format_time(last) if last else "",
-        }  # fmt: skip
+            "id": self.note.id,
+            "path": self.note.path,
+            "title": self.note.text("title"),
+            "why": list(self.why),
+            "destination": self.destination,
+            "retrievals": self.access.total,
+            "last": format_time(last) if last else "",
+        }
 
 
 def nominated(

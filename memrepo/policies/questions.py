@@ -17,14 +17,32 @@ _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
 _ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3,
-}  # fmt: skip
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "couple of": 2,
+    "few": 3,
+}
 _COUNT = rf"(?:a )?(\d{{1,4}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _DAYS_AGO = {
-    "today": 0, "this morning": 0, "this afternoon": 0, "this evening": 0, "tonight": 0,
-    "yesterday": 1, "last night": 1, "day before yesterday": 2,
-}  # fmt: skip
+    "today": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "tonight": 0,
+    "yesterday": 1,
+    "last night": 1,
+    "day before yesterday": 2,
+}
 _NAMED = regex(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
 _AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
 _PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b")
@@ -75,12 +93,17 @@ def question_of(text: str, today: date | None = None) -> Question:
     may = years or days or "in may" in " ".join(found)
     months = frozenset(names[w] for w in found if w in names and (w != "may" or may))
     return Question(
-        terms=terms, words=tuple(found), months=months, years=years,
-        days=days if months else frozenset(), spans=tuple(spans(text, today)),
+        terms=terms,
+        words=tuple(found),
+        months=months,
+        years=years,
+        days=days if months else frozenset(),
+        spans=tuple(spans(text, today)),
         latest=_latest(months, today) if today and not years else "",
-        kinds={t: _kinds()[t] for t in terms if t in _kinds()}, wanted=wanted(found),
+        kinds={t: _kinds()[t] for t in terms if t in _kinds()},
+        wanted=wanted(found),
         several=asks_several(found),
-    )  # fmt: skip
+    )
 
 
 def nearness(question: Question, day: str) -> float:

@@ -104,9 +104,13 @@ Likeness = Callable[[Collection[int]], Mapping[int, float]]
 
 
 def rank(
-    question: Question, corpus: Corpus, count: int, weights: Weights | None = None,
-    moment: Moment | None = None, like: Likeness | None = None,
-) -> list[Ranked]:  # fmt: skip
+    question: Question,
+    corpus: Corpus,
+    count: int,
+    weights: Weights | None = None,
+    moment: Moment | None = None,
+    like: Likeness | None = None,
+) -> list[Ranked]:
     """Return the best documents of a corpus, best first; ties by path.
 
     Without a moment documents are ranked by what answers the question alone, and without `like` by
@@ -202,18 +206,21 @@ class _Turn:
         level = {n: value / top for n, value in near.items()}
         threads = self.by_thread(level)
         return [
-            self.one(n, {
-                "words": own[n],
-                "neighbours": level[n] - own[n],
-                "thread": self.weights.thread * threads[self.documents[n].thread],
-                "subject": self.weights.subject
-                * (bool(subject) and self.documents[n].subject == subject),
-                "answer": self.by_answer(self.documents[n].cues) * level[n],
-                "date": self.weights.date * nearness(self.question, self.documents[n].day),
-                **({"meaning": meant.get(n, 0.0)} if like else {}),
-            })
+            self.one(
+                n,
+                {
+                    "words": own[n],
+                    "neighbours": level[n] - own[n],
+                    "thread": self.weights.thread * threads[self.documents[n].thread],
+                    "subject": self.weights.subject
+                    * (bool(subject) and self.documents[n].subject == subject),
+                    "answer": self.by_answer(self.documents[n].cues) * level[n],
+                    "date": self.weights.date * nearness(self.question, self.documents[n].day),
+                    **({"meaning": meant.get(n, 0.0)} if like else {}),
+                },
+            )
             for n in level
-        ]  # fmt: skip
+        ]
 
     def one(self, number: int, parts: Mapping[str, float]) -> Ranked:
         return Ranked(document=self.documents[number], score=sum(parts.values()), parts=parts)
@@ -314,9 +321,10 @@ class _Turn:
         """
         said = frozenset(self.question.words)
         named = {
-            d.subject for d in self.documents.values()
+            d.subject
+            for d in self.documents.values()
             if d.subject and said.issuperset(d.subject.split())
-        }  # fmt: skip
+        }
         if len(named) != 1:
             return ""
         (subject,) = named
@@ -372,8 +380,9 @@ class _Turn:
             of_memory[document.path] = max(value, of_memory.get(document.path, 0.0))
         best = {
             name: sum(sorted(values.values())[-_BEST:]) / _BEST
-            for name, values in threads.items() if name
-        }  # fmt: skip
+            for name, values in threads.items()
+            if name
+        }
         return defaultdict(float, best)
 
     def of_those_days(self) -> set[int]:

@@ -17,8 +17,15 @@ from memrepo.core.judging import Cluster, PriorClaim
 from memrepo.policies.matching import newest_capture, normal_subject, tokens
 
 SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICATE, RECENT = (
-    3.0, 2.0, 1.5, 1.0, 0.5, 1.0, 1.0, 1.0,
-)  # fmt: skip
+    3.0,
+    2.0,
+    1.5,
+    1.0,
+    0.5,
+    1.0,
+    1.0,
+    1.0,
+)
 PREDICATE_WORDS = 0.5
 FLOOR = 0.5
 RECENT_DAYS = 30
@@ -112,10 +119,14 @@ class Retrieval:
         if id_ not in self._known:
             prior = self._priors[id_]
             self._known[id_] = _Known(
-                subject=normal_subject(prior.subject), subject_words=tokens(prior.subject),
-                words=tokens(prior.text), predicate=tokens(prior.predicate),
-                captured=newest_capture(prior), home=prior.home, type=prior.type,
-            )  # fmt: skip
+                subject=normal_subject(prior.subject),
+                subject_words=tokens(prior.subject),
+                words=tokens(prior.text),
+                predicate=tokens(prior.predicate),
+                captured=newest_capture(prior),
+                home=prior.home,
+                type=prior.type,
+            )
         return self._known[id_]
 
     def _score(self, query: Query, known: _Known) -> float:

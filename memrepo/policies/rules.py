@@ -17,23 +17,34 @@ LISTS = ("trivial", *SIGNALS, "stop")
 GAP = timedelta(minutes=30)
 """A longer time between two notes begins a new thread."""
 _DAY = timedelta(days=1)
-TTLS: Mapping[str, timedelta | None] = MappingProxyType({
-    "permanent": None, "durable": 90 * _DAY, "normal": 14 * _DAY, "short": 2 * _DAY,
-    "ephemeral": timedelta(hours=4), "stable": 90 * _DAY, "active": 14 * _DAY, "session": _DAY,
-    "checkpoint": timedelta(hours=4),
-})  # fmt: skip
+TTLS: Mapping[str, timedelta | None] = MappingProxyType(
+    {
+        "permanent": None,
+        "durable": 90 * _DAY,
+        "normal": 14 * _DAY,
+        "short": 2 * _DAY,
+        "ephemeral": timedelta(hours=4),
+        "stable": 90 * _DAY,
+        "active": 14 * _DAY,
+        "session": _DAY,
+        "checkpoint": timedelta(hours=4),
+    }
+)
 REFRESHED = ("durable", "normal", "stable", "active")
 
 
 RunMode = Literal["incremental", "reconciliation"]
 
 
-CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType({
-    "incremental": {
-        "personal": ("15 5 * * 1,2,4,5,6", "15 17 * * *"), "business": ("15 13 * * 1,2,4,5,6",),
-    },
-    "reconciliation": {"personal": ("15 5 * * 3,0",), "business": ("15 13 * * 3,0",)},
-})  # fmt: skip
+CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "incremental": {
+            "personal": ("15 5 * * 1,2,4,5,6", "15 17 * * *"),
+            "business": ("15 13 * * 1,2,4,5,6",),
+        },
+        "reconciliation": {"personal": ("15 5 * * 3,0",), "business": ("15 13 * * 3,0",)},
+    }
+)
 """When runs are due, as cron expressions by mode and profile (memory-purifier's profiles)."""
 
 

@@ -38,9 +38,10 @@ def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]
     """Return the few memories of its scope whose words are most like a memory's, best first."""
     mine, scope = tokens(memory.body), memory.text("scope")
     scored = [
-        (other, cosine(mine, tokens(other.body))) for other in others
+        (other, cosine(mine, tokens(other.body)))
+        for other in others
         if other.id != memory.id and other.text("scope") == scope
-    ]  # fmt: skip
+    ]
     alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
 

@@ -72,9 +72,15 @@ class Simulation:
 
 
 def simulate(
-    state: State, accesses: Accesses, now: datetime, rules: Rules, *,
-    days: int, sessions: int = 0, seed: int = 0,
-) -> Simulation:  # fmt: skip
+    state: State,
+    accesses: Accesses,
+    now: datetime,
+    rules: Rules,
+    *,
+    days: int,
+    sessions: int = 0,
+    seed: int = 0,
+) -> Simulation:
     """Play days from a moment on; `sessions` of them all are spread evenly over the whole span."""
     play = _Play(state, accesses, now, rules, seed)
     series = [play.counted(0, now)]
@@ -87,9 +93,11 @@ def simulate(
         play.upkeep(end)
         series.append(play.counted(day, end))
     return Simulation(
-        days=tuple(series), memories=MappingProxyType(play.memories),
-        events=tuple(play.events), lost=play.lost,
-    )  # fmt: skip
+        days=tuple(series),
+        memories=MappingProxyType(play.memories),
+        events=tuple(play.events),
+        lost=play.lost,
+    )
 
 
 def wake(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> datetime | None:
@@ -186,9 +194,10 @@ class _Play:
         awake = self._awake(now)
         near = self._with_users(awake)
         some = State(
-            layout=self.layout, files=Files({}, {}),
+            layout=self.layout,
+            files=Files({}, {}),
             memories=MappingProxyType({id_: self.memories[id_] for id_ in sorted(near)}),
-        )  # fmt: skip
+        )
         after = upkeep(
             some, self.accesses, now, self.rules, total=len(self.memories), play=played
         ).state.memories
@@ -228,10 +237,14 @@ class _Play:
     def counted(self, day: int, at: datetime) -> Day:
         """Return the counts as they stand."""
         return Day(
-            day=day, at=at, tiers=dict(self._named("tier")), classes=dict(self._named("class")),
-            archived=self.counts[_ARCHIVED], hot=self.counts[_HOT],
+            day=day,
+            at=at,
+            tiers=dict(self._named("tier")),
+            classes=dict(self._named("class")),
+            archived=self.counts[_ARCHIVED],
+            hot=self.counts[_HOT],
             gone=self.began - len(self.memories),
-        )  # fmt: skip
+        )
 
     def _named(self, kind: str) -> Iterator[tuple[str, int]]:
         return ((name, n) for (of, name), n in sorted(self.counts.items()) if of == kind and n)

@@ -28,9 +28,10 @@ def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
     common = sorted(counts, key=lambda word: (-counts[word], word))[:_WORDS]
     return Summary(
         title=clipped(" ".join((topic or ", ".join(common) or memories[0].slug).split()), TITLE),
-        text=" ".join(text), facts=tuple(telling(rest, counts, FACTS, FACTS * FACT)),
+        text=" ".join(text),
+        facts=tuple(telling(rest, counts, FACTS, FACTS * FACT)),
         entities=tuple(sorted(names, key=lambda name: (-names[name], name))[:ENTITIES]),
-    )  # fmt: skip
+    )
 
 
 def body_of(said: Summary, memories: Sequence[Memory]) -> str:

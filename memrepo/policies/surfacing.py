@@ -38,11 +38,15 @@ class Surfaced:
         memory = self.memory
         changed = changed_at(memory)
         return {
-            "id": memory.id, "type": memory.type, "standing": memory.standing,
+            "id": memory.id,
+            "type": memory.type,
+            "standing": memory.standing,
             "text": " ".join(visible(memory.body).split())[:TEXT_LIMIT],
-            "home": memory.text("home"), "updated": format_time(changed) if changed else "",
-            "age_days": self.age_days, "score": self.score,
-        }  # fmt: skip
+            "home": memory.text("home"),
+            "updated": format_time(changed) if changed else "",
+            "age_days": self.age_days,
+            "score": self.score,
+        }
 
 
 def changed_at(memory: Memory) -> datetime | None:

@@ -38,9 +38,19 @@ _ACCENT = 200
 LONGEST = 64
 """Characters of a word that count; what is longer is a key, a hash or an attack."""
 MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 STOP_WORDS = frozenset(
     "a about after again all also am an and any are as at back be been before being but by can"
     " could d did do does doing down during each ever few for from get gets getting got had has"

@@ -134,11 +134,16 @@ def threads_of(
     spans = [[turn.at for turn in part if turn.at] for part in parts] + [[] for _ in named]
     return tuple(
         Thread(
-            id=id_, title=title, members=group, key=key, linked=linked.get(id_, ()),
-            begin=min(span, default=None), end=max(span, default=None),
+            id=id_,
+            title=title,
+            members=group,
+            key=key,
+            linked=linked.get(id_, ()),
+            begin=min(span, default=None),
+            end=max(span, default=None),
         )
         for id_, title, group, key, span in zip(ids, titles, members, keys, spans, strict=True)
-    )  # fmt: skip
+    )
 
 
 def thread_id(first: str) -> str:
@@ -154,11 +159,14 @@ def _named(memories: Mapping[str, Memory]) -> dict[str, tuple[str, ...]]:
             found.setdefault(name, []).append(memory)
     start = datetime.min.replace(tzinfo=UTC)
     return {
-        name: tuple(m.id for m in sorted(
-            found[name], key=lambda m: (m.captured, m.time("created") or start, m.id)
-        ))
+        name: tuple(
+            m.id
+            for m in sorted(
+                found[name], key=lambda m: (m.captured, m.time("created") or start, m.id)
+            )
+        )
         for name in sorted(found)
-    }  # fmt: skip
+    }
 
 
 def _titles(groups: Sequence[Sequence[Memory]], lexicon: Lexicon) -> list[str]:
@@ -179,9 +187,11 @@ def title_of(words: Sequence[str], holders: Mapping[str, int], size: int) -> str
 
 
 def _linked(
-    memories: Mapping[str, Memory], ids: Sequence[str], members: Sequence[Sequence[str]],
+    memories: Mapping[str, Memory],
+    ids: Sequence[str],
+    members: Sequence[Sequence[str]],
     keys: Sequence[str],
-) -> dict[str, tuple[str, ...]]:  # fmt: skip
+) -> dict[str, tuple[str, ...]]:
     """Return the threads that each one leads to: by links of its members, or the same session."""
     within: dict[str, list[str]] = {}
     for id_, group in zip(ids, members, strict=True):

@@ -171,14 +171,17 @@ def _step(note: Memory, move: Move, now: datetime) -> Step:
     from memrepo.policies.gists import gist_of
 
     fields: dict[str, Any] = {
-        "tier": None if move.tier == "hot" else move.tier, "tier_since": move.since,
+        "tier": None if move.tier == "hot" else move.tier,
+        "tier_since": move.since,
         "tier_written": now,
-    }  # fmt: skip
+    }
     if move.tier == "gist":
         fields["gist"] = gist_of(note)
     if move.marked:
         fields["user_marked"] = True
     return Step(
-        op="tier", what=f"{note.label} {move.source} to {move.tier}", reason=move.why,
+        op="tier",
+        what=f"{note.label} {move.source} to {move.tier}",
+        reason=move.why,
         changes=(Update(id=note.id, fields=fields),),
-    )  # fmt: skip
+    )

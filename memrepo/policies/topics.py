@@ -101,9 +101,10 @@ def trends(
     old = {topic.term: topic for topic in before}
     new = {topic.term: topic for topic in now}
     rising = [
-        Trend(topic=topic, change=change) for topic in now
+        Trend(topic=topic, change=change)
+        for topic in now
         if (change := topic.score - (old[topic.term].score if topic.term in old else 0)) > _TURN
-    ]  # fmt: skip
+    ]
     falling = []
     for topic in before:
         score = new[topic.term].score if topic.term in new else 0.0

@@ -50,9 +50,16 @@ class Upkeep:
 
 
 def upkeep(
-    state: State, accesses: Accesses, now: datetime, rules: Rules, *,
-    spent: int = 0, allowed: Allowed = lambda _: True, total: int = 0, play: Play | None = None,
-) -> Upkeep:  # fmt: skip
+    state: State,
+    accesses: Accesses,
+    now: datetime,
+    rules: Rules,
+    *,
+    spent: int = 0,
+    allowed: Allowed = lambda _: True,
+    total: int = 0,
+    play: Play | None = None,
+) -> Upkeep:
     """Return everything that is owed at a moment.
 
     `spent` is how much of the pace earlier runs at this very moment used up; `total` counts all
@@ -68,9 +75,12 @@ def upkeep(
     hot, problems = hot_steps(after.active, accesses, now, rules.hot, rules.decay)
     hot = [step for step in hot if allowed(step)]
     return Upkeep(
-        steps=(*steps, *kept, *hot), state=play(after, hot), problems=tuple(problems),
-        waiting=len(owed) - len(kept), room=max(0, pace - len(kept)),
-    )  # fmt: skip
+        steps=(*steps, *kept, *hot),
+        state=play(after, hot),
+        problems=tuple(problems),
+        waiting=len(owed) - len(kept),
+        room=max(0, pace - len(kept)),
+    )
 
 
 def owed_tier_moves(state: State, accesses: Accesses, now: datetime, rules: Rules) -> list[Step]:
@@ -109,9 +119,10 @@ def _pruned(
 ) -> Iterator[tuple[Memory, str]]:
     notes = [m for m in state.active if m.is_note]
     found = [
-        (written, note.id, note, why) for note in notes
+        (written, note.id, note, why)
+        for note in notes
         if (why := why_clean(note, now, rules.tiers)) and (written := note.time("tier_written"))
-    ]  # fmt: skip
+    ]
     for memory, kept in prunable(state.active, accesses, now, rules.decay):
         rests = archive_due(memory, accesses.of(memory.id), rules.archive)
         # What fell due for the archive before its time was over rests there.

@@ -14,8 +14,9 @@ from memrepo.core.memory import Memory
 from memrepo.core.moments import extent
 from memrepo.core.times import EARLIEST, format_time
 
-Bound = Literal["", "valid_from", "valid_until", "successor", "superseded_at", "predecessor",
-                "unknown"]  # fmt: skip
+Bound = Literal[
+    "", "valid_from", "valid_until", "successor", "superseded_at", "predecessor", "unknown"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Span:
             "since_from": self.since_from,
             "until": format_time(self.until) if self.until and not unknown else None,
             "until_from": self.until_from,
-        }  # fmt: skip
+        }
 
 
 def span_of(memory: Memory, memories: Mapping[str, Memory], zone: tzinfo) -> Span:
@@ -69,9 +70,10 @@ def span_of(memory: Memory, memories: Mapping[str, Memory], zone: tzinfo) -> Spa
 def true_at(memories: Mapping[str, Memory], moment: datetime, zone: tzinfo) -> dict[str, Memory]:
     """Return the memories that held at a moment, whatever their status."""
     return {
-        id_: memory for id_, memory in memories.items()
+        id_: memory
+        for id_, memory in memories.items()
         if span_of(memory, memories, zone).holds(moment)
-    }  # fmt: skip
+    }
 
 
 def _start(
@@ -81,9 +83,10 @@ def _start(
         return extent(text, zone)[0], "valid_from"
     replaced = (memories[id_] for id_ in memory.texts("supersedes") if id_ in memories)
     moments = [
-        when for old in replaced
+        when
+        for old in replaced
         if memory.id in old.texts("superseded_by") and (when := old.time("superseded_at"))
-    ]  # fmt: skip
+    ]
     return (min(moments), "predecessor") if moments else (None, "")
 
 

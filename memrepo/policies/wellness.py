@@ -55,19 +55,21 @@ def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules:
     counts = {m.id: unused(m, accesses, now) for m in hot}
     ranked = sorted(hot, key=lambda m: (-counts[m.id], m.path))
     return Health(
-        hot=len(hot), budget=rules.hot.budget, pinned=sum(m.flag("pinned") for m in hot),
-        files=len(active), tracked=sum(bool(accesses.of(m.id).total) for m in active),
+        hot=len(hot),
+        budget=rules.hot.budget,
+        pinned=sum(m.flag("pinned") for m in hot),
+        files=len(active),
+        tracked=sum(bool(accesses.of(m.id).total) for m in active),
         archived=sum(m.status == "archived" for m in found),
         labels=Counter(_label(m, counts[m.id], rules) for m in hot),
         cold_candidates=len(archivable(active, accesses, now, rules.archive)),
         synced=sum(_is_synced(m) for m in hot),
         over=sum(
-            is_over(m, keeping(m, accesses.of(m.id), now, rules.decay))
-            for m in active if decays(m)
+            is_over(m, keeping(m, accesses.of(m.id), now, rules.decay)) for m in active if decays(m)
         ),
         review=for_review(found, now, rules.archive),
         stalest=tuple((f"{m.layer}:{m.slug}", counts[m.id]) for m in ranked[:5]),
-    )  # fmt: skip
+    )
 
 
 def _label(memory: Memory, count: int, rules: Rules) -> str:

@@ -38,9 +38,13 @@ class Among:
 
 
 def among(
-    state: State, judge: Judge, now: datetime, never: Collection[str], compared: Collection[str],
+    state: State,
+    judge: Judge,
+    now: datetime,
+    never: Collection[str],
+    compared: Collection[str],
     changed: Collection[str] | None = None,
-) -> Among:  # fmt: skip
+) -> Among:
     """Decide every suspected pair of active memories, at most MOST with a model.
 
     `never` holds the fingerprints of decisions that a person took back, `compared` the prints of
@@ -62,9 +66,12 @@ def among(
 
 
 def _suspected(
-    state: State, now: datetime, never: Collection[str], compared: Collection[str],
+    state: State,
+    now: datetime,
+    never: Collection[str],
+    compared: Collection[str],
     changed: Collection[str] | None,
-) -> Iterator[tuple[Pair, Suspicion]]:  # fmt: skip
+) -> Iterator[tuple[Pair, Suspicion]]:
     """Yield the pairs worth a question, the newer memory first in each."""
     pool = Pool(state)
     new = pool.memories.keys() if changed is None else changed

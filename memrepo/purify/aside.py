@@ -50,12 +50,13 @@ def read_aside(path: str, data: bytes) -> Aside | None:
         return None
     values = {entry.key: entry.value for entry in found.entries}
     return Aside(
-        path=path, text=normal_body(data.decode("utf-8")[found.body_offset :]).strip(),
+        path=path,
+        text=normal_body(data.decode("utf-8")[found.body_offset :]).strip(),
         ids=frozenset(map(str, _items(values.get("candidates")))),
         context=tuple(map(str, _items(values.get("context")))),
         sources=tuple(filter(None, map(_source, _items(values.get("sources"))))),
         **{key: str(values.get(key) or "") for key in ("verdict", "reason", "judged")},
-    )  # fmt: skip
+    )
 
 
 def deferred(state: State) -> tuple[Aside, ...]:
@@ -132,9 +133,10 @@ def _change(
             return None
         known = [s for s in before.sources if (s.resource, s.captured) not in met]
         united = replace(
-            united, sources=(*known, *united.sources),
+            united,
+            sources=(*known, *united.sources),
             context=tuple(dict.fromkeys((*before.context, *united.context))),
-        )  # fmt: skip
+        )
     return Write(path=path, data=_file(united, ids, wanted[0][1], now))
 
 
@@ -153,17 +155,24 @@ def _file(candidate: Candidate, ids: Sequence[str], verdict: Verdict, now: datet
     }
     sources: list[Node] = [
         {
-            "resource": s.resource, "blob": s.blob,
-            "lines": [Raw(s.lines[0]), Raw(s.lines[1])], "captured": Raw(s.captured),
+            "resource": s.resource,
+            "blob": s.blob,
+            "lines": [Raw(s.lines[0]), Raw(s.lines[1])],
+            "captured": Raw(s.captured),
         }
         for s in candidate.sources
-    ]  # fmt: skip
+    ]
     header: dict[str, Node] = {
-        "type": "candidate", "verdict": verdict.verdict,
-        "strength": Raw(f"{verdict.strength:.2f}"), "scores": scores,
-        "reason": verdict.rationale, "context": list(candidate.context),
-        "candidates": list(ids), "judged": Raw(format_time(now)), "sources": sources,
-    }  # fmt: skip
+        "type": "candidate",
+        "verdict": verdict.verdict,
+        "strength": Raw(f"{verdict.strength:.2f}"),
+        "scores": scores,
+        "reason": verdict.rationale,
+        "context": list(candidate.context),
+        "candidates": list(ids),
+        "judged": Raw(format_time(now)),
+        "sources": sources,
+    }
     lines = [line for key, node in header.items() for line in entry_lines(key, node)]
     return "\n".join(["---", *lines, "---", "", candidate.text, ""]).encode("utf-8")
 
@@ -174,10 +183,11 @@ def _source(node: Node) -> Source | None:
     if not entry.get("resource"):
         return None
     return Source(
-        resource=str(entry["resource"]), blob=str(entry.get("blob", "")),
+        resource=str(entry["resource"]),
+        blob=str(entry.get("blob", "")),
         lines=(lines[0], lines[1]) if len(lines) == 2 else (0, 0),
         captured=str(entry.get("captured", "")),
-    )  # fmt: skip
+    )
 
 
 def _items(node: Node | None) -> list[Node]:

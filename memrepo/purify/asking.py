@@ -151,15 +151,19 @@ def ask_promotions(
             for batch in _side_by_side(rest, beside, judge.batch[0])
         ],
         _Pass(
-            ask=judge.promote, check=_checked_verdicts,
+            ask=judge.promote,
+            check=_checked_verdicts,
             ids=lambda r: [c.candidate_id for c in r.candidates],
             again=lambda r, faults: replace(
-                r, faults=faults,
+                r,
+                faults=faults,
                 candidates=tuple(c for c in r.candidates if c.candidate_id in faults),
             ),
-            id_of=lambda v: v.candidate_id, keep=keep, usage=lambda: judge.usage,
+            id_of=lambda v: v.candidate_id,
+            keep=keep,
+            usage=lambda: judge.usage,
         ),
-    )  # fmt: skip
+    )
     asked.answers = sorted((*known.values(), *asked.answers), key=lambda v: v.candidate_id)
     return asked
 
@@ -175,8 +179,9 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
     known: dict[str, tuple[CanonicalClaim, ...]] = {}
     if kept is not None:
         near = {g.cluster_id: choose([g]) for g in groups}
-        keys = {g.cluster_id: claim_key(g, near[g.cluster_id], judge, setting.profile)
-                for g in groups}  # fmt: skip
+        keys = {
+            g.cluster_id: claim_key(g, near[g.cluster_id], judge, setting.profile) for g in groups
+        }
         known = known_claims(groups, kept, keys)
 
     def keep(claims: Sequence[CanonicalClaim], usage: Usage) -> None:
@@ -190,20 +195,26 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
         "purifier",
         [
             CanonicalRequest(
-                run=setting.run, profile=setting.profile, now=setting.now,
-                clusters=tuple(batch), priors=choose(batch),
+                run=setting.run,
+                profile=setting.profile,
+                now=setting.now,
+                clusters=tuple(batch),
+                priors=choose(batch),
             )
             for batch in _batches([g for g in groups if g.cluster_id not in known], judge.batch[1])
         ],
         _Pass(
-            ask=judge.canonicalise, check=_checked_claims,
+            ask=judge.canonicalise,
+            check=_checked_claims,
             ids=lambda r: [c.cluster_id for c in r.clusters],
             again=lambda r, faults: replace(
                 r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
             ),
-            id_of=lambda c: c.cluster_id, keep=keep, usage=lambda: judge.usage,
+            id_of=lambda c: c.cluster_id,
+            keep=keep,
+            usage=lambda: judge.usage,
         ),
-    )  # fmt: skip
+    )
     every = (*(c for own in known.values() for c in own), *asked.answers)
     order = {g.cluster_id: n for n, g in enumerate(groups)}
     asked.answers = sorted(every, key=lambda c: order[c.cluster_id])
@@ -243,9 +254,10 @@ def _checked_claims(
 ) -> _Checked[CanonicalClaim]:
     found = check_claims(request, given)
     return _Checked(
-        answers=found.claims, refused={r.cluster_id: r.reason for r in found.rejected},
+        answers=found.claims,
+        refused={r.cluster_id: r.reason for r in found.rejected},
         routes=tuple(asdict(w) for w in found.warnings),
-    )  # fmt: skip
+    )
 
 
 def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:

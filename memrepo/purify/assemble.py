@@ -111,9 +111,11 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
             if not cluster.part:
                 known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
             return Decision(
-                cluster_id=cluster.cluster_id, memory_id=old.id, disposition="reworded",
+                cluster_id=cluster.cluster_id,
+                memory_id=old.id,
+                disposition="reworded",
                 reason="edited_in_place",
-            )  # fmt: skip
+            )
         known.replaced[cluster.cluster_id] = old.id
     twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
     evidence = [text for c in cluster.candidates for text in (c.text, *c.context)]
@@ -143,9 +145,12 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
     """
     said = claim.wording
     id_ = claim_id(
-        scope="", subject=said.subject, predicate=said.predicate, object_=said.object,
+        scope="",
+        subject=said.subject,
+        predicate=said.predicate,
+        object_=said.object,
         text=said.text,
-    )  # fmt: skip
+    )
     texts = [s.text_hash for s in _sources(cluster)] if not said.object else []
     if cluster.part and texts:
         texts = [text_hash(said.text)]
@@ -175,17 +180,23 @@ def _reword(
     said = claim.wording
     gone = tuple(s.text_hash for s in old.sources if s.text_hash)
     aliases = dict.fromkeys((*old.texts("aliases"), text_hash(old.body), *gone))
-    spoken = {"title": said.title, "subject": said.subject, "predicate": said.predicate,
-              "object": said.object}  # fmt: skip
+    spoken = {
+        "title": said.title,
+        "subject": said.subject,
+        "predicate": said.predicate,
+        "object": said.object,
+    }
     return Update(
         id=old.id,
         fields={
             **{key: value or None for key, value in spoken.items()},
-            "aliases": tuple(aliases), "sources": sources, "scores": claim.scores,
+            "aliases": tuple(aliases),
+            "sources": sources,
+            "scores": claim.scores,
             "generated": Stamp(by=ACTOR, at=known.now),
         },
         body=said.text,
-    )  # fmt: skip
+    )
 
 
 def _sources(cluster: Cluster, known: Sequence[Source] = ()) -> tuple[Source, ...]:
@@ -216,12 +227,22 @@ def _memory(
     dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
     standing = "probable_duplicate" if twin and claim.standing == "resolved" else claim.standing
     fields: dict[str, Any] = {
-        "id": id_, "type": claim.type, "title": said.title, "subject": said.subject,
-        "predicate": said.predicate, "object": said.object, "standing": standing,
-        "home": claim.home, "tags": claim.tags, "created": known.now,
-        "generated": Stamp(by=ACTOR, at=known.now), "sources": sources, "scores": claim.scores,
-        "duplicate_of": twin.memory_id if twin else None, "origin": "purifier",
-    }  # fmt: skip
+        "id": id_,
+        "type": claim.type,
+        "title": said.title,
+        "subject": said.subject,
+        "predicate": said.predicate,
+        "object": said.object,
+        "standing": standing,
+        "home": claim.home,
+        "tags": claim.tags,
+        "created": known.now,
+        "generated": Stamp(by=ACTOR, at=known.now),
+        "sources": sources,
+        "scores": claim.scores,
+        "duplicate_of": twin.memory_id if twin else None,
+        "origin": "purifier",
+    }
     path = known.state.layout.memory(
         id_=id_, type_=claim.type, text=said.title or said.text, captured=max(dated, default="")
     )

@@ -82,16 +82,21 @@ def left_out(
     again = f"`memrepo unreject {stone.key}` and import again"
     what = "says" if exact else "is close to"
     return Problem(
-        path=path, line=line, key=key, severity="warning",
+        path=path,
+        line=line,
+        key=key,
+        severity="warning",
         rule="rejected-left-out" if exact else "rejected-similar",
         message=f"{called} {what} what was rejected as {stone.key}: it is left out",
         fix=again if exact else f"{again}, or add it by hand",
-    )  # fmt: skip
+    )
 
 
 def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
     return Problem(
-        path=memory.path, rule=rule, severity="warning",
+        path=memory.path,
+        rule=rule,
+        severity="warning",
         message=f"{memory.id} {what} what was rejected as {stone.key}",
         fix=f"`memrepo unreject {stone.key}` lifts the rejection, if it holds after all",
-    )  # fmt: skip
+    )

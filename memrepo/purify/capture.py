@@ -101,11 +101,13 @@ def _growing(state: State, standing: Iterable[NoteUnit]) -> dict[tuple[str, str]
 def _source(one: PlacedNote) -> Source:
     dated = bool(one.unit.captured)
     return Source(
-        resource=one.resource, blob=one.blob, lines=one.unit.lines,
+        resource=one.resource,
+        blob=one.blob,
+        lines=one.unit.lines,
         text_hash=one.unit.text_hash,
         captured=one.unit.captured if dated else one.committed,
         captured_from=one.unit.captured_from if dated else "commit",
-    )  # fmt: skip
+    )
 
 
 def _note(state: State, one: PlacedNote, id_: str, now: datetime) -> Memory:
@@ -115,9 +117,14 @@ def _note(state: State, one: PlacedNote, id_: str, now: datetime) -> Memory:
         id_=id_, type_="note", text=one.unit.title or one.unit.text, captured=day
     )
     fields = {
-        "id": id_, "type": "note", "title": one.unit.title, "created": now,
-        "generated": Stamp(by=ACTOR, at=now), "sources": (source,), "origin": "purifier",
-    }  # fmt: skip
+        "id": id_,
+        "type": "note",
+        "title": one.unit.title,
+        "created": now,
+        "generated": Stamp(by=ACTOR, at=now),
+        "sources": (source,),
+        "origin": "purifier",
+    }
     return Memory(path=path, fields={k: v for k, v in fields.items() if v}, body=one.unit.text)
 
 

@@ -20,12 +20,18 @@ def case_of(
     """
     id_, before = contradiction_id(new, old), known.state.corrections.between(new, old)
     case = Correction(
-        id=id_, kind="contradiction", verdict="superseded" if kept else "flagged", kept=kept,
-        sides=(Side(memory=new, text=known.text(new)),
-               Side(memory=old, text=known.text(old))),
-        confidence=sure, reason=reason, by=ACTOR, run=PENDING,
-        at=(before.at if before else None) or known.now, decided=known.now if kept else None,
-    )  # fmt: skip
+        id=id_,
+        kind="contradiction",
+        verdict="superseded" if kept else "flagged",
+        kept=kept,
+        sides=(Side(memory=new, text=known.text(new)), Side(memory=old, text=known.text(old))),
+        confidence=sure,
+        reason=reason,
+        by=ACTOR,
+        run=PENDING,
+        at=(before.at if before else None) or known.now,
+        decided=known.now if kept else None,
+    )
     path = known.state.corrections.place(known.state.layout, case)
     return (Write(path=path, data=corrections.written(path, case)),)
 

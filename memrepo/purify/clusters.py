@@ -17,11 +17,46 @@ from memrepo.core.memory import HOME_OF_TYPE
 from memrepo.purify import zones
 
 _TOKEN = re.compile(r"[^\W\d_][\w./-]*")
-_NO_ENTITY = frozenset({
-    "The", "This", "That", "These", "Those", "And", "But", "For", "From", "With", "When", "Where",
-    "While", "After", "Before", "Not", "You", "She", "They", "Her", "His", "Its", "Our", "Your",
-    "Use", "Run", "Der", "Die", "Das", "Und", "Aber", "Ein", "Eine", "Mit", "Von", "Ist",
-})  # fmt: skip
+_NO_ENTITY = frozenset(
+    {
+        "The",
+        "This",
+        "That",
+        "These",
+        "Those",
+        "And",
+        "But",
+        "For",
+        "From",
+        "With",
+        "When",
+        "Where",
+        "While",
+        "After",
+        "Before",
+        "Not",
+        "You",
+        "She",
+        "They",
+        "Her",
+        "His",
+        "Its",
+        "Our",
+        "Your",
+        "Use",
+        "Run",
+        "Der",
+        "Die",
+        "Das",
+        "Und",
+        "Aber",
+        "Ein",
+        "Eine",
+        "Mit",
+        "Von",
+        "Ist",
+    }
+)
 
 
 def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tuple[Cluster, ...]:

@@ -108,19 +108,24 @@ def _elsewhere(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> bool:
     resources = {s.resource for s in aside.sources}
     return any(
         text.resource not in resources
-        or (unit.captured and (text.resource, unit.captured) not in aside.places
-            and unit.captured[:10] not in {s.captured[:10] for s in aside.sources})
+        or (
+            unit.captured
+            and (text.resource, unit.captured) not in aside.places
+            and unit.captured[:10] not in {s.captured[:10] for s in aside.sources}
+        )
         for text, unit in units
-    )  # fmt: skip
+    )
 
 
 def _placed(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> Iterable[Placed]:
     known = {s.resource: s.captured[:10] for s in aside.sources}
     for text, unit in units:
         yield Placed(
-            unit=unit, resource=text.resource, blob=text.blob,
+            unit=unit,
+            resource=text.resource,
+            blob=text.blob,
             committed=text.committed or known.get(text.resource, ""),
-        )  # fmt: skip
+        )
 
 
 def _nearest(aside: Aside, news: Iterable[tuple[str, _Said]]) -> tuple[int, str] | None:

@@ -46,9 +46,13 @@ class Placed:
         if not captured or (self.committed and captured[:10] > self.committed):
             captured, basis = self.committed, "commit"
         return Source(
-            resource=self.resource, blob=self.blob, lines=self.unit.lines,
-            text_hash=self.unit.text_hash, captured=captured, captured_from=basis,
-        )  # fmt: skip
+            resource=self.resource,
+            blob=self.blob,
+            lines=self.unit.lines,
+            text_hash=self.unit.text_hash,
+            captured=captured,
+            captured_from=basis,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +107,15 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
     sources = tuple(dict.fromkeys(m.source() for m in members))
     kinds = tuple(dict.fromkeys(m.hint or default_type(m.resource) for m in members))
     return Candidate(
-        candidate_id=f"cand-{key[:16]}", text=first.text,
+        candidate_id=f"cand-{key[:16]}",
+        text=first.text,
         context=(*first.headings, *first.parents),
         type_hint=hint_of(kinds),
-        key=first.key, value=first.value, task=first.task, sources=sources,
+        key=first.key,
+        value=first.value,
+        task=first.task,
+        sources=sources,
         days=len({s.captured for s in sources if s.captured_from != "commit"}) or 1,
         resources=len({s.resource for s in sources}),
         retrieved=next(filter(None, (m.retrieved for m in members)), ""),
-    )  # fmt: skip
+    )

@@ -81,10 +81,13 @@ def part(
     why += [TAKEN_BACK] if kept_so else []
     held_ids, refused_ids = _created(held), _created(out)
     return Parted(
-        kept=_without_twins(kept, held_ids | refused_ids), held=_without_twins(held, refused_ids),
-        refused=out, held_ids=held_ids, refused_ids=refused_ids,
+        kept=_without_twins(kept, held_ids | refused_ids),
+        held=_without_twins(held, refused_ids),
+        refused=out,
+        held_ids=held_ids,
+        refused_ids=refused_ids,
         why="; ".join(why),
-    )  # fmt: skip
+    )
 
 
 def _split(

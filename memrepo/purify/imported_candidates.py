@@ -18,9 +18,13 @@ from memrepo.purify.imported_claims import RecordReader
 from memrepo.purify.records import Line, mappings
 
 _SCORES = (
-    "durability", "future_judgment_value", "action_value", "identity_relationship_weight",
-    "cross_time_persistence", "noise_risk",
-)  # fmt: skip
+    "durability",
+    "future_judgment_value",
+    "action_value",
+    "identity_relationship_weight",
+    "cross_time_persistence",
+    "noise_risk",
+)
 Aside = tuple[datetime, Candidate, Verdict]
 
 
@@ -75,13 +79,18 @@ def _read(reader: RecordReader, resource: Callable[[str], str], now: datetime) -
     scores = _scores(reader)
     id_ = str(reader.record.get("candidate_id") or text_hash(text))
     candidate = Candidate(
-        candidate_id=id_, text=text, sources=_sources(reader, resource),
+        candidate_id=id_,
+        text=text,
+        sources=_sources(reader, resource),
         type_hint=reader.text("type_hint") or "fact",
-    )  # fmt: skip
+    )
     judged = Verdict(
-        candidate_id=id_, scores=scores, strength=scores.strength, verdict=verdict,
+        candidate_id=id_,
+        scores=scores,
+        strength=scores.strength,
+        verdict=verdict,
         rationale=reader.text("rationale"),
-    )  # fmt: skip
+    )
     return reader.time("timestamp_utc", "timestamp") or now, candidate, judged
 
 

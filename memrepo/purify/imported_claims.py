@@ -74,20 +74,30 @@ class RecordReader:
         """Note a finding about one field: the record is taken in without it."""
         self.problems.append(
             Problem(
-                path=self.path, line=self.line, column=1, rule=rule, key=key, message=said,
-                fix="set it on the memory by hand, if it matters", severity="warning",
+                path=self.path,
+                line=self.line,
+                column=1,
+                rule=rule,
+                key=key,
+                message=said,
+                fix="set it on the memory by hand, if it matters",
+                severity="warning",
             )
-        )  # fmt: skip
+        )
 
     def refuse(self, key: str, said: str) -> None:
         """Note why the record as a whole is not taken in."""
         self.problems.append(
             Problem(
-                path=self.path, line=self.line, column=1, rule="import-record", key=key,
+                path=self.path,
+                line=self.line,
+                column=1,
+                rule="import-record",
+                key=key,
                 message=f"{said}: the record is not taken in",
                 fix="mend the record and import again",
             )
-        )  # fmt: skip
+        )
 
     def text(self, key: str) -> str:
         """Return a text without secrets; null is an empty one."""
@@ -130,21 +140,38 @@ def read_claim(line: Line, how: Reading) -> tuple[Draft | None, list[Problem]]:
         return None, reader.problems
     spoken = {key: reader.text(key) for key in ("subject", "predicate", "object")}
     id_ = claim_id(
-        scope="", subject=spoken["subject"], predicate=spoken["predicate"],
-        object_=spoken["object"], text=text,
-    )  # fmt: skip
+        scope="",
+        subject=spoken["subject"],
+        predicate=spoken["predicate"],
+        object_=spoken["object"],
+        text=text,
+    )
     type_, home = _route(reader, type_, how.profile)
     fields = {
-        "id": id_, "type": type_, **spoken, **_axes(reader), "home": home,
-        "tags": _tags(reader), "created": how.now, "generated": _stamp(reader, how),
-        "sources": _sources(reader, text, how), "scores": _scores(reader),
-        "claim_id": _own_id(reader), "retired": _retired(reader, how), "origin": "import",
-    }  # fmt: skip
+        "id": id_,
+        "type": type_,
+        **spoken,
+        **_axes(reader),
+        "home": home,
+        "tags": _tags(reader),
+        "created": how.now,
+        "generated": _stamp(reader, how),
+        "sources": _sources(reader, text, how),
+        "scores": _scores(reader),
+        "claim_id": _own_id(reader),
+        "retired": _retired(reader, how),
+        "origin": "import",
+    }
     key = line.record.get("id")
     draft = Draft(
-        line=line.number, key=key if isinstance(key, str) else "", id=id_, text=text,
-        fields=_sparse(fields), judgement=_judgement(reader), record=line.record,
-    )  # fmt: skip
+        line=line.number,
+        key=key if isinstance(key, str) else "",
+        id=id_,
+        text=text,
+        fields=_sparse(fields),
+        judgement=_judgement(reader),
+        record=line.record,
+    )
     return draft, reader.problems
 
 
@@ -225,10 +252,13 @@ def _source(
         kind = "inferred"
     place = how.locate(name, lines, text, in_force)
     return Source(
-        resource=how.resource(name), blob=place.blob, lines=place.lines,
-        text_hash=place.text_hash, kind=str(kind),
+        resource=how.resource(name),
+        blob=place.blob,
+        lines=place.lines,
+        text_hash=place.text_hash,
+        kind=str(kind),
         captured=_day(reader, entry.get("capturedAt")),
-    )  # fmt: skip
+    )
 
 
 def _lines(reader: RecordReader, span: object) -> tuple[int, int]:

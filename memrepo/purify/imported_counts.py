@@ -66,9 +66,14 @@ def read_hygiene(
     for key, entry in _entries(record.get("L1accessLog")):
         if (memory := known.find(key, key, name)) is not None:
             steps += _hot(memory, entry, promoted.get(_plain(key)), now)
-            events += _sessions(memory, accesses.of(memory.id), {
-                "sessions": [entry.get("lastSessionId")], "lastAccess": entry.get("lastAccess"),
-            })  # fmt: skip
+            events += _sessions(
+                memory,
+                accesses.of(memory.id),
+                {
+                    "sessions": [entry.get("lastSessionId")],
+                    "lastAccess": entry.get("lastAccess"),
+                },
+            )
     for key, entry in _entries(record.get("accessLog")):
         if (memory := known.find(_plain(key), key, name)) is not None:
             row = demoted.get(_plain(key))
@@ -106,10 +111,14 @@ class _Known:
         what = f"names {len(found)} memories" if found else "names no memory here"
         self.problems.append(
             Problem(
-                path=file, key=key, rule="import-unknown-entry", severity="warning",
-                message=f"{key!r} {what}", fix="add the memory, then import again",
+                path=file,
+                key=key,
+                rule="import-unknown-entry",
+                severity="warning",
+                message=f"{key!r} {what}",
+                fix="add the memory, then import again",
             )
-        )  # fmt: skip
+        )
         return None
 
 
@@ -123,9 +132,11 @@ def _record(data: bytes, name: str) -> tuple[Mapping[str, Any], tuple[Problem, .
     if isinstance(found, dict):
         return found, ()
     problem = Problem(
-        path=name, rule="import-unreadable", fix="name the file that the tool wrote",
+        path=name,
+        rule="import-unreadable",
+        fix="name the file that the tool wrote",
         message=f"{why}, expected a JSON object",
-    )  # fmt: skip
+    )
     return {}, (problem,)
 
 

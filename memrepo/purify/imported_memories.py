@@ -67,10 +67,14 @@ class Work:
         if why := storable(memory):
             problems.append(
                 Problem(
-                    path=lineage.CLAIMS, line=draft.line, column=1, rule="import-record",
-                    message=f"{why}: the record is not taken in", fix="mend it and import again",
+                    path=lineage.CLAIMS,
+                    line=draft.line,
+                    column=1,
+                    rule="import-record",
+                    message=f"{why}: the record is not taken in",
+                    fix="mend it and import again",
                 )
-            )  # fmt: skip
+            )
             return
         self.fresh[draft.id] = memory
         self.paths.add(memory.path)
@@ -224,14 +228,25 @@ class Work:
 
 def _same(draft: Draft, said: str) -> Problem:
     return Problem(
-        path=lineage.CLAIMS, line=draft.line, column=1, rule="import-same", key="id",
-        message=said, fix="nothing needs to be done", severity="warning",
-    )  # fmt: skip
+        path=lineage.CLAIMS,
+        line=draft.line,
+        column=1,
+        rule="import-same",
+        key="id",
+        message=said,
+        fix="nothing needs to be done",
+        severity="warning",
+    )
 
 
 def _reference(draft: Draft, key: str, said: str) -> Problem:
     return Problem(
-        path=lineage.CLAIMS, line=draft.line, column=1, rule="import-reference", key=key,
-        message=f"{said}: the link is left out", severity="warning",
+        path=lineage.CLAIMS,
+        line=draft.line,
+        column=1,
+        rule="import-reference",
+        key=key,
+        message=f"{said}: the link is left out",
+        severity="warning",
         fix="link the memories by hand (`memrepo link`), if it matters",
-    )  # fmt: skip
+    )

@@ -75,14 +75,18 @@ def import_artifacts(state: State, offer: Offer) -> Imported:
     logs = {name: lines[name] for name in (lineage.DEFERRED, lineage.REJECTED)}
     files, counts, found = import_candidates(state, logs, work.promoted(), how.resource, offer.now)
     return Imported(
-        changes=work.changes(), files=files, judgements=work.judgements,
+        changes=work.changes(),
+        files=files,
+        judgements=work.judgements,
         counts={
-            "memories_new": len(work.fresh), "memories_known": work.known,
+            "memories_new": len(work.fresh),
+            "memories_known": work.known,
             **({"barred": work.barred} if work.barred else {}),
-            "unreadable": sum(p.severity == "error" for p in (*problems, *found)), **counts,
+            "unreadable": sum(p.severity == "error" for p in (*problems, *found)),
+            **counts,
         },
         problems=(*problems, *found),
-    )  # fmt: skip
+    )
 
 
 def _lines(files: Mapping[str, bytes], name: str, problems: list[Problem]) -> list[Line]:
@@ -98,10 +102,12 @@ def _manifest(files: Mapping[str, bytes], problems: list[Problem]) -> Mapping[st
     if isinstance(page, str):
         problems.append(
             Problem(
-                path=lineage.MANIFEST, rule="import-manifest", severity="warning",
+                path=lineage.MANIFEST,
+                rule="import-manifest",
+                severity="warning",
                 message=f"found {page}, expected one JSON object: claims are taken in without it",
             )
-        )  # fmt: skip
+        )
         return {}
     return page
 
@@ -113,9 +119,13 @@ def _reading(layout: Layout, offer: Offer, page: Mapping[str, Any]) -> Reading:
     }
     evidence = Evidence(sources=offer.sources, blobs=offer.blobs, inventory=inventory)
     return Reading(
-        path=lineage.CLAIMS, now=offer.now, profile=offer.profile, producer=_producer(page),
-        resource=lambda name: _resource(layout, name), locate=evidence.locate,
-    )  # fmt: skip
+        path=lineage.CLAIMS,
+        now=offer.now,
+        profile=offer.profile,
+        producer=_producer(page),
+        resource=lambda name: _resource(layout, name),
+        locate=evidence.locate,
+    )
 
 
 def _resource(layout: Layout, name: str) -> str:

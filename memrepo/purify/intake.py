@@ -140,9 +140,12 @@ def _claims(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Non
 
 def _placed(unit: Unit, text: SourceText, revision: Revision) -> Placed:
     return Placed(
-        unit=unit, resource=text.resource, blob=text.blob, committed=text.committed,
+        unit=unit,
+        resource=text.resource,
+        blob=text.blob,
+        committed=text.committed,
         former=revision.edited.get(unit.hash, ""),
-    )  # fmt: skip
+    )
 
 
 def _alarms(intake: Intake, texts: Iterable[SourceText]) -> Iterator[str]:
@@ -187,11 +190,13 @@ def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> C
         blob = next(b for b in (lost[0].to, lost[0].from_) if b in reader.missing)
         intake.problems.append(
             Problem(
-                path=text.resource, rule="manifest-blob-missing", severity="warning",
+                path=text.resource,
+                rule="manifest-blob-missing",
+                severity="warning",
                 message=f"a run consumed version {blob[:12]}, which the repository does not hold",
                 fix="fetch the missing history: until then what that run took in counts as new",
             )
-        )  # fmt: skip
+        )
     return Cursor(spans=spans)
 
 

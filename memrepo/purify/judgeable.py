@@ -27,9 +27,14 @@ class Scope:
 
 
 def in_scope(
-    state: State, intake: Intake, texts: Sequence[SourceText], reader: Reader, *,
-    nominees: Sequence[Nominee] = (), afresh: bool,
-) -> Scope:  # fmt: skip
+    state: State,
+    intake: Intake,
+    texts: Sequence[SourceText],
+    reader: Reader,
+    *,
+    nominees: Sequence[Nominee] = (),
+    afresh: bool,
+) -> Scope:
     """Gather what is judged in this run; `afresh` takes what was rejected before as well.
 
     A nominated note is judged whatever became of its text before: how often it was looked for is
@@ -68,8 +73,11 @@ def _joined(
     came -= {c.candidate_id for c in fresh.candidates}
     return Scope(
         gathered=replace(
-            every, candidates=kept,
+            every,
+            candidates=kept,
             units={id_: pairs for id_, pairs in fresh.units.items() if id_ not in gone},
         ),
-        beside=back.beside or {}, rejected=len(gone), came_back=len(came),
-    )  # fmt: skip
+        beside=back.beside or {},
+        rejected=len(gone),
+        came_back=len(came),
+    )

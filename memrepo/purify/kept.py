@@ -47,11 +47,20 @@ def verdict_key(candidate: Candidate, judge: Judge, profile: str) -> str:
 
 def claim_key(cluster: Cluster, priors: Sequence[PriorClaim], judge: Judge, profile: str) -> str:
     """Return the key of a cluster's claims, with the priors that are near it."""
-    return digest([
-        "claim", judge.name, judge.prompt_hash, profile, cluster.cluster_id, cluster.strength,
-        cluster.type_hint, list(cluster.tags), [_shown(c) for c in cluster.candidates],
-        sorted([p.memory_id, p.text, p.standing] for p in priors),
-    ])  # fmt: skip
+    return digest(
+        [
+            "claim",
+            judge.name,
+            judge.prompt_hash,
+            profile,
+            cluster.cluster_id,
+            cluster.strength,
+            cluster.type_hint,
+            list(cluster.tags),
+            [_shown(c) for c in cluster.candidates],
+            sorted([p.memory_id, p.text, p.standing] for p in priors),
+        ]
+    )
 
 
 def known_verdicts(
@@ -104,6 +113,14 @@ def _links(verdict: Verdict) -> set[str]:
 
 def _shown(c: Candidate) -> list[Any]:
     return [
-        c.candidate_id, c.text, list(c.context), c.type_hint, c.key, c.value, c.task, c.captured,
-        c.days, c.resources,
-    ]  # fmt: skip
+        c.candidate_id,
+        c.text,
+        list(c.context),
+        c.type_hint,
+        c.key,
+        c.value,
+        c.task,
+        c.captured,
+        c.days,
+        c.resources,
+    ]

@@ -26,11 +26,16 @@ ALIKE = 0.3
 def prior_of(memory: Memory) -> PriorClaim:
     """Return a memory as Pass 2 sees it."""
     return PriorClaim(
-        memory_id=memory.id, type=memory.type, standing=memory.standing,
-        subject=memory.text("subject"), predicate=memory.text("predicate"),
-        object=memory.text("object"), text=memory.body, home=memory.text("home"),
+        memory_id=memory.id,
+        type=memory.type,
+        standing=memory.standing,
+        subject=memory.text("subject"),
+        predicate=memory.text("predicate"),
+        object=memory.text("object"),
+        text=memory.body,
+        home=memory.text("home"),
         sources=memory.sources,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,31 +27,69 @@ MANIFEST_SCHEMA = "1"
 ARTIFACT_SCHEMA = "1"
 
 CLAIM_FIELDS = (
-    "id", "sourceClusterId", "type", "status", "text", "subject", "predicate", "object",
-    "primaryHome", "secondaryTags", "profileScope", "scores", "provenance",
-    "crossSurfaceSupport", "contradictions", "contradictionClusterId", "supersedes",
-    "supersededBy", "freshnessPosture", "confidencePosture", "rationale", "routeRationale",
-    "duplicateDisposition", "duplicateTargetClaimId", "duplicateReason",
-    "normalizationSignature", "routeValidationState", "routeAffinityScore",
-    "routeSuggestedHome", "updatedInRunId", "updatedAt", "updatedAt_utc", "timezone",
-)  # fmt: skip
+    "id",
+    "sourceClusterId",
+    "type",
+    "status",
+    "text",
+    "subject",
+    "predicate",
+    "object",
+    "primaryHome",
+    "secondaryTags",
+    "profileScope",
+    "scores",
+    "provenance",
+    "crossSurfaceSupport",
+    "contradictions",
+    "contradictionClusterId",
+    "supersedes",
+    "supersededBy",
+    "freshnessPosture",
+    "confidencePosture",
+    "rationale",
+    "routeRationale",
+    "duplicateDisposition",
+    "duplicateTargetClaimId",
+    "duplicateReason",
+    "normalizationSignature",
+    "routeValidationState",
+    "routeAffinityScore",
+    "routeSuggestedHome",
+    "updatedInRunId",
+    "updatedAt",
+    "updatedAt_utc",
+    "timezone",
+)
 OPTIONAL_CLAIM_FIELDS = ("retirementReasons",)
 CLAIM_STATUSES = (
-    "resolved", "contested", "unresolved", "superseded", "stale", "retire_candidate",
+    "resolved",
+    "contested",
+    "unresolved",
+    "superseded",
+    "stale",
+    "retire_candidate",
     "probable_duplicate",
-)  # fmt: skip
+)
 INACTIVE = ("superseded", "stale", "retire_candidate")
 RUN_STATUSES = (
-    "ok", "skipped", "skipped_superseded", "partial_failure", "failed", "upgrade_required",
-)  # fmt: skip
+    "ok",
+    "skipped",
+    "skipped_superseded",
+    "partial_failure",
+    "failed",
+    "upgrade_required",
+)
 PROFILES = ("business", "personal", "shared")
 RELATIONS = ("contested", "stale", "superseded")
 DIGEST_LIMIT = 500
 
-_AXES: Mapping[str, tuple[str, str]] = MappingProxyType({
-    **{status: ("active", status) for status in CLAIM_STATUSES},
-    "superseded": ("superseded", "resolved"),
-})  # fmt: skip
+_AXES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        **{status: ("active", status) for status in CLAIM_STATUSES},
+        "superseded": ("superseded", "resolved"),
+    }
+)
 
 
 def status_of(memory: Memory) -> str:

@@ -84,9 +84,13 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
     managed, problems = _managed(resource, text, header, fenced)
     hidden = managed.union(range(1, header + 1))
     return SourceLines(
-        resource=resource, text=text, hidden=hidden, managed=managed, fenced=fenced,
+        resource=resource,
+        text=text,
+        hidden=hidden,
+        managed=managed,
+        fenced=fenced,
         problems=problems,
-    )  # fmt: skip
+    )
 
 
 def _refused(resource: str, rule: str, message: str, line: int = 0) -> SourceLines:
@@ -212,6 +216,10 @@ def _next_heading(text: Sequence[str], number: int, limit: int, fenced: frozense
 
 def _unpaired(resource: str, line: int, message: str) -> Problem:
     return Problem(
-        path=resource, line=line, rule="source-managed-block", message=message,
-        fix="add the missing comment or remove this one", severity="warning",
-    )  # fmt: skip
+        path=resource,
+        line=line,
+        rule="source-managed-block",
+        message=message,
+        fix="add the missing comment or remove this one",
+        severity="warning",
+    )

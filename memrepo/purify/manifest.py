@@ -40,9 +40,12 @@ class Consumed:
     def as_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "resource": self.resource, "from": self.from_, "to": self.to,
-            "except": list(self.except_), "also": list(self.also),
-        }  # fmt: skip
+            "resource": self.resource,
+            "from": self.from_,
+            "to": self.to,
+            "except": list(self.except_),
+            "also": list(self.also),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +77,15 @@ class Receipt:
     def as_json(self) -> dict[str, Any]:
         """Return the manifest's keys."""
         return {
-            "tokens": self.usage.tokens(), "cost_usd": self.usage.cost_usd,
-            "calls": self.usage.calls, "prompt_hash": self.prompt_hash,
+            "tokens": self.usage.tokens(),
+            "cost_usd": self.usage.cost_usd,
+            "calls": self.usage.calls,
+            "prompt_hash": self.prompt_hash,
             "batches": {"done": self.batches_done, "left": self.batches_left},
             "partial": self.partial,
             **({"compared": sorted(self.compared)} if self.compared else {}),
             **({"comparer": self.comparer} if self.comparer else {}),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,14 +110,23 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """Spell as JSON with sorted keys and a final newline."""
         record = {
-            "schema_version": SCHEMA_VERSION, "logic_version": LOGIC_VERSION,
-            "package_version": self.package, "run": self.run, "mode": self.mode,
-            "judge": self.judge, "profile": self.profile, "base": self.base, "now": self.now,
-            "consumed": [c.as_json() for c in self.consumed], "refused": list(self.refused),
-            "counts": dict(self.counts), "judgements": dict(self.judgements),
-            "warnings": list(self.warnings), "quarantined": list(self.quarantined),
+            "schema_version": SCHEMA_VERSION,
+            "logic_version": LOGIC_VERSION,
+            "package_version": self.package,
+            "run": self.run,
+            "mode": self.mode,
+            "judge": self.judge,
+            "profile": self.profile,
+            "base": self.base,
+            "now": self.now,
+            "consumed": [c.as_json() for c in self.consumed],
+            "refused": list(self.refused),
+            "counts": dict(self.counts),
+            "judgements": dict(self.judgements),
+            "warnings": list(self.warnings),
+            "quarantined": list(self.quarantined),
             **self.receipt.as_json(),
-        }  # fmt: skip
+        }
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
         return text.encode() + b"\n"
 
@@ -141,24 +155,27 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         record = json.loads(data)
         consumed = tuple(
             Consumed(
-                resource=str(entry["resource"]), to=_blob(entry["to"]),
+                resource=str(entry["resource"]),
+                to=_blob(entry["to"]),
                 from_=_blob(entry.get("from", "")),
                 except_=tuple(map(str, entry.get("except", ()))),
                 also=tuple(map(str, entry.get("also", ()))),
             )
             for entry in record["consumed"]
-        )  # fmt: skip
+        )
         return Recorded(
-            run=_run(record["run"]), consumed=consumed,
+            run=_run(record["run"]),
+            consumed=consumed,
             refused=frozenset(record.get("refused", ())),
             logic=int(record.get("logic_version", 0)),
             schema=int(record.get("schema_version", 0)),
-            now=str(record.get("now", "")), usage=_usage(record),
+            now=str(record.get("now", "")),
+            usage=_usage(record),
             partial=str(record.get("partial", "")),
             compared=frozenset(map(str, record.get("compared", ()))),
             base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
             comparer=str(record.get("comparer", "")),
-        )  # fmt: skip
+        )
     except (
         ValueError,
         KeyError,
@@ -168,10 +185,11 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         RecursionError,
     ) as error:
         return Problem(
-            path=path, rule="manifest-unreadable",
+            path=path,
+            rule="manifest-unreadable",
             message=f"found {type(error).__name__}: {error}, expected a run manifest",
             fix="restore it from history (`git log -- <path>`): until then its input counts as new",
-        )  # fmt: skip
+        )
 
 
 def _run(value: object) -> str:
@@ -197,11 +215,12 @@ def _usage(record: Mapping[str, Any]) -> Usage:
     cost = record.get("cost_usd", 0.0)
     source = tokens.get("source", "unavailable")
     return Usage(
-        prompt=int(tokens.get("prompt", 0)), completion=int(tokens.get("completion", 0)),
+        prompt=int(tokens.get("prompt", 0)),
+        completion=int(tokens.get("completion", 0)),
         source=source if source in TOKEN_SOURCES else "unavailable",
         cost_usd=None if cost is None else float(cost),
         calls=int(record.get("calls", 1 if tokens.get("total") else 0)),
-    )  # fmt: skip
+    )
 
 
 def read_manifests(

@@ -91,10 +91,13 @@ def parse_document(resource: str, data: bytes) -> Document:
 
 def _swallowed(resource: str, line: int, last: int, what: str) -> Problem:
     return Problem(
-        path=resource, line=line, rule="source-unclosed", severity="warning",
+        path=resource,
+        line=line,
+        rule="source-unclosed",
+        severity="warning",
         message=f"{what} is never closed; nothing as far as line {last} is read",
         fix="close it",
-    )  # fmt: skip
+    )
 
 
 class _State(BlockState):
@@ -362,10 +365,12 @@ def _item(child: _State) -> Block:
         text = text[match.end() :]
     end = max((n for n in own if child.text_of((n,))), default=0)
     return Block(
-        kind="item", lines=(child.item_line, max(child.item_line, end)), text=text,
+        kind="item",
+        lines=(child.item_line, max(child.item_line, end)),
+        text=text,
         task="" if match is None else "open" if match[1] == " " else "done",
         children=tuple(b for b in inner if b.kind == "item"),
-    )  # fmt: skip
+    )
 
 
 def _span(first: int, last: int) -> range:

@@ -50,16 +50,22 @@ class Nominee:
             captured, basis = last.captured, _BASES.get(last.captured_from, "")
         return Placed(
             unit=Unit(
-                resource=note.path, kind="section", text=text, lines=self.lines,
+                resource=note.path,
+                kind="section",
+                text=text,
+                lines=self.lines,
                 headings=tuple(filter(None, (note.text("title"),))),
-                captured=captured if basis else "", captured_from=basis,
-                text_hash=text_hash(text), hash=f"un-{words[:16]}",
+                captured=captured if basis else "",
+                captured_from=basis,
+                text_hash=text_hash(text),
+                hash=f"un-{words[:16]}",
             ),
-            resource=note.path, blob=self.blob,
+            resource=note.path,
+            blob=self.blob,
             committed=format_time(created)[:10] if created else "",
             retrieved=self.nomination.record,
             hint="method" if self.nomination.destination == SKILLS else "",
-        )  # fmt: skip
+        )
 
 
 def nominations(
@@ -87,7 +93,9 @@ def nominations(
 def _stamp(nominee: Nominee, verdict: Verdict, became: tuple[str, ...]) -> Step:
     end = f"became {', '.join(became)}" if became else _ENDS.get(verdict.verdict, "not stored")
     return Step(
-        op="nominate", what=nominee.note.label, reason=f"{nominee.nomination.record}: {end}",
+        op="nominate",
+        what=nominee.note.label,
+        reason=f"{nominee.nomination.record}: {end}",
         changes=(Update(id=nominee.note.id, fields={"promoted": True}),),
         memories=(nominee.note.id, *became),
-    )  # fmt: skip
+    )

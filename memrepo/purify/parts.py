@@ -90,8 +90,12 @@ def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
     """
     before, through = (candidate.text.count("\n", 0, at) for at in span)
     rows = candidate.text.count("\n") + 1
-    return replace(candidate, sources=tuple(
-        replace(s, lines=(s.lines[0] + before, s.lines[0] + through))
-        if s.lines[1] - s.lines[0] + 1 == rows else s
-        for s in candidate.sources
-    ))  # fmt: skip
+    return replace(
+        candidate,
+        sources=tuple(
+            replace(s, lines=(s.lines[0] + before, s.lines[0] + through))
+            if s.lines[1] - s.lines[0] + 1 == rows
+            else s
+            for s in candidate.sources
+        ),
+    )

@@ -124,7 +124,7 @@ def purify(
     behind = {
         **_behind(gathered, groups, made.decisions, noted, intake.notes),
         **_behind_retired(state, retired, intake),
-    }  # fmt: skip
+    }
     return Purified(
         steps=(
             *_steps(made, noted),
@@ -165,11 +165,12 @@ def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choo
 def _receipt(asked: Sequence[Asked[Any]], judge: Judge, before: Usage, carried: Usage) -> Receipt:
     """Return what was spent: in this run, and by one that broke off and left no manifest."""
     return Receipt(
-        usage=carried + judge.usage.since(before), prompt_hash=judge.prompt_hash,
+        usage=carried + judge.usage.since(before),
+        prompt_hash=judge.prompt_hash,
         batches_done=sum(one.batches_done for one in asked),
         batches_left=sum(one.batches_left for one in asked),
         partial=next(filter(None, (one.partial for one in asked)), ""),
-    )  # fmt: skip
+    )
 
 
 def _withhold(intake: Intake, left_open: frozenset[tuple[str, str]]) -> None:
@@ -178,9 +179,7 @@ def _withhold(intake: Intake, left_open: frozenset[tuple[str, str]]) -> None:
     Else the old line of an edited pair would retire while the new one waits for a judge. A source
     of which nothing was judged is not consumed at all: a failed run advances no cursor.
     """
-    judged = {
-        p.resource for p in intake.placed if (p.resource, p.unit.hash) not in left_open
-    }  # fmt: skip
+    judged = {p.resource for p in intake.placed if (p.resource, p.unit.hash) not in left_open}
     waits = {r for r, _ in left_open if r not in judged or intake.gone.get(r)}
     intake.consumed = [entry for entry in intake.consumed if entry.resource not in waits]
     for resource in waits:
@@ -194,14 +193,24 @@ def _steps(made: Assembled, noted: Captured) -> tuple[Step, ...]:
     """Order the chain: bulk creates, bulk evidence, then single decisions (rulings, 11)."""
     steps = []
     bulk: tuple[tuple[Op, Sequence[Change], str, str, str], ...] = (
-        ("create", tuple(Create(memory=m) for m in made.creates), "memory", "memories",
-         "from sources"),
-        ("create", tuple(Create(memory=m) for m in noted.creates), "note", "notes",
-         "from daily logs"),
+        (
+            "create",
+            tuple(Create(memory=m) for m in made.creates),
+            "memory",
+            "memories",
+            "from sources",
+        ),
+        (
+            "create",
+            tuple(Create(memory=m) for m in noted.creates),
+            "note",
+            "notes",
+            "from daily logs",
+        ),
         ("reword", noted.rewords, "note", "notes", "that grew"),
         ("reword", made.rewords, "memory", "memories", "edited in their source"),
         ("confirm", made.updates, "memory", "memories", "met again in sources"),
-    )  # fmt: skip
+    )
     for op, changes, one, many, how in bulk:
         if changes:
             what = f"{counted(len(changes), one, many)} {how}"
@@ -237,9 +246,12 @@ def _except(entry: Consumed, open_: frozenset[tuple[str, str]]) -> Consumed:
     if not hashes:
         return entry
     return Consumed(
-        resource=entry.resource, from_=entry.from_, to=entry.to,
-        except_=tuple(sorted(hashes)), also=tuple(h for h in entry.also if h not in hashes),
-    )  # fmt: skip
+        resource=entry.resource,
+        from_=entry.from_,
+        to=entry.to,
+        except_=tuple(sorted(hashes)),
+        also=tuple(h for h in entry.also if h not in hashes),
+    )
 
 
 def _behind(
@@ -298,11 +310,12 @@ def _behind_retired(
 ) -> dict[str, frozenset[tuple[str, str]]]:
     """Return, for each memory retired, the sources that lost it; an empty hash means all of one."""
     return {
-        id_: frozenset((s.resource, "") for s in state.memories[id_].sources
-                       if s.resource in intake.gone)
+        id_: frozenset(
+            (s.resource, "") for s in state.memories[id_].sources if s.resource in intake.gone
+        )
         for step in retired
         for id_ in step.memory_ids
-    }  # fmt: skip
+    }
 
 
 def _counts(
@@ -316,16 +329,23 @@ def _counts(
     words = [v.verdict for v in verdicts]
     ops = [step.op for step in made.singles]
     return {
-        "sources": len(intake.consumed), "units": len(intake.placed),
-        "candidates": len(gathered.candidates), "rejected": words.count("reject"),
-        "deferred": words.count("defer"), "compressed": words.count("compress"),
-        "merged": words.count("merge"), "promoted": words.count("promote"),
-        "memories_new": len(made.creates), "memories_met_again": len(made.updates),
+        "sources": len(intake.consumed),
+        "units": len(intake.placed),
+        "candidates": len(gathered.candidates),
+        "rejected": words.count("reject"),
+        "deferred": words.count("defer"),
+        "compressed": words.count("compress"),
+        "merged": words.count("merge"),
+        "promoted": words.count("promote"),
+        "memories_new": len(made.creates),
+        "memories_met_again": len(made.updates),
         "memories_reworded": len(made.rewords),
         "memories_retired": sum(len(step.changes) for step in retired),
-        "superseded": ops.count("supersede"), "contested": ops.count("flag"),
-        "notes_new": len(noted.creates), "notes_grown": len(noted.rewords),
-    }  # fmt: skip
+        "superseded": ops.count("supersede"),
+        "contested": ops.count("flag"),
+        "notes_new": len(noted.creates),
+        "notes_grown": len(noted.rewords),
+    }
 
 
 def _judgements(
@@ -341,18 +361,26 @@ def _judgements(
     found: dict[str, Any] = {}
     for decision in decisions:
         claim = by_cluster[decision.cluster_id]
-        found.setdefault(decision.memory_id, []).append({
-            "cluster": decision.cluster_id, "disposition": decision.disposition,
-            "reason": decision.reason, "rationale": claim.rationale,
-            "route": claim.route_rationale, "freshness": claim.freshness_posture,
-            "confidence": claim.confidence_posture,
-            "verdicts": [
-                {"candidate": c.candidate_id, "verdict": by_candidate[c.candidate_id].verdict,
-                 "strength": by_candidate[c.candidate_id].strength,
-                 "rationale": by_candidate[c.candidate_id].rationale}
-                for c in members[decision.cluster_id].candidates
-            ],
-        })  # fmt: skip
+        found.setdefault(decision.memory_id, []).append(
+            {
+                "cluster": decision.cluster_id,
+                "disposition": decision.disposition,
+                "reason": decision.reason,
+                "rationale": claim.rationale,
+                "route": claim.route_rationale,
+                "freshness": claim.freshness_posture,
+                "confidence": claim.confidence_posture,
+                "verdicts": [
+                    {
+                        "candidate": c.candidate_id,
+                        "verdict": by_candidate[c.candidate_id].verdict,
+                        "strength": by_candidate[c.candidate_id].strength,
+                        "rationale": by_candidate[c.candidate_id].rationale,
+                    }
+                    for c in members[decision.cluster_id].candidates
+                ],
+            }
+        )
     return found
 
 

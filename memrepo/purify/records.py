@@ -35,11 +35,14 @@ def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Prob
         if isinstance(record, str):
             problems.append(
                 Problem(
-                    path=path, line=number, column=1, rule=rule,
+                    path=path,
+                    line=number,
+                    column=1,
+                    rule=rule,
                     message=f"found {record}, expected one JSON object",
                     fix="mend the line, or remove it",
                 )
-            )  # fmt: skip
+            )
         else:
             found.append(Line(number=number, record=record))
     return found, problems

@@ -36,8 +36,10 @@ _BETWEEN = re.compile(r"[\s,]*")
 # Found or set by code: a model is neither told of these nor believed.
 _OURS = frozenset({"fault", "freshness_posture", "confidence_posture"})
 _WORDS: Mapping[str, tuple[str, ...]] = {
-    "type": CLAIM_TYPES, "standing": JUDGED_STANDINGS, "home": HOMES,
-}  # fmt: skip
+    "type": CLAIM_TYPES,
+    "standing": JUDGED_STANDINGS,
+    "home": HOMES,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +84,14 @@ def read_claims(text: str) -> Answered[CanonicalClaim] | Unreadable:
 @cache
 def finding_schema() -> dict[str, Any]:
     """Return the JSON Schema of an answer whether two statements contradict each other."""
-    return _object({
-        FINDING_KEY: {"type": "boolean"}, "confidence": {"type": "number"},
-        "reasoning": {"type": "string"}, "whichIsNewer": {"type": "string", "enum": list(NEWER)},
-    })  # fmt: skip
+    return _object(
+        {
+            FINDING_KEY: {"type": "boolean"},
+            "confidence": {"type": "number"},
+            "reasoning": {"type": "string"},
+            "whichIsNewer": {"type": "string", "enum": list(NEWER)},
+        }
+    )
 
 
 def read_finding(text: str) -> Finding | Unreadable:
@@ -150,8 +156,9 @@ def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:
         return found
     return Answered(
         answers=tuple(_build(cls, element) for element in found.answers),
-        how=found.how, cut=found.cut,
-    )  # fmt: skip
+        how=found.how,
+        cut=found.cut,
+    )
 
 
 # -- the ladder ----------------------------------------------------------------------------------
@@ -246,9 +253,11 @@ def _reply_schema(key: str, cls: type) -> dict[str, Any]:
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {
-        "type": "object", "properties": properties, "required": list(properties),
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
-    }  # fmt: skip
+    }
 
 
 def _schema(hint: Any, name: str) -> dict[str, Any]:

@@ -58,9 +58,14 @@ def _told(said: Said, what: str, fix: str) -> Problem:
     what = visible(what)
     what = what if len(what) <= _LENGTH else f"{what[: _LENGTH - 1]}…"
     return Problem(
-        path=said.path, line=said.line, column=1, rule="request-in-text", severity="warning",
-        message=f"asks {what}: nothing was done, a person decides", fix=fix,
-    )  # fmt: skip
+        path=said.path,
+        line=said.line,
+        column=1,
+        rule="request-in-text",
+        severity="warning",
+        message=f"asks {what}: nothing was done, a person decides",
+        fix=fix,
+    )
 
 
 def _is_note(memories: Mapping[str, Memory], id_: str) -> bool:
@@ -71,7 +76,10 @@ def _is_note(memories: Mapping[str, Memory], id_: str) -> bool:
 def _about(word: str, memories: Mapping[str, Memory]) -> list[Memory]:
     folded = word.casefold()
     return sorted(
-        (m for m in memories.values()
-         if m.status == "active" and not m.is_note and folded in m.body.casefold()),
+        (
+            m
+            for m in memories.values()
+            if m.status == "active" and not m.is_note and folded in m.body.casefold()
+        ),
         key=lambda m: m.path,
-    )  # fmt: skip
+    )

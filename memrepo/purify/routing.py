@@ -16,13 +16,21 @@ if TYPE_CHECKING:  # `check` asks for affinities, and must be quick
 
 Affinity = Literal["strong", "acceptable", "suspicious", "impossible"]
 
-AFFINITY_SCORE: Mapping[Affinity, float] = MappingProxyType({
-    "strong": 1.0, "acceptable": 0.5, "suspicious": 0.1, "impossible": 0.0,
-})  # fmt: skip
+AFFINITY_SCORE: Mapping[Affinity, float] = MappingProxyType(
+    {
+        "strong": 1.0,
+        "acceptable": 0.5,
+        "suspicious": 0.1,
+        "impossible": 0.0,
+    }
+)
 PERSONAL_HOMES = ("HISTORY.md", "WISHES.md")
 _LETTERS: Mapping[str, Affinity] = {
-    "S": "strong", "A": "acceptable", "?": "suspicious", "X": "impossible",
-}  # fmt: skip
+    "S": "strong",
+    "A": "acceptable",
+    "?": "suspicious",
+    "X": "impossible",
+}
 _ROWS = {
     # columns: LTMEMORY PLAYBOOKS EPISODES HISTORY WISHES
     "fact": "SXXXX",
@@ -40,11 +48,13 @@ _ROWS = {
     "milestone": "XXASX",
     "aspiration": "XXXXS",
 }
-AFFINITIES: Mapping[tuple[str, str], Affinity] = MappingProxyType({
-    (type_, home): _LETTERS[letter]
-    for type_ in CLAIM_TYPES
-    for home, letter in zip(HOMES, _ROWS[type_], strict=True)
-})  # fmt: skip
+AFFINITIES: Mapping[tuple[str, str], Affinity] = MappingProxyType(
+    {
+        (type_, home): _LETTERS[letter]
+        for type_ in CLAIM_TYPES
+        for home, letter in zip(HOMES, _ROWS[type_], strict=True)
+    }
+)
 
 
 def affinity(type_: str, home: str) -> Affinity:

@@ -19,32 +19,76 @@ if TYPE_CHECKING:
 SourceKind = Literal["claims", "notes"]
 
 CLAIMS = (
-    "MEMORY.md", "RTMEMORY.md", "PROCEDURES.md", "CHRONICLES.md", "DREAMS.md", "episodes/*.md",
-    "memory/*.md", "inbox/*.md", "*.md",
-)  # fmt: skip
+    "MEMORY.md",
+    "RTMEMORY.md",
+    "PROCEDURES.md",
+    "CHRONICLES.md",
+    "DREAMS.md",
+    "episodes/*.md",
+    "memory/*.md",
+    "inbox/*.md",
+    "*.md",
+)
 NOTES = ("memory/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md",)
 AUTHORITY = (
-    "CONSTITUTION.md", "KNOWLEDGE.md", "AGENTS.md", "SOUL.md", "HARNESS.md", "LTMEMORY.md",
-    "PLAYBOOKS.md", "EPISODES.md", "HISTORY.md", "WISHES.md", "TRENDS.md",
-)  # fmt: skip
+    "CONSTITUTION.md",
+    "KNOWLEDGE.md",
+    "AGENTS.md",
+    "SOUL.md",
+    "HARNESS.md",
+    "LTMEMORY.md",
+    "PLAYBOOKS.md",
+    "EPISODES.md",
+    "HISTORY.md",
+    "WISHES.md",
+    "TRENDS.md",
+)
 OWN = (
-    "memories/", "views/", "candidates/", "runs/", "threads/", "corrections/", "tombstones/",
-    "sources/", "memrepo/", ".memrepo/", ".git/",
-)  # fmt: skip
+    "memories/",
+    "views/",
+    "candidates/",
+    "runs/",
+    "threads/",
+    "corrections/",
+    "tombstones/",
+    "sources/",
+    "memrepo/",
+    ".memrepo/",
+    ".git/",
+)
 DENY = (
-    *AUTHORITY, *OWN, "runtime/", "HOT.md", "TOPICS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md",
-    "index.md", "*/index.md", "log.md", "*/log.md", "README.md", "*/README.md", "CLAUDE.md",
-    "*/CLAUDE.md", "*/AGENTS.md",
-)  # fmt: skip
+    *AUTHORITY,
+    *OWN,
+    "runtime/",
+    "HOT.md",
+    "TOPICS.md",
+    "TOOLS.md",
+    "HEARTBEAT.md",
+    "BOOTSTRAP.md",
+    "index.md",
+    "*/index.md",
+    "log.md",
+    "*/log.md",
+    "README.md",
+    "*/README.md",
+    "CLAUDE.md",
+    "*/CLAUDE.md",
+    "*/AGENTS.md",
+)
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
 WORDS = (".md", ".markdown", ".txt")
 """Ends of the names of files that people write in."""
 _UNMATCHED = "matches no pattern of sources.claims or sources.notes"
 
-_TYPE_OF_NAME: Mapping[str, str] = MappingProxyType({
-    "MEMORY.md": "fact", "RTMEMORY.md": "lesson", "PROCEDURES.md": "method",
-    "CHRONICLES.md": "milestone", "DREAMS.md": "aspiration",
-})  # fmt: skip
+_TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
+    {
+        "MEMORY.md": "fact",
+        "RTMEMORY.md": "lesson",
+        "PROCEDURES.md": "method",
+        "CHRONICLES.md": "milestone",
+        "DREAMS.md": "aspiration",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

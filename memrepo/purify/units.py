@@ -83,10 +83,13 @@ def scan(resource: str, data: bytes) -> Scan:
     else:
         work.add_blocks(document.blocks)
     return Scan(
-        resource=resource, units=tuple(work.units), lines=document.source.count,
-        problems=(*document.problems, *work.problems), dropped=work.dropped,
+        resource=resource,
+        units=tuple(work.units),
+        lines=document.source.count,
+        problems=(*document.problems, *work.problems),
+        dropped=work.dropped,
         managed=len(document.source.managed) + work.managed,
-    )  # fmt: skip
+    )
 
 
 def bold_lead(text: str) -> tuple[str, str]:
@@ -203,10 +206,16 @@ class _Work:
             self._add_item(child, headings, inner)
 
     def _add(
-        self, kind: UnitKind, text: str, lines: tuple[int, int], headings: tuple[str, ...],
-        parents: tuple[str, ...] = (), *, task: Task = "",
+        self,
+        kind: UnitKind,
+        text: str,
+        lines: tuple[int, int],
+        headings: tuple[str, ...],
+        parents: tuple[str, ...] = (),
+        *,
+        task: Task = "",
         dated: tuple[str, DateBasis] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         key, value = bold_lead(text) if kind in ("bullet", "paragraph") else ("", "")
         normal = normal_claim(text)
         if not has_words(normal) or (len(text) < SHORT and not (key or headings or parents)):
@@ -221,19 +230,36 @@ class _Work:
             normal = normal_claim(text)
             value = value[:MAX_TEXT]
         captured, basis = dated or date_unit(text, headings, self.resource)
-        self.units.append(Unit(
-            resource=self.resource, kind=kind, text=text, lines=lines, headings=headings,
-            parents=parents, key=key, value=value, task=task, captured=captured,
-            captured_from=basis, text_hash=text_hash(text),
-            hash=f"un-{digest([self.resource, normal])[:16]}",
-        ))  # fmt: skip
+        self.units.append(
+            Unit(
+                resource=self.resource,
+                kind=kind,
+                text=text,
+                lines=lines,
+                headings=headings,
+                parents=parents,
+                key=key,
+                value=value,
+                task=task,
+                captured=captured,
+                captured_from=basis,
+                text_hash=text_hash(text),
+                hash=f"un-{digest([self.resource, normal])[:16]}",
+            )
+        )
 
     def _note_cut(self, line: int, length: int) -> None:
-        self.problems.append(Problem(
-            path=self.resource, line=line, rule="unit-cut", severity="warning",
-            message=f"has {length} characters in one unit; those after {MAX_TEXT} are not judged",
-            fix="split it into smaller paragraphs or items",
-        ))  # fmt: skip
+        self.problems.append(
+            Problem(
+                path=self.resource,
+                line=line,
+                rule="unit-cut",
+                severity="warning",
+                message=f"has {length} characters in one unit; "
+                f"those after {MAX_TEXT} are not judged",
+                fix="split it into smaller paragraphs or items",
+            )
+        )
 
 
 _END = 10**9

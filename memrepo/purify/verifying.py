@@ -80,10 +80,11 @@ def verified(
 def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
     """Return a claim without the contradictions that a second look denied."""
     kept = tuple(
-        said for said in claim.contradictions
+        said
+        for said in claim.contradictions
         if (found := findings.get((claim.cluster_id, said.memory_id))) is None
         or found.is_contradiction
-    )  # fmt: skip
+    )
     if len(kept) == len(claim.contradictions):
         return claim
     calmed = claim.standing == "contested" and not kept
@@ -197,11 +198,16 @@ def _suspicions(
             if pair in seen or not pool.open_to_doubt(id_, other, named=why == "claimed"):
                 continue
             seen.add(pair)
-            yield (claim.cluster_id, other), Suspicion(
-                now=setting.now, first=prior_of(pool.memories[id_]),
-                second=prior_of(pool.memories[other]), why=why,
-                reason=reasons.get(other, ""),
-            )  # fmt: skip
+            yield (
+                (claim.cluster_id, other),
+                Suspicion(
+                    now=setting.now,
+                    first=prior_of(pool.memories[id_]),
+                    second=prior_of(pool.memories[other]),
+                    why=why,
+                    reason=reasons.get(other, ""),
+                ),
+            )
 
 
 class Pool:
@@ -212,10 +218,11 @@ class Pool:
         reworded = {u.id: u for u in made.rewords}
         self.memories: dict[str, Memory] = {
             m.id: m.with_fields(reworded[m.id].fields, reworded[m.id].body)
-            if m.id in reworded else m
+            if m.id in reworded
+            else m
             for m in (*state.active, *made.creates)
             if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
-        }  # fmt: skip
+        }
         self._lost = {
             change.id
             for step in made.singles

@@ -25,11 +25,13 @@ from memrepo.purify.sources import default_type
 WISH_PERSISTENCE = 0.6
 _METHODS = ("method", "procedure")
 _WORDED_BY = {
-    "lesson": ("fact", *_METHODS), "fact": _METHODS, "milestone": ("aspiration",),
-}  # fmt: skip
-_OWN_ROLE = frozenset((frozenset(("milestone", "episode")), *(
-    frozenset((kind, "episode")) for kind in _METHODS
-)))  # fmt: skip
+    "lesson": ("fact", *_METHODS),
+    "fact": _METHODS,
+    "milestone": ("aspiration",),
+}
+_OWN_ROLE = frozenset(
+    (frozenset(("milestone", "episode")), *(frozenset((kind, "episode")) for kind in _METHODS))
+)
 
 
 def hint_of(hints: Iterable[str]) -> str:

@@ -43,9 +43,11 @@ class Call:
         if not reason:
             raise NothingSaid("the reason")
         session = replace(
-            self.session, expect=self.get("expected_commit"),
-            subject=reason if command in SINGLE else "", read=lambda: str(self.get("text")),
-        )  # fmt: skip
+            self.session,
+            expect=self.get("expected_commit"),
+            subject=reason if command in SINGLE else "",
+            read=lambda: str(self.get("text")),
+        )
         return replace(self, session=session).run(command, line, reason=reason, **options)
 
 
@@ -59,9 +61,16 @@ def acting(session: Session, client: str) -> Session:
         actor = PROGRAM + (slugify(client)[:40].strip("-") if client.strip() else "mcp")
     now = session.clock() if session.clock else session.now
     return replace(
-        session, now=now, actor=actor, json=True, quiet=True, colour=False, say=_nothing,
-        tick=_nothing, read=str,
-    )  # fmt: skip
+        session,
+        now=now,
+        actor=actor,
+        json=True,
+        quiet=True,
+        colour=False,
+        say=_nothing,
+        tick=_nothing,
+        read=str,
+    )
 
 
 def _nothing(_: str) -> None:

@@ -16,19 +16,28 @@ from memrepo.serving.replies import Reply
 def search(call: Call) -> Reply:
     """Answer with ids and titles of what fits the words."""
     hits = reading.search(call).data["hits"]
-    return _as_text({"results": [
-        {"id": hit["id"], "title": _title(hit), "url": _url(hit["id"])} for hit in hits
-    ]})  # fmt: skip
+    return _as_text(
+        {
+            "results": [
+                {"id": hit["id"], "title": _title(hit), "url": _url(hit["id"])} for hit in hits
+            ]
+        }
+    )
 
 
 def fetch(call: Call) -> Reply:
     """Answer with the text of one memory."""
     bounds = {**call.arguments, "max_tokens": 20000}
     found = reading.get(replace(call, arguments=bounds)).data
-    return _as_text({
-        "id": found["id"], "title": _title(found), "text": found["text"],
-        "url": _url(found["id"]), "metadata": {"trust": found["trust"], "commit": found["commit"]},
-    })  # fmt: skip
+    return _as_text(
+        {
+            "id": found["id"],
+            "title": _title(found),
+            "text": found["text"],
+            "url": _url(found["id"]),
+            "metadata": {"trust": found["trust"], "commit": found["commit"]},
+        }
+    )
 
 
 def _title(found: Mapping[str, Any]) -> str:

@@ -53,9 +53,11 @@ def _event(host: str, given: str) -> tuple[str, Event]:
     if host == "claude-code":
         name = _text(data, "hook_event_name")
         return name, Event(
-            kind=CLAUDE_EVENTS.get(name, ""), session=_text(data, "session_id"),
-            prompt=_text(data, "prompt"), reply=_text(data, "last_assistant_message"),
-        )  # fmt: skip
+            kind=CLAUDE_EVENTS.get(name, ""),
+            session=_text(data, "session_id"),
+            prompt=_text(data, "prompt"),
+            reply=_text(data, "last_assistant_message"),
+        )
     keys = ("session", "prompt", "reply")
     return "", Event(kind=_text(data, "event"), **{key: _text(data, key) for key in keys})
 

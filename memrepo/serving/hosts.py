@@ -21,8 +21,11 @@ FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 20.0}
 """Seconds after which a hook gives up, by what happened."""
 CLAUDE_EVENTS = {
-    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-}  # fmt: skip
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "Stop": "stop",
+    "SessionEnd": "end",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +50,10 @@ def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tup
 
 
 _INSTRUCTIONS = {
-    "claude-code": ".claude/CLAUDE.md", "openclaw": "workspace/AGENTS.md", "generic": "AGENTS.md",
-}  # fmt: skip
+    "claude-code": ".claude/CLAUDE.md",
+    "openclaw": "workspace/AGENTS.md",
+    "generic": "AGENTS.md",
+}
 
 
 def home_of(host: str) -> Path | None:

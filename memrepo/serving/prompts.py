@@ -62,11 +62,13 @@ PROMPTS = {
     "session_start": Prompt(description="Begin with what is known by heart.", word=_start),
     "session_end": Prompt(description="Keep what should last of this conversation.", word=_end),
     "review_run": Prompt(
-        description="Go through what a run wants to change.", word=_review,
+        description="Go through what a run wants to change.",
+        word=_review,
         takes={"run": "id of a run, or of one that waits"},
     ),
     "correct_a_memory": Prompt(
-        description="Put a wrong memory right.", word=_correct,
+        description="Put a wrong memory right.",
+        word=_correct,
         takes={"id": "the memory", "correction": "what holds instead"},
     ),
-}  # fmt: skip
+}

@@ -70,13 +70,20 @@ def get(call: Call) -> Reply:
         quotes = evidence(there, memory)
         _touch(here, session, at, [memory.id])
     data = {
-        "commit": there.tree.commit, "notice": HEAD, "id": memory.id, **_about(memory),
-        **derived, "sources": [
-            {"source": place(q["resource"], q["lines"]), "captured": q["captured"],
-             "resolved": q["resolved"]}
+        "commit": there.tree.commit,
+        "notice": HEAD,
+        "id": memory.id,
+        **_about(memory),
+        **derived,
+        "sources": [
+            {
+                "source": place(q["resource"], q["lines"]),
+                "captured": q["captured"],
+                "resolved": q["resolved"],
+            }
             for q in quotes[:5]
         ],
-    }  # fmt: skip
+    }
     whole = _whole(memory, quotes)
 
     def build(text: str) -> Reply:
@@ -96,12 +103,15 @@ def get(call: Call) -> Reply:
 def _about(memory: Memory) -> dict[str, Any]:
     created = memory.time("created")
     known = {
-        "type": memory.type, "status": memory.status, "standing": memory.standing,
-        "trust": trust_of(memory), "layer": memory.layer,
+        "type": memory.type,
+        "status": memory.status,
+        "standing": memory.standing,
+        "trust": trust_of(memory),
+        "layer": memory.layer,
         "created": format_time(created) if created else "",
         "supersedes": list(memory.texts("supersedes")),
         "superseded_by": list(memory.texts("superseded_by")),
-    }  # fmt: skip
+    }
     return {key: value for key, value in known.items() if value}
 
 
@@ -109,8 +119,11 @@ def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
     names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
     lines = [memory.body, ""]
     lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
-    lines += [f"{name}: {', '.join(memory.texts(name))}" for name in ("tags", "entities")
-              if memory.texts(name)]  # fmt: skip
+    lines += [
+        f"{name}: {', '.join(memory.texts(name))}"
+        for name in ("tags", "entities")
+        if memory.texts(name)
+    ]
     lines += [f"evidence: {fold(q['quote'], 300)}" for q in quotes[:5] if q["quote"]]
     return without_secrets("\n".join(lines).strip())
 
@@ -156,11 +169,16 @@ def status(call: Call) -> Reply:
     """Answer with counts, what waits for a person, and the newest commit."""
     found = call.run("status").data
     data = {
-        "commit": found["commit"], "memories": found["memories"], "notes": found["tiers"],
-        "sources_unread": len(found["unread"]), "waiting": found["waiting"],
-        "last_run": found["last_run"], "contradictions": found["contradictions"],
-        "problems": len(found["problems"]), "uncommitted": len(found["uncommitted"]),
-    }  # fmt: skip
+        "commit": found["commit"],
+        "memories": found["memories"],
+        "notes": found["tiers"],
+        "sources_unread": len(found["unread"]),
+        "waiting": found["waiting"],
+        "last_run": found["last_run"],
+        "contradictions": found["contradictions"],
+        "problems": len(found["problems"]),
+        "uncommitted": len(found["uncommitted"]),
+    }
     counts = ", ".join(f"{n} {name}" for name, n in found["memories"].items()) or "no memories"
     waits = f"; waits for review: {', '.join(found['waiting'])}" if found["waiting"] else ""
     return Reply(text=f"{counts}, as of commit {found['commit'][:10]}{waits}", data=data)

@@ -65,10 +65,14 @@ def told(hit: dict[str, Any], asked: Collection[str] = (), **more: Any) -> Piece
     shown = f"{hit['title']}: {shown}" if note else shown
     source = max(hit["sources"], key=lambda s: s["captured"], default=None)
     found = {
-        "id": hit["id"], "type": hit["type"], "status": hit["status"],
-        "standing": hit["standing"], "trust": hit["trust"],
-        "confidence": hit["answer_confidence"], **more,
-    }  # fmt: skip
+        "id": hit["id"],
+        "type": hit["type"],
+        "status": hit["status"],
+        "standing": hit["standing"],
+        "trust": hit["trust"],
+        "confidence": hit["answer_confidence"],
+        **more,
+    }
     if hit["truncated"]:
         found["truncated"] = True
     if source is not None:
@@ -96,8 +100,11 @@ def listing(found: Sequence[Piece], commit: str, max_tokens: int) -> Reply:
 def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
     left_out = every - len(kept)
     data = {
-        "commit": commit, "notice": HEAD, "hits": [p.data for p in kept], "left_out": left_out,
-    }  # fmt: skip
+        "commit": commit,
+        "notice": HEAD,
+        "hits": [p.data for p in kept],
+        "left_out": left_out,
+    }
     lines = ["nothing found" if not every else "nothing fits"]
     if kept:
         head = counted(len(kept), "memory", "memories")

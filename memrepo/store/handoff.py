@@ -24,9 +24,13 @@ def hand_off(command: str, manifest: Path, folder: Path, *, limit_s: float = LIM
     with tempfile.TemporaryFile() as out:  # a pipe would wait for whatever it leaves running
         try:
             process = subprocess.Popen(
-                [*shlex.split(command), str(manifest)], cwd=folder, stdin=subprocess.DEVNULL,
-                stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
+                [*shlex.split(command), str(manifest)],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         except (OSError, ValueError) as error:
             return f"cannot be started: {error}"
         try:

@@ -21,10 +21,21 @@ _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 WIDTH = 5 + len(_KEYS)
 # What a person's settings would change about `git log`, and our trailers with it.
 PLAIN = (
-    "-c", "log.showSignature=false", "-c", "log.showRoot=true", "-c", "trailer.separators=:",
-    "-c", "core.commentChar=#", "-c", "grep.patternType=basic", "-c", "log.follow=false",
-    "-c", "i18n.logOutputEncoding=UTF-8",
-)  # fmt: skip
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "log.showRoot=true",
+    "-c",
+    "trailer.separators=:",
+    "-c",
+    "core.commentChar=#",
+    "-c",
+    "grep.patternType=basic",
+    "-c",
+    "log.follow=false",
+    "-c",
+    "i18n.logOutputEncoding=UTF-8",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +76,17 @@ class Entry:
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
-            "commit": self.commit, "when": self.when.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "op": self.op, "run": self.run, "subject": self.subject, "author": self.author,
-            "actor": self.trailer("Actor"), "reason": self.trailer("Reason"),
+            "commit": self.commit,
+            "when": self.when.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "op": self.op,
+            "run": self.run,
+            "subject": self.subject,
+            "author": self.author,
+            "actor": self.trailer("Actor"),
+            "reason": self.trailer("Reason"),
             "memories": list(self.trailers.get("Memory", ())),
             "reverts": list(self.trailers.get("Reverts", ())),
-        }  # fmt: skip
+        }
 
 
 def _format() -> str:
@@ -111,9 +127,19 @@ def touching(repo: Repo, head: str, patterns: Sequence[str]) -> list[tuple[Entry
     a merge are those that differ from its first parent.
     """
     words = (
-        "log", "-z", f"--format={_format()}%x00", "--name-only", "--no-renames", "--topo-order",
-        "--full-history", "--simplify-merges", "--diff-merges=first-parent", head, "--", *patterns,
-    )  # fmt: skip
+        "log",
+        "-z",
+        f"--format={_format()}%x00",
+        "--name-only",
+        "--no-renames",
+        "--topo-order",
+        "--full-history",
+        "--simplify-merges",
+        "--diff-merges=first-parent",
+        head,
+        "--",
+        *patterns,
+    )
     flat = repo.light.ask(*PLAIN, *words).split("\0")  # the patterns are no plain paths
     found, at = [], 0
     while at + WIDTH < len(flat):
@@ -138,18 +164,27 @@ def decided_from(repo: Repo, head: str) -> str:
     """Return the ledger's commit that the newest run decided from, whether it is here or not."""
     key = f"{PREFIX}Access"
     found = ask(
-        repo, *PLAIN, "log", "-1", f"--grep=^{key}: ", f"--format=%(trailers:key={key},valueonly)",
+        repo,
+        *PLAIN,
+        "log",
+        "-1",
+        f"--grep=^{key}: ",
+        f"--format=%(trailers:key={key},valueonly)",
         head,
-    ).strip()  # fmt: skip
+    ).strip()
     return found if _COMMIT.fullmatch(found) else ""
 
 
 def last_of(repo: Repo, head: str, op: Op, memory: str) -> Entry | None:
     """Return the newest commit of an operation on a memory, or None."""
     found = entries(
-        repo, "-1", "--all-match", f"--grep=^{PREFIX}Memory: {memory}$",
-        f"--grep=^{PREFIX}Op: {op}$", head,
-    )  # fmt: skip
+        repo,
+        "-1",
+        "--all-match",
+        f"--grep=^{PREFIX}Memory: {memory}$",
+        f"--grep=^{PREFIX}Op: {op}$",
+        head,
+    )
     return next(found, None)
 
 
@@ -170,9 +205,19 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
         return found
     folder = _common_folder(wanted)
     raw = ask(
-        repo, *PLAIN, "log", "--first-parent", "-m", "--name-only", "-z", "--no-renames",
-        "--format=%x00%ct", head, "--", folder or ".",
-    )  # fmt: skip
+        repo,
+        *PLAIN,
+        "log",
+        "--first-parent",
+        "-m",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--format=%x00%ct",
+        head,
+        "--",
+        folder or ".",
+    )
     # A record is NUL, date, NUL, newline, and names that end in NUL each.
     for record in raw.removeprefix("\0").split("\0\0"):
         when, _, names = record.partition("\0")
@@ -194,10 +239,17 @@ class Written:
     paths: tuple[str, ...]
 
 
-_WRITTEN = "%x00".join([
-    "%x1d%H", "%ct", "%ae",
-    *(f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in ("Op", "Actor")),
-])  # fmt: skip
+_WRITTEN = "%x00".join(
+    [
+        "%x1d%H",
+        "%ct",
+        "%ae",
+        *(
+            f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)"
+            for key in ("Op", "Actor")
+        ),
+    ]
+)
 _HEAD = re.compile("\n?\x1d([0-9a-f]{40,64})")
 
 
@@ -205,15 +257,28 @@ def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
     """Yield each commit of a span but merges, with the paths it changed, newest first."""
     lines = (f"{word}\n" for word in span)
     raw = ask(
-        repo, *PLAIN, "log", "--stdin", "-z", "--topo-order", "--no-merges", "--name-only",
-        "--no-renames", f"--format={_WRITTEN}", lines=lines,
-    )  # fmt: skip
+        repo,
+        *PLAIN,
+        "log",
+        "--stdin",
+        "-z",
+        "--topo-order",
+        "--no-merges",
+        "--name-only",
+        "--no-renames",
+        f"--format={_WRITTEN}",
+        lines=lines,
+    )
     for commit, words in records(raw):
         when, email, op, actor, *paths = words
         yield Written(
-            commit=commit, when=datetime.fromtimestamp(seconds(when), tz=UTC), email=email,
-            op=op, actor=actor.split(_VALUE)[0], paths=tuple(p for p in paths if p),
-        )  # fmt: skip
+            commit=commit,
+            when=datetime.fromtimestamp(seconds(when), tz=UTC),
+            email=email,
+            op=op,
+            actor=actor.split(_VALUE)[0],
+            paths=tuple(p for p in paths if p),
+        )
 
 
 def records(raw: str) -> Iterator[tuple[str, list[str]]]:

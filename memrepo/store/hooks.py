@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 PROGRAM = "memrepo.program"
 HOOKS_BEFORE = "memrepo.hooksbefore"
 HOOKS = (
-    "pre-commit", "pre-merge-commit", "commit-msg", "post-merge", "post-checkout", "post-rewrite",
+    "pre-commit",
+    "pre-merge-commit",
+    "commit-msg",
+    "post-merge",
+    "post-checkout",
+    "post-rewrite",
     "pre-push",
-)  # fmt: skip
+)
 _MARK = b"#!/bin/sh\n# memrepo:"
 CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
 _KEPT = ".before-memrepo"

@@ -32,10 +32,15 @@ T = TypeVar("T")
 # The file cannot be written, or is somebody else's for longer than we wait: it is not damaged.
 _OUT_OF_REACH = frozenset(
     (
-        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
     )
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +93,12 @@ class Index:
     model: Callable[[], Embedder | None] = lambda: None
 
     def search(
-        self, asked: Sequence[str], only: Filter, weights: Weights | None = None,
+        self,
+        asked: Sequence[str],
+        only: Filter,
+        weights: Weights | None = None,
         moment: Moment | None = None,
-    ) -> list[Match]:  # fmt: skip
+    ) -> list[Match]:
         """Return the memories that answer a question best, best first; ties by path.
 
         Where the folder cannot be written the answer is the same, from an index in memory.

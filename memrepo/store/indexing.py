@@ -198,8 +198,9 @@ def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, i
         for number, length, rests in rows:
             base.execute(
                 "INSERT INTO words (words, rowid, terms)"
-                " SELECT 'delete', number, terms FROM memory WHERE number = ?", (number,),
-            )  # fmt: skip
+                " SELECT 'delete', number, terms FROM memory WHERE number = ?",
+                (number,),
+            )
             sizes["size"] -= 1
             sizes["length"] -= length
             sizes[ARCHIVED] -= rests
@@ -208,9 +209,11 @@ def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, i
 
 
 def _put_in(
-    base: sqlite3.Connection, wanted: Indexed, files: Sequence[tuple[str, str]],
+    base: sqlite3.Connection,
+    wanted: Indexed,
+    files: Sequence[tuple[str, str]],
     sizes: dict[str, int],
-) -> None:  # fmt: skip
+) -> None:
     """Add the rows of some files, as many at once as are worth holding in memory."""
     found = _told(child.rows(partial(_rows_of, wanted), files), wanted.tick)
     while rows := list(islice(found, child.BATCH)):
@@ -253,12 +256,26 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
     for part, text in enumerate(texts(memory, wanted.chunking)):
         terms = index_terms(f"{head} {text} {tail}")
         yield (
-            memory.path, part, blob, memory.id, memory.type, memory.status, memory.standing,
-            memory.text("scope"), "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
-            " ".join(memory.texts("superseded_by")), seen(memory), importance, thread, place,
-            _folded(memory.text("subject")), day, len(terms), cues_of(text),
+            memory.path,
+            part,
+            blob,
+            memory.id,
+            memory.type,
+            memory.status,
+            memory.standing,
+            memory.text("scope"),
+            "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
+            " ".join(memory.texts("superseded_by")),
+            seen(memory),
+            importance,
+            thread,
+            place,
+            _folded(memory.text("subject")),
+            day,
+            len(terms),
+            cues_of(text),
             " ".join(terms),
-        )  # fmt: skip
+        )
 
 
 def _around(memory: Memory) -> tuple[str, str]:

@@ -47,10 +47,13 @@ def load(folder: Path) -> Journal | None:
     try:
         found = json.loads((folder / NAME).read_text(encoding="utf-8"))
         return Journal(
-            branch=str(found["branch"]), base=str(found["base"]), ref=str(found["ref"]),
-            tip=str(found.get("tip", "")), adopted=tuple(found.get("adopted", ())),
+            branch=str(found["branch"]),
+            base=str(found["base"]),
+            ref=str(found["ref"]),
+            tip=str(found.get("tip", "")),
+            adopted=tuple(found.get("adopted", ())),
             kept=tuple(found.get("kept", ())),
-        )  # fmt: skip
+        )
     except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

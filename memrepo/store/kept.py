@@ -28,11 +28,13 @@ class NotKept(MemrepoError):
     def __init__(self, wanted: str, there: list[str]) -> None:
         known = f"; those that did: {', '.join(there)}" if there else ""
         super().__init__(
-            f"found no run {wanted} that broke off{known}" if wanted
+            f"found no run {wanted} that broke off{known}"
+            if wanted
             else "no run broke off with answers that could be used again",
-            fix="`memrepo run --resume` takes the newest" if there
+            fix="`memrepo run --resume` takes the newest"
+            if there
             else "`memrepo run` takes in what is new and what was left open",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +116,14 @@ def broken_runs(store: Path) -> list[Broken]:
     for path in sorted((store / FOLDER).glob("*.jsonl")):
         head, *rest = _lines(path) or [{}]
         if head.get("schema_version") == SCHEMA_VERSION:
-            found.append(Broken(
-                run=path.stem, mode=str(head.get("mode", "")), kind=str(head.get("kind", "")),
-                answers=sum(len(line.get("answers", {})) for line in rest),
-            ))  # fmt: skip
+            found.append(
+                Broken(
+                    run=path.stem,
+                    mode=str(head.get("mode", "")),
+                    kind=str(head.get("kind", "")),
+                    answers=sum(len(line.get("answers", {})) for line in rest),
+                )
+            )
     return found
 
 

@@ -103,9 +103,12 @@ class Git:
         """Start git with pipes; on an index of memrepo's own where one is named."""
         pipe = subprocess.PIPE
         return subprocess.Popen(
-            self._command(words), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL,
+            self._command(words),
+            stdin=pipe,
+            stdout=pipe,
+            stderr=subprocess.DEVNULL,
             env=in_english(index),
-        )  # fmt: skip
+        )
 
     def ask(self, *words: str, fed: bytes = b"", no: int = 0) -> str:
         """Return what git prints; raises GitSaid when it fails with another code than `no`."""
@@ -114,9 +117,12 @@ class Git:
     def raw(self, *words: str, fed: bytes = b"", no: int = 0) -> bytes:
         """Return what git prints as it is; as `ask`."""
         done = subprocess.run(
-            self._command(words), input=fed, capture_output=True,
-            check=False, env=in_english(),
-        )  # fmt: skip
+            self._command(words),
+            input=fed,
+            capture_output=True,
+            check=False,
+            env=in_english(),
+        )
         if done.returncode not in (0, no):
             raise GitSaid(verb_of(words), done.stderr.decode("utf-8", "replace"))
         return done.stdout
@@ -146,9 +152,12 @@ class Git:
             asked.writelines(f"{blob}\n".encode() for blob in blobs)
             asked.seek(0)
             process = subprocess.Popen(
-                self._command(("cat-file", "--batch", "--buffer")), stdin=asked,
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=in_english(),
-            )  # fmt: skip
+                self._command(("cat-file", "--batch", "--buffer")),
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=in_english(),
+            )
             try:
                 yield from map(partial(_next, process.stdout), blobs)
             finally:
@@ -191,8 +200,17 @@ def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
 
     The mode is that of the index; a blob that is not there is empty.
     """
-    raw = git.ask("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-relative",
-                  "--no-ext-diff", "--ignore-submodules=none")  # fmt: skip
+    raw = git.ask(
+        "diff",
+        "--cached",
+        "--raw",
+        "-z",
+        "--no-abbrev",
+        "--no-renames",
+        "--no-relative",
+        "--no-ext-diff",
+        "--ignore-submodules=none",
+    )
     yield from _differences(raw)
 
 
@@ -251,8 +269,18 @@ def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, st
     """Yield commit, path, mode after, blob before and after of what each commit changed."""
     if not commits.strip():
         return
-    raw = git.ask("diff-tree", "--stdin", "-r", "--root", "--raw", "-z", "--no-renames",
-                  "--no-abbrev", *options, fed=f"{commits.strip()}\n".encode())  # fmt: skip
+    raw = git.ask(
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "--root",
+        "--raw",
+        "-z",
+        "--no-renames",
+        "--no-abbrev",
+        *options,
+        fed=f"{commits.strip()}\n".encode(),
+    )
     commit, parts = "", iter(raw.split("\0"))
     for part in filter(None, parts):
         if part.startswith(":"):

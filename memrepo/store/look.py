@@ -26,12 +26,21 @@ _PREFIX = "index-"
 _WHOLE, _PART = "-whole", "-part"
 """Whether git is to look at the whole work tree: only then it uses the untracked cache."""
 _STATUS = (
-    "-c", "core.untrackedCache=true", "-c", "core.splitIndex=false",
+    "-c",
+    "core.untrackedCache=true",
+    "-c",
+    "core.splitIndex=false",
     # The untracked cache goes by this setting: what an option asks it leaves to a new listing.
-    "-c", "status.showUntrackedFiles=all",
-    "--literal-pathspecs", "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
+    "-c",
+    "status.showUntrackedFiles=all",
+    "--literal-pathspecs",
+    "status",
+    "--porcelain",
+    "-z",
+    "--untracked-files=all",
+    "--no-renames",
     "--ignore-submodules=all",
-)  # fmt: skip
+)
 
 
 class Look:

@@ -27,9 +27,18 @@ class Lost:
 def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
     """Return the memory files that one commit removed, as they were before it."""
     raw = call(
-        repo, "diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only",
-        "--diff-filter=D", commit, "--", layout.area("memories"),
-    )  # fmt: skip
+        repo,
+        "diff-tree",
+        "-r",
+        "-z",
+        "--no-renames",
+        "--no-commit-id",
+        "--name-only",
+        "--diff-filter=D",
+        commit,
+        "--",
+        layout.area("memories"),
+    )
     found = ((path, file_at(repo, f"{commit}^", path)) for path in filter(None, raw.split("\0")))
     return [Lost(commit=commit, path=path, data=data) for path, data in found if data is not None]
 
@@ -41,9 +50,19 @@ def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Los
     """
     area = layout.area("memories")
     raw = call(
-        repo, "-c", "log.showSignature=false", "log", "--diff-filter=D", "--no-renames",
-        "--name-only", "-z", "--format=%x00%H", head, "--", area,
-    )  # fmt: skip
+        repo,
+        "-c",
+        "log.showSignature=false",
+        "log",
+        "--diff-filter=D",
+        "--no-renames",
+        "--name-only",
+        "-z",
+        "--format=%x00%H",
+        head,
+        "--",
+        area,
+    )
     for record in raw.removeprefix("\0").split("\0\0"):
         commit, _, names = record.partition("\0")
         for path in filter(None, names.removeprefix("\n").split("\0")):

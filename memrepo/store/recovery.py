@@ -144,7 +144,9 @@ def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
     name = left.ref.removeprefix(TX)
     kept = f"; left as they are: {', '.join(theirs[:5])}" if theirs else ""
     return Problem(
-        path=theirs[0] if theirs else left.branch, rule="write-taken-back", severity="warning",
+        path=theirs[0] if theirs else left.branch,
+        rule="write-taken-back",
+        severity="warning",
         message=f"an earlier write ({name}) was cut short and has been taken back{kept}",
         fix="nothing: what it took in counts as new again",
-    )  # fmt: skip
+    )

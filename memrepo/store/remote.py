@@ -129,10 +129,17 @@ class Hub:
         there = self.tips(*refs)
         if there:
             self._far(
-                "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
-                "--no-prune", "--no-recurse-submodules", "--refmap=", self.name,
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-write-fetch-head",
+                "--no-auto-maintenance",
+                "--no-prune",
+                "--no-recurse-submodules",
+                "--refmap=",
+                self.name,
                 *(f"+{ref}:{refs[ref]}" for ref in there),
-            )  # fmt: skip
+            )
         self.forget(*(own for ref, own in refs.items() if ref not in there))
         return {ref: self.tip(refs[ref]) for ref in there}
 
@@ -142,10 +149,18 @@ class Hub:
         Raises PushRefused or HubUnreachable.
         """
         status, out, err = call_far(
-            self.repo, "-c", f"remote.{self.name}.mirror=false", "push", "--porcelain",
-            "--no-force", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", self.name,
+            self.repo,
+            "-c",
+            f"remote.{self.name}.mirror=false",
+            "push",
+            "--porcelain",
+            "--no-force",
+            "--no-verify",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            self.name,
             f"{commit}:{ref}",
-        )  # fmt: skip
+        )
         if status == 0:
             return True
         for line in out.splitlines():

@@ -39,9 +39,14 @@ if TYPE_CHECKING:
     from memrepo.store.stream import Chain
 
 __all__ = (
-    "TX", "BranchMoved", "CannotWork", "FilesInTheWay", "NotAsExpected", "Repository",
+    "TX",
+    "BranchMoved",
+    "CannotWork",
+    "FilesInTheWay",
+    "NotAsExpected",
+    "Repository",
     "open_repository",
-)  # fmt: skip
+)
 
 WRITE_WAIT_S = 10.0
 LOOSE = 256
@@ -350,8 +355,9 @@ class Repository:
             settings = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
             self.repo.git.execute(
                 ["git", *settings, "maintenance", "run", "--auto", "--quiet"],
-                with_exceptions=False, pass_fds=self._held,
-            )  # fmt: skip
+                with_exceptions=False,
+                pass_fds=self._held,
+            )
 
     def _forward(self, base: str, tip: str) -> None:
         """Fast-forward: git checks dirty and untracked files, writes the tree, then the ref."""
@@ -360,10 +366,19 @@ class Repository:
         options = f"branch.{branch}.mergeOptions="
         try:
             call(
-                self.repo, *(() if "=" in branch else ("-c", options)),
-                "merge", "--ff-only", "--quiet", "--no-stat", "--no-squash", "--commit",
-                "--no-autostash", "--no-overwrite-ignore", tip, held=self._held,
-            )  # fmt: skip
+                self.repo,
+                *(() if "=" in branch else ("-c", options)),
+                "merge",
+                "--ff-only",
+                "--quiet",
+                "--no-stat",
+                "--no-squash",
+                "--commit",
+                "--no-autostash",
+                "--no-overwrite-ignore",
+                tip,
+                held=self._held,
+            )
         except git_error() as error:
             if self.head() != base:
                 raise BranchMoved(branch) from error

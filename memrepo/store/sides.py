@@ -72,9 +72,12 @@ def side_facts(
                 people.add(name)
             dates.setdefault(name, commit.when)
     return Facts(
-        committed=store.commit_time(tip), dates=dates, people=frozenset(people),
-        recalled=recalled, paths=shared.merged | _differing(store, shared.bases, tip),
-    )  # fmt: skip
+        committed=store.commit_time(tip),
+        dates=dates,
+        people=frozenset(people),
+        recalled=recalled,
+        paths=shared.merged | _differing(store, shared.bases, tip),
+    )
 
 
 def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:

@@ -48,10 +48,17 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
     words = [word for parent in parents for word in ("-p", parent)]
     try:
         made = call(
-            repo, "commit-tree", _switch(repo), *words, "-F", "-", tree,
-            lines=[chain.merge], held=held,
+            repo,
+            "commit-tree",
+            _switch(repo),
+            *words,
+            "-F",
+            "-",
+            tree,
+            lines=[chain.merge],
+            held=held,
             env={**_who("AUTHOR", chain.author, stamp), **_who("COMMITTER", COMMITTER, stamp)},
-        ).strip()  # fmt: skip
+        ).strip()
     except GitCommandError as error:
         raise CannotSign(said(error)) from error
     call(repo, "update-ref", ref, made, tip)
@@ -71,8 +78,10 @@ def _switch(repo: Repo) -> str:
 def _who(role: str, name: str, stamp: str) -> dict[str, str]:
     who, _, email = name.rpartition(" <")
     return {
-        f"GIT_{role}_NAME": who, f"GIT_{role}_EMAIL": email.rstrip(">"), f"GIT_{role}_DATE": stamp,
-    }  # fmt: skip
+        f"GIT_{role}_NAME": who,
+        f"GIT_{role}_EMAIL": email.rstrip(">"),
+        f"GIT_{role}_DATE": stamp,
+    }
 
 
 def verdicts(repo: Repo, commits: Sequence[str]) -> dict[str, str]:
@@ -80,8 +89,14 @@ def verdicts(repo: Repo, commits: Sequence[str]) -> dict[str, str]:
     if not commits:
         return {}
     raw = call(
-        repo, "-c", "log.showSignature=false", "log", "--no-walk=unsorted", "--stdin",
-        "--format=%H %G?", lines=[f"{commit}\n" for commit in commits],
-    )  # fmt: skip
+        repo,
+        "-c",
+        "log.showSignature=false",
+        "log",
+        "--no-walk=unsorted",
+        "--stdin",
+        "--format=%H %G?",
+        lines=[f"{commit}\n" for commit in commits],
+    )
     pairs = (line.split(" ") for line in raw.splitlines())
     return {commit: letter for commit, letter in pairs if letter != "N"}

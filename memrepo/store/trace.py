@@ -87,9 +87,12 @@ def _versions(
             before = (found[p].memory for p in parents)
             memory = next((m for m in before if m is not None), None)
         found[entry.commit] = Version(
-            entry=entry, parents=parents, memory=memory, unreadable=unreadable,
+            entry=entry,
+            parents=parents,
+            memory=memory,
+            unreadable=unreadable,
             cut=entry.commit in boundary,
-        )  # fmt: skip
+        )
     return tuple(found[entry.commit] for entry, _ in touched)
 
 
@@ -113,9 +116,19 @@ def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str
 def _moved(repo: Repo, entry: Entry, layout: Layout, id_: str, side: str) -> Iterator[str]:
     """Yield files that one commit deleted (or added) and that held this memory."""
     raw = call(
-        repo, "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--no-commit-id", "-m",
-        f"--diff-filter={side}", entry.commit, "--", layout.area("memories"),
-    )  # fmt: skip
+        repo,
+        "diff-tree",
+        "-r",
+        "-z",
+        "--no-renames",
+        "--name-only",
+        "--no-commit-id",
+        "-m",
+        f"--diff-filter={side}",
+        entry.commit,
+        "--",
+        layout.area("memories"),
+    )
     paths = [p for p in dict.fromkeys(raw.split("\0")) if p and layout.is_memory(p)]
     at = entry.commit if side == "A" else f"{entry.commit}^"
     for path, data in zip(paths, _data(repo, at, paths), strict=True):

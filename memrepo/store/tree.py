@@ -293,17 +293,19 @@ def is_text(path: str) -> bool:
 
 def _bad_name(path: str) -> Problem:
     return Problem(
-        path=ascii(path)[1:-1], rule="tree-name-not-utf8",
+        path=ascii(path)[1:-1],
+        rule="tree-name-not-utf8",
         message="found a file name that is not UTF-8: the file is left alone",
         fix="rename the file",
-    )  # fmt: skip
+    )
 
 
 def not_a_file(path: str, mode: str) -> Problem:
     """Name what stands in a tree where a file or a folder was expected."""
     what = "a symlink" if mode == "120000" else "a submodule"
     return Problem(
-        path=path, rule="tree-not-a-file",
+        path=path,
+        rule="tree-not-a-file",
         message=f"found {what}, expected a file or folder: it is never followed",
         fix="replace it by what it stands for, or remove it",
-    )  # fmt: skip
+    )

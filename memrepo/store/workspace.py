@@ -45,9 +45,11 @@ class Workspace:
 def not_followed(folder: str, only: str = "") -> Workspace:
     """Refuse a whole folder that is reached through a symlink; every last snapshot is kept."""
     problem = _refusal(
-        folder, "source-not-a-file", "found a symlink, expected a folder: it is never followed",
+        folder,
+        "source-not-a-file",
+        "found a symlink, expected a folder: it is never followed",
         "replace it by the folder it stands for",
-    )  # fmt: skip
+    )
     return Workspace(files={}, refused=frozenset({only}), problems=(problem,))
 
 
@@ -134,9 +136,10 @@ def _passed_over(folder: str, name: str, rules: SourceRules) -> bool:
     """Tell whether nothing below a folder is a person's to take in: hidden, installed, denied."""
     denied = (p for p in rules.deny if p.endswith("/"))
     return (
-        folder.startswith(".") or folder in _INSTALLED
+        folder.startswith(".")
+        or folder in _INSTALLED
         or any(matches(f"{name}/any.md", pattern) for pattern in denied)
-    )  # fmt: skip
+    )
 
 
 def _walk(
@@ -186,9 +189,11 @@ def _refusal(name: str, rule: str, message: str, fix: str) -> Problem:
 
 def _unreadable(name: str, error: OSError) -> Problem:
     return _refusal(
-        name, "source-unreadable", f"could not be read: {error.strerror}",
+        name,
+        "source-unreadable",
+        f"could not be read: {error.strerror}",
         "make it readable for the user that memrepo runs as",
-    )  # fmt: skip
+    )
 
 
 def _read(
@@ -198,15 +203,19 @@ def _read(
         return None, _unreadable(name, entry)
     if not name.isprintable():
         return None, _refusal(
-            ascii(name)[1:-1], "source-name", "found a name that is not plain UTF-8 text",
+            ascii(name)[1:-1],
+            "source-name",
+            "found a name that is not plain UTF-8 text",
             "rename the file: no control characters, no broken encoding",
-        )  # fmt: skip
+        )
     if not entry.is_file(follow_symlinks=False):
         what = "a symlink" if entry.is_symlink() else "something that is not a file"
         return None, _refusal(
-            name, "source-not-a-file", f"found {what}, expected a file: it is never followed",
+            name,
+            "source-not-a-file",
+            f"found {what}, expected a file: it is never followed",
             "replace it by a copy of the file",
-        )  # fmt: skip
+        )
     try:
         descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as handle:
@@ -219,16 +228,20 @@ def _read(
 def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem | None]:
     if len(data) > most:
         return None, _refusal(
-            name, "source-too-large", f"found more than {most} bytes",
+            name,
+            "source-too-large",
+            f"found more than {most} bytes",
             "split the file, or put it on sources.deny",
-        )  # fmt: skip
+        )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         return None, _refusal(
-            name, "source-not-utf8", f"found a byte that is not UTF-8 at offset {error.start}",
+            name,
+            "source-not-utf8",
+            f"found a byte that is not UTF-8 at offset {error.start}",
             "save the file as UTF-8",
-        )  # fmt: skip
+        )
     if "\0" in text:
         return None, _refusal(
             name, "source-binary", "found a NUL byte, expected text", "remove it from the file"
@@ -250,12 +263,19 @@ def _without_secrets(name: str, data: bytes) -> tuple[bytes | None, Problem | No
     where = secrets[0]
     if name.startswith("inbox/"):
         return None, Problem(
-            path=name, line=where.line, column=where.column, rule="source-secret",
+            path=name,
+            line=where.line,
+            column=where.column,
+            rule="source-secret",
             message=f"found a secret ({kinds}): an inbox file with one is not taken in",
             fix="remove the secret from the file",
-        )  # fmt: skip
+        )
     return data, Problem(
-        path=name, line=where.line, column=where.column, rule="source-secret-redacted",
+        path=name,
+        line=where.line,
+        column=where.column,
+        rule="source-secret-redacted",
         message=f"found a secret ({kinds}): the snapshot holds a placeholder instead",
-        fix="remove the secret from the workspace too", severity="warning",
-    )  # fmt: skip
+        fix="remove the secret from the workspace too",
+        severity="warning",
+    )

@@ -111,10 +111,17 @@ class WorkTree:
         """
         tops = sorted({path.split("/", 1)[0] for path in paths})
         raw = call(
-            self.repo, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
-            f"--ignored={'traditional' if tops else 'no'}", "--ignore-submodules=none",
-            "--", *tops,
-        )  # fmt: skip
+            self.repo,
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            f"--ignored={'traditional' if tops else 'no'}",
+            "--ignore-submodules=none",
+            "--",
+            *tops,
+        )
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
     def edits(self, folder: str) -> Edits:

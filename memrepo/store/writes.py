@@ -26,9 +26,21 @@ class Wrote:
 def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
     """Yield the commits that are in `head` and not in `base`; merges write nothing of their own."""
     raw = call(
-        repo, "-c", "log.showSignature=false", "log", "--reverse", "--topo-order", "--no-merges",
-        "--raw", "--no-abbrev", "--no-renames", "-z", "--format=%x00%H", f"{base}..{head}", "--",
-    )  # fmt: skip
+        repo,
+        "-c",
+        "log.showSignature=false",
+        "log",
+        "--reverse",
+        "--topo-order",
+        "--no-merges",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "-z",
+        "--format=%x00%H",
+        f"{base}..{head}",
+        "--",
+    )
     words = iter(raw.split("\0"))
     found: Wrote | None = None
     for word in words:

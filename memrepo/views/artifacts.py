@@ -76,9 +76,11 @@ def artifacts(state: State, terms: Terms) -> Exported:
         **{name: spell_lines(records) for name, records in aside.items()},
     }
     counts = {
-        "claims": len(claims.told), "contradictions": len(contradictions),
-        "deferred": len(aside[lineage.DEFERRED]), "rejected": len(aside[lineage.REJECTED]),
-    }  # fmt: skip
+        "claims": len(claims.told),
+        "contradictions": len(contradictions),
+        "deferred": len(aside[lineage.DEFERRED]),
+        "rejected": len(aside[lineage.REJECTED]),
+    }
     return Exported(
         files=files, counts=counts, left_out=claims.left_out, problems=(*damaged, *unread)
     )
@@ -91,17 +93,22 @@ def _spelling(state: State, claims: Claims, runs: tuple[RunRecord, ...], terms: 
         r.reason.partition(": ")[2] for t in claims.told for r in t.memory.fields.get("retired", ())
     }
     return Spelling(
-        profile=terms.profile, zone=terms.zone, judged=judgements(runs),
+        profile=terms.profile,
+        zone=terms.zone,
+        judged=judgements(runs),
         layout_source={path: state.layout.source_name(path) for path in resources},
         lengths={path: max(1, state.files[path].count(b"\n")) for path in by_hand},
-    )  # fmt: skip
+    )
 
 
 def _published(state: State, claims: Claims, run: RunRecord | None, terms: Terms) -> Published:
     return Published(
-        claims=claims, run=run, inventory=_inventory(state, state.layout, terms.rules),
-        views=_views(state), layout=state.layout,
-    )  # fmt: skip
+        claims=claims,
+        run=run,
+        inventory=_inventory(state, state.layout, terms.rules),
+        views=_views(state),
+        layout=state.layout,
+    )
 
 
 def _inventory(state: State, layout: Layout, rules: SourceRules) -> dict[str, str]:

@@ -47,9 +47,11 @@ def candidate_records(
 
 def _damaged(path: str) -> Problem:
     return Problem(
-        path=path, rule="candidate-unreadable", message="found no header, expected a candidate's",
+        path=path,
+        rule="candidate-unreadable",
+        message="found no header, expected a candidate's",
         fix="restore it from history (`git log -- <path>`)",
-    )  # fmt: skip
+    )
 
 
 def _record(
@@ -77,7 +79,7 @@ def _record(
         "merge_candidate_ids": [],
         "compress_target": None,
         **how.stamps(judged, "timestamp"),
-    }  # fmt: skip
+    }
 
 
 def _ref(node: Node, layout: Layout) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def _ref(node: Node, layout: Layout) -> dict[str, Any]:
         "source": layout.source_name(str(entry.get("resource", ""))),
         "line_span": lines if len(lines) == 2 else [0, 0],
         "captured_at": format_time(captured) if captured else None,
-    }  # fmt: skip
+    }
 
 
 def _items(node: Node | None) -> list[Node]:

@@ -130,11 +130,13 @@ def _related(claims: Claims) -> Claims:
     }
     against = _by_first((known[a].id, known[b].id) for a, b in edges if a != b)
     return Claims(
-        told=claims.told, left_out=claims.left_out,
+        told=claims.told,
+        left_out=claims.left_out,
         older=_by_first((known[new].id, known[old].id) for new, old in pairs),
         newer=_by_first((known[old].id, known[new].id) for new, old in pairs),
-        against=against, cluster=_clusters(against),
-    )  # fmt: skip
+        against=against,
+        cluster=_clusters(against),
+    )
 
 
 def _by_first(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -176,9 +178,10 @@ class Spelling:
     def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
         """Return a moment twice, local and UTC, and the zone's name."""
         return {
-            name: self.local(moment), f"{name}_utc": format_time(moment) if moment else None,
+            name: self.local(moment),
+            f"{name}_utc": format_time(moment) if moment else None,
             "timezone": self.zone.key,
-        }  # fmt: skip
+        }
 
 
 def updated(memory: Memory) -> datetime | None:
@@ -229,8 +232,9 @@ def claim_record(told: Told, claims: Claims, how: Spelling) -> dict[str, Any]:
 def _provenance(memory: Memory, how: Spelling) -> list[dict[str, Any]]:
     if not memory.sources:
         length = how.lengths.get(memory.path, 1)
-        return [{"source": memory.path, "lineSpan": [1, length], "type": "direct",
-                 "capturedAt": None}]  # fmt: skip
+        return [
+            {"source": memory.path, "lineSpan": [1, length], "type": "direct", "capturedAt": None}
+        ]
     return [_evidence(source, how) for source in memory.sources]
 
 
@@ -282,9 +286,10 @@ def _disposition(told: Told, claims: Claims, judged: Judgement) -> dict[str, str
     elif judged.disposition in ("reuse_existing", "reworded"):
         word, target = "reuse_existing", told.id
     return {
-        "duplicateDisposition": word, "duplicateTargetClaimId": target,
+        "duplicateDisposition": word,
+        "duplicateTargetClaimId": target,
         "duplicateReason": judged.reason or None,
-    }  # fmt: skip
+    }
 
 
 def _signature(told: Told) -> str:

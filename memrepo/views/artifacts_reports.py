@@ -18,9 +18,12 @@ from memrepo.views.artifacts_claims import Claims, Spelling, Told, route_of
 from memrepo.views.artifacts_runs import IMPORT, RunRecord
 
 _VERDICTS = (
-    ("reject", "rejected"), ("defer", "deferred"), ("compress", "compressed"),
-    ("merge", "merged"), ("promote", "promoted"),
-)  # fmt: skip
+    ("reject", "rejected"),
+    ("defer", "deferred"),
+    ("compress", "compressed"),
+    ("merge", "merged"),
+    ("promote", "promoted"),
+)
 _PASSES = (("cand-", "promotion"), ("clust-", "purifier"))
 
 
@@ -182,11 +185,15 @@ def _odd_routes(claims: Claims) -> list[dict[str, Any]]:
     for told in claims.told:
         state = route_of(told)
         if state["routeValidationState"] != "strong":
-            found.append({
-                "claim_id": told.id, "chosen_home": told.home,
-                "suggested_home": state["routeSuggestedHome"], "type": told.type,
-                "state": state["routeValidationState"],
-            })  # fmt: skip
+            found.append(
+                {
+                    "claim_id": told.id,
+                    "chosen_home": told.home,
+                    "suggested_home": state["routeSuggestedHome"],
+                    "type": told.type,
+                    "state": state["routeValidationState"],
+                }
+            )
     return found
 
 

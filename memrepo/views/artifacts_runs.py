@@ -99,10 +99,15 @@ def _joined(old: Judgement | None, new: Judgement) -> Judgement:
         return new
     born = old if old.disposition == "probable_duplicate" else new
     return Judgement(
-        cluster=new.cluster, disposition=born.disposition, reason=born.reason,
-        rationale=new.rationale, route=new.route, freshness=new.freshness,
-        confidence=new.confidence, relations={**old.relations, **new.relations},
-    )  # fmt: skip
+        cluster=new.cluster,
+        disposition=born.disposition,
+        reason=born.reason,
+        rationale=new.rationale,
+        route=new.route,
+        freshness=new.freshness,
+        confidence=new.confidence,
+        relations={**old.relations, **new.relations},
+    )
 
 
 def _judgement(entry: Mapping[str, Any]) -> Judgement:

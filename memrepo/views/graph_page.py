@@ -40,15 +40,21 @@ def graph_page(graph: Graph, title: str) -> str:
         ],
         "layers": [*(x for x in LAYERS if x in layers), *sorted(layers.difference(LAYERS))],
         "types": [kind for kind in TYPES if kind in kinds],
-    }  # fmt: skip
+    }
     return page_template("graph.html.j2").render(
-        version=__version__, title=title, sheet=sheet, sheet_hash=sheet_hash, script=script,
-        script_hash=script_hash, data=_as_script(data), counts=_counts(graph, len(linked)),
+        version=__version__,
+        title=title,
+        sheet=sheet,
+        sheet_hash=sheet_hash,
+        script=script,
+        script_hash=script_hash,
+        data=_as_script(data),
+        counts=_counts(graph, len(linked)),
         rows=[
             (label(graph.memories[e.source]), e.type, label(graph.memories[e.target]), e.strength)
             for e in graph.edges
         ],
-    )  # fmt: skip
+    )
 
 
 def label(memory: Memory) -> str:
@@ -60,9 +66,12 @@ def label(memory: Memory) -> str:
 def _node(memory: Memory) -> dict[str, Any]:
     text = visible(without_secrets(memory.body))
     return {
-        "id": memory.id, "label": label(memory), "type": memory.type, "layer": memory.layer,
+        "id": memory.id,
+        "label": label(memory),
+        "type": memory.type,
+        "layer": memory.layer,
         "text": text if len(text) <= _TEXT else f"{text[:_TEXT].rstrip()}…",
-    }  # fmt: skip
+    }
 
 
 def _counts(graph: Graph, linked: int) -> str:

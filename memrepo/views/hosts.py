@@ -52,9 +52,13 @@ def _first(memory: Memory) -> tuple[object, ...]:
     importance = memory.fields.get("importance")
     day = int(re.sub(r"\D", "", memory.captured[:10]) or 0)
     return (
-        not memory.flag("critical"), not is_exempt(memory), hot_of(memory) is None,
-        -(importance.score if importance else 0.5), -day, memory.path,
-    )  # fmt: skip
+        not memory.flag("critical"),
+        not is_exempt(memory),
+        hot_of(memory) is None,
+        -(importance.score if importance else 0.5),
+        -day,
+        memory.path,
+    )
 
 
 def memory_page(state: State, limits: Limits) -> Hosted:
@@ -74,14 +78,10 @@ def agents_block(state: State, limits: Limits, there: bytes) -> Hosted:
         before, after = there, b""
         before += b"" if not before or before.endswith(b"\n") else b"\n"
     foreign = before + after
-    room = Limits(
-        lines=limits.lines - foreign.count(b"\n"), bytes=limits.bytes - len(foreign)
-    )  # fmt: skip
+    room = Limits(lines=limits.lines - foreign.count(b"\n"), bytes=limits.bytes - len(foreign))
     memories = told(state)
     block = _fitted(memories, room, START, END, [_said(condensed(m)) for m in memories])
-    return Hosted(
-        data=before + block.data + after, shown=block.shown, left_out=block.left_out
-    )  # fmt: skip
+    return Hosted(data=before + block.data + after, shown=block.shown, left_out=block.left_out)
 
 
 def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
@@ -106,9 +106,14 @@ def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
 
 
 def _fitted(
-    memories: Sequence[Memory], limits: Limits, head: bytes, tail: bytes, said: Sequence[str],
-    *, counted: bool = True,
-) -> Hosted:  # fmt: skip
+    memories: Sequence[Memory],
+    limits: Limits,
+    head: bytes,
+    tail: bytes,
+    said: Sequence[str],
+    *,
+    counted: bool = True,
+) -> Hosted:
     """Return the page with as many bullets as fit, those that stand first."""
     texts = {memory.id: text for memory, text in zip(memories, said, strict=True)}
     kept = list(memories[: max(limits.lines, 0)])

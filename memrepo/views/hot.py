@@ -55,9 +55,10 @@ def hot_changes(state: State, rules: HotRules) -> list[Change]:
     path = hot_path(state, rules)
     page, there = hot_page(state, rules), state.files.get(path)
     others = [
-        Delete(path=p) for p in (state.layout.prefix + name for name in HOT_NAMES)
+        Delete(path=p)
+        for p in (state.layout.prefix + name for name in HOT_NAMES)
         if p != path and p in state.files and standing_of(state.files[p]) != "foreign"
-    ]  # fmt: skip
+    ]
     if page is None:
         ours = there is not None and standing_of(there) != "foreign"
         return [*others, *([Delete(path=path)] if ours else [])]

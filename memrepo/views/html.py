@@ -32,8 +32,12 @@ def page_template(name: str) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(asset("templates", "views")), undefined=StrictUndefined,
-        keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=True,
-    )  # fmt: skip
+        loader=FileSystemLoader(asset("templates", "views")),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
     environment.filters["shown"] = shown
     return environment.get_template(name)

@@ -63,9 +63,10 @@ def hygiene_files(
             for m in found
             if m.status == "active" and hot_of(m) is None and (access := _counted(m, accesses))
         },
-        "promotionLog": _log("promote", events, memories), "demotionLog": [],
+        "promotionLog": _log("promote", events, memories),
+        "demotionLog": [],
         "archiveQueue": [_archived(m, events) for m in found if m.status == "archived"],
-    }  # fmt: skip
+    }
     tracker["demotionLog"] = _log("demote", events, memories)
     return _cut(tracker, (now - KEPT).date().isoformat())
 
@@ -79,11 +80,13 @@ def refcount_file(
         access = accesses.of(note.id)
         created = note.time("created")
         entry: dict[str, Any] = {
-            "total": access.total, "7d": access.within(WEEK, now),
+            "total": access.total,
+            "7d": access.within(WEEK, now),
             "timestamps": sorted(at for at, _ in access.recent),
-            "user_marked": note.flag("user_marked"), "summarized": "gist" in note.fields,
+            "user_marked": note.flag("user_marked"),
+            "summarized": "gist" in note.fields,
             "created": int(created.timestamp()) if created else 0,
-        }  # fmt: skip
+        }
         if note.flag("promoted"):
             entry["promoted"] = True
         found[f"{effective(note, access, now, rules)}/{note.slug}.md"] = entry
@@ -98,9 +101,10 @@ def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, A
     last = next(iter(accesses.of(memory.id).recent), None)
     return {
         "sessionsSinceAccess": unused(memory, accesses, now),
-        "lastAccess": _day(accesses.of(memory.id).last), "lastSessionId": last[1] if last else None,
+        "lastAccess": _day(accesses.of(memory.id).last),
+        "lastSessionId": last[1] if last else None,
         "pinned": memory.flag("pinned"),
-    }  # fmt: skip
+    }
 
 
 def _counted(memory: Memory, accesses: Accesses) -> tuple[tuple[int, str], ...]:
@@ -111,9 +115,10 @@ def _counted(memory: Memory, accesses: Accesses) -> tuple[tuple[int, str], ...]:
 def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, Any]:
     sessions = sorted({id_ for _, id_ in recent})
     return {
-        "accessCount": len(sessions), "sessions": sessions,
+        "accessCount": len(sessions),
+        "sessions": sessions,
         "lastAccess": _day(Access(recent=tuple(recent)).last),
-    }  # fmt: skip
+    }
 
 
 def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> list[dict[str, str]]:
@@ -127,10 +132,15 @@ def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> l
         known = None if hot is None else hot.since if op == "promote" else hot.until
         at = event.when if event.memory in newest or known is None else known
         newest.add(event.memory)
-        rows.append({
-            "entry": file_key(memories[event.memory]), "from": ends[0], "to": ends[1],
-            "at": at.date().isoformat(), "reason": event.reason,
-        })  # fmt: skip
+        rows.append(
+            {
+                "entry": file_key(memories[event.memory]),
+                "from": ends[0],
+                "to": ends[1],
+                "at": at.date().isoformat(),
+                "reason": event.reason,
+            }
+        )
     return rows[::-1]
 
 
@@ -148,9 +158,11 @@ def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
     while rows and (rows[0][0] < oldest or len(_spelled(tracker)) > SIZE):
         month = rows[0][0][:7]
         for name in _LOGS:
-            gone = [r for r in tracker[name] if r["at"][:7] == month and (
-                r["at"] < oldest or rows[0][0] >= oldest
-            )]  # fmt: skip
+            gone = [
+                r
+                for r in tracker[name]
+                if r["at"][:7] == month and (r["at"] < oldest or rows[0][0] >= oldest)
+            ]
             months[month][name] += gone
             tracker[name] = [r for r in tracker[name] if r not in gone]
         rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))

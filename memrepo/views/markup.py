@@ -37,10 +37,11 @@ def side(spans: Iterable[Span], which: Mark) -> Markup:
     tag = "del" if which == "old" else "ins"
     parts = [
         Markup("<{0}>{1}</{0}>").format(Markup(tag), shown(s.text))  # noqa: S704 - del or ins
-        if s.mark == which else shown(s.text)
+        if s.mark == which
+        else shown(s.text)
         for s in spans
         if s.mark in ("same", which)
-    ]  # fmt: skip
+    ]
     return Markup("").join(parts)
 
 

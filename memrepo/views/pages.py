@@ -87,7 +87,8 @@ class View:
 _EMERGING = ("unresolved", "contested")
 VIEWS: tuple[View, ...] = (
     View(
-        name="LTMEMORY.md", title="Long-term memory",
+        name="LTMEMORY.md",
+        title="Long-term memory",
         sections=(
             Section(heading="Facts", types=("fact",), order=_by_subject),
             Section(heading="Preferences", types=("preference",), order=_by_subject),
@@ -102,23 +103,33 @@ VIEWS: tuple[View, ...] = (
     ),
     View(name="PLAYBOOKS.md", title="Playbooks", by_tag=True),
     View(
-        name="EPISODES.md", title="Episodes",
+        name="EPISODES.md",
+        title="Episodes",
         sections=(Section(heading="Episodes", types=("episode",), order=_by_newest),),
     ),
     View(
-        name="HISTORY.md", title="History", personal=True,
+        name="HISTORY.md",
+        title="History",
+        personal=True,
         sections=(Section(heading="Milestones", types=("milestone",), order=_by_oldest),),
     ),
     View(
-        name="WISHES.md", title="Wishes", personal=True,
+        name="WISHES.md",
+        title="Wishes",
+        personal=True,
         sections=(
-            Section(heading="Standing wishes", types=("aspiration",), order=_by_newest,
-                    standings=("resolved", "probable_duplicate")),
-            Section(heading="Emerging", types=("aspiration",), order=_by_newest,
-                    standings=_EMERGING),
+            Section(
+                heading="Standing wishes",
+                types=("aspiration",),
+                order=_by_newest,
+                standings=("resolved", "probable_duplicate"),
+            ),
+            Section(
+                heading="Emerging", types=("aspiration",), order=_by_newest, standings=_EMERGING
+            ),
         ),
     ),
-)  # fmt: skip
+)
 
 
 Known = MutableMapping[str, str]
@@ -208,9 +219,10 @@ def _pages(state: State, *, personal: bool) -> Iterable[_Page]:
     words = lexicon()
     if any(topics_of([memory], words) for memory in state.active):
         yield _Page(
-            path=state.layout.view(TOPICS), of=digest([TOPICS, *map(_said, state.active)]),
+            path=state.layout.view(TOPICS),
+            of=digest([TOPICS, *map(_said, state.active)]),
             render=lambda: _rendered(f"{TOPICS}.j2", topics=topics_of(state.active, words)),
-        )  # fmt: skip
+        )
 
 
 def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[_Page]:
@@ -233,9 +245,10 @@ def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[_Page
             yield _page(state, view, title, part, name)
     shown = {"title": view.title, "parts": parts, "count": len(claims)}
     yield _Page(
-        path=state.layout.view(view.name), of=digest([view.name, shown]),
+        path=state.layout.view(view.name),
+        of=digest([view.name, shown]),
         render=lambda: _rendered("_parts.md.j2", **shown),
-    )  # fmt: skip
+    )
 
 
 def _first_tag(memory: Memory) -> str:
@@ -245,9 +258,10 @@ def _first_tag(memory: Memory) -> str:
 def _page(state: State, view: View, title: str, claims: Sequence[Memory], name: str) -> _Page:
     shown = sorted(_said(m) + "".join(map(_said, _rivals(state, m))) for m in claims)
     return _Page(
-        path=state.layout.view(name), of=digest([view.name, title, state.layout.prefix, *shown]),
+        path=state.layout.view(name),
+        of=digest([view.name, title, state.layout.prefix, *shown]),
         render=lambda: _claims_page(state, view, title, claims),
-    )  # fmt: skip
+    )
 
 
 def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:
@@ -294,20 +308,27 @@ def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
 def _block(state: State, memory: Memory) -> Mapping[str, Any]:
     prefix = state.layout.prefix
     return {
-        "heading": _heading(memory), "text": _quoted(_cut(memory.body)),
-        "path": memory.path.removeprefix(prefix), "id": memory.id, "standing": memory.standing,
-        "confidence": _confidence(memory), "captured": memory.captured[:10],
+        "heading": _heading(memory),
+        "text": _quoted(_cut(memory.body)),
+        "path": memory.path.removeprefix(prefix),
+        "id": memory.id,
+        "standing": memory.standing,
+        "confidence": _confidence(memory),
+        "captured": memory.captured[:10],
         "tags": [_one_line(tag) for tag in memory.texts("tags")],
         "sources": [
-            {"resource": s.resource.removeprefix(prefix), "lines": s.lines,
-             "label": _plain(" ".join(visible(s.resource.removeprefix(prefix)).split()))}
+            {
+                "resource": s.resource.removeprefix(prefix),
+                "lines": s.lines,
+                "label": _plain(" ".join(visible(s.resource.removeprefix(prefix)).split())),
+            }
             for s in memory.sources
         ],
         "contested_by": [
             {"id": m.id, "path": m.path.removeprefix(prefix), "text": _one_line(m.body)}
             for m in _rivals(state, memory)
         ],
-    }  # fmt: skip
+    }
 
 
 def _rivals(state: State, memory: Memory) -> list[Memory]:
@@ -381,8 +402,11 @@ def _template(name: str) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(asset("templates", "views")), undefined=StrictUndefined,
-        keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True,
+        loader=FileSystemLoader(asset("templates", "views")),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
         autoescape=False,  # noqa: S701 - the output is markdown; texts are quoted line by line
-    )  # fmt: skip
+    )
     return environment.get_template(name)

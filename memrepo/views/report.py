@@ -19,22 +19,37 @@ from memrepo.core.times import format_time
 
 Event = Literal["run_started", "run_completed", "run_skipped", "run_failed"]
 
-EVENTS: Mapping[str, Event] = MappingProxyType({
-    "ok": "run_completed", "partial": "run_completed", "held": "run_completed",
-    "skipped": "run_skipped", "skipped_superseded": "run_skipped", "locked": "run_skipped",
-    "failed": "run_failed", "upgrade_required": "run_failed",
-})  # fmt: skip
+EVENTS: Mapping[str, Event] = MappingProxyType(
+    {
+        "ok": "run_completed",
+        "partial": "run_completed",
+        "held": "run_completed",
+        "skipped": "run_skipped",
+        "skipped_superseded": "run_skipped",
+        "locked": "run_skipped",
+        "failed": "run_failed",
+        "upgrade_required": "run_failed",
+    }
+)
 _SHOWN = 20
 _COUNTS = (
-    ("memories_new", "new memories"), ("memories_met_again", "memories met again"),
-    ("superseded", "superseded"), ("contested", "contested"), ("retired", "retired"),
-    ("notes_new", "new notes"), ("notes_grown", "notes that grew"), ("deferred", "deferred"),
+    ("memories_new", "new memories"),
+    ("memories_met_again", "memories met again"),
+    ("superseded", "superseded"),
+    ("contested", "contested"),
+    ("retired", "retired"),
+    ("notes_new", "new notes"),
+    ("notes_grown", "notes that grew"),
+    ("deferred", "deferred"),
     ("rejected", "rejected"),
-)  # fmt: skip
+)
 _SUMMARY = (
-    ("memories_new", "new"), ("superseded", "superseded"), ("contested", "contested"),
-    ("retired", "retired"), ("notes_new", "notes"),
-)  # fmt: skip
+    ("memories_new", "new"),
+    ("superseded", "superseded"),
+    ("contested", "contested"),
+    ("retired", "retired"),
+    ("notes_new", "notes"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,15 +96,34 @@ class Told:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `last-run.json` keeps; `from_json` reads it."""
-        kept = ("run", "branch", "why", "partial", "counts", "tokens", "cost_usd", "warnings",
-                "quarantined", "views", "downstream")  # fmt: skip
+        kept = (
+            "run",
+            "branch",
+            "why",
+            "partial",
+            "counts",
+            "tokens",
+            "cost_usd",
+            "warnings",
+            "quarantined",
+            "views",
+            "downstream",
+        )
         return {
-            "run_id": self.run_id, "component": self.component, "agent": self.agent,
-            "profile": self.profile, "mode": self.mode, "zone": self.zone.key,
-            "started": format_time(self.started), "finished": format_time(self.finished),
-            "status": self.status, "data": {k: self.data[k] for k in kept if k in self.data},
-            "context": dict(self.context), "error": self.error, "fix": self.fix,
-        }  # fmt: skip
+            "run_id": self.run_id,
+            "component": self.component,
+            "agent": self.agent,
+            "profile": self.profile,
+            "mode": self.mode,
+            "zone": self.zone.key,
+            "started": format_time(self.started),
+            "finished": format_time(self.finished),
+            "status": self.status,
+            "data": {k: self.data[k] for k in kept if k in self.data},
+            "context": dict(self.context),
+            "error": self.error,
+            "fix": self.fix,
+        }
 
 
 def from_json(record: Mapping[str, Any]) -> Told | None:
@@ -100,11 +134,13 @@ def from_json(record: Mapping[str, Any]) -> Told | None:
             for k in ("run_id", "component", "agent", "profile", "mode", "status", "error", "fix")
         }
         return Told(
-            **texts, zone=ZoneInfo(record["zone"]),
+            **texts,
+            zone=ZoneInfo(record["zone"]),
             started=datetime.fromisoformat(record["started"]),
             finished=datetime.fromisoformat(record["finished"]),
-            data=dict(record["data"]), context=dict(record["context"]),
-        )  # fmt: skip
+            data=dict(record["data"]),
+            context=dict(record["context"]),
+        )
     except (KeyError, ValueError, TypeError):
         return None
 
@@ -124,7 +160,8 @@ def ended_event(told: Told) -> dict[str, Any]:
     """Return the event of a run that is over."""
     source = told.data.get("tokens", {})
     details: dict[str, Any] = {
-        "run": told.run, "claims_new": told.count("memories_new"),
+        "run": told.run,
+        "claims_new": told.count("memories_new"),
         "claims_total": told.context.get("claims_total"),
         "contradiction_count": told.count("contested"),
         "supersession_count": told.count("superseded"),
@@ -134,7 +171,7 @@ def ended_event(told: Told) -> dict[str, Any]:
         "downstream_wiki_ingest_suggested": bool(told.data.get("downstream")),
         "cost_usd": told.data.get("cost_usd"),
         "duration_s": int((told.finished - told.started).total_seconds()),
-    }  # fmt: skip
+    }
     if told.why:
         details["reason"] = told.why
     if told.event == "run_skipped":
@@ -148,18 +185,26 @@ def ended_event(told: Told) -> dict[str, Any]:
 def _event(told: Told, when: datetime, event: Event, status: str) -> dict[str, Any]:
     return {
         "timestamp": when.astimezone(told.zone).isoformat(),
-        "timestamp_utc": format_time(when), "timezone": told.zone.key, "domain": "memory",
-        "component": told.component, "event": event, "run_id": told.run_id, "status": status,
-        "agent": told.agent, "profile": told.profile, "mode": told.mode,
-    }  # fmt: skip
+        "timestamp_utc": format_time(when),
+        "timezone": told.zone.key,
+        "domain": "memory",
+        "component": told.component,
+        "event": event,
+        "run_id": told.run_id,
+        "status": status,
+        "agent": told.agent,
+        "profile": told.profile,
+        "mode": told.mode,
+    }
 
 
 def _tokens(tokens: Mapping[str, Any], none: int | None) -> dict[str, Any]:
     return {
         "prompt_tokens": tokens.get("prompt", none),
         "completion_tokens": tokens.get("completion", none),
-        "total_tokens": tokens.get("total", none), "source": tokens.get("source", "unavailable"),
-    }  # fmt: skip
+        "total_tokens": tokens.get("total", none),
+        "source": tokens.get("source", "unavailable"),
+    }
 
 
 # -- the operator's report -------------------------------------------------------------------------
@@ -185,11 +230,15 @@ def last_run(told: Told) -> str:
 
 def _run_lines(told: Told) -> list[str]:
     shown = [
-        ("id", told.run or "none"), ("mode", told.mode), ("profile", told.profile),
-        ("started", _when(told, told.started)), ("finished", _when(told, told.finished)),
-        ("why", told.why), ("to mend it", _line(told.fix)),
+        ("id", told.run or "none"),
+        ("mode", told.mode),
+        ("profile", told.profile),
+        ("started", _when(told, told.started)),
+        ("finished", _when(told, told.finished)),
+        ("why", told.why),
+        ("to mend it", _line(told.fix)),
         ("branch", _line(told.data.get("branch", ""))),
-    ]  # fmt: skip
+    ]
     return [f"{name}: {value}" for name, value in shown if value]
 
 

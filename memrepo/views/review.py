@@ -104,9 +104,14 @@ class Change:
         """Return the JSON form."""
         found, memory = self.difference, self.difference.memory
         return {
-            "op": found.kind, "kinds": list(found.kinds), "id": memory.id, "path": memory.path,
-            "type": memory.type, "before": found.before.body if found.before else None,
-            "after": found.after.body if found.after else None, "reason": self.why,
+            "op": found.kind,
+            "kinds": list(found.kinds),
+            "id": memory.id,
+            "path": memory.path,
+            "type": memory.type,
+            "before": found.before.body if found.before else None,
+            "after": found.after.body if found.after else None,
+            "reason": self.why,
             "fields": list(found.fields),
             "values": {name: _values(found, name) for name in found.fields},
             "superseded_by": [m.id for m in self.successors],
@@ -115,8 +120,9 @@ class Change:
                 {"op": d.op, "reason": d.reason, "actor": d.actor, "commit": d.commit}
                 for d in self.decisions
             ],
-            "evidence": [_evidence(e) for e in self.evidence], "judged": self.judged,
-        }  # fmt: skip
+            "evidence": [_evidence(e) for e in self.evidence],
+            "judged": self.judged,
+        }
 
 
 def _values(found: Difference, name: str) -> list[Any]:
@@ -126,9 +132,12 @@ def _values(found: Difference, name: str) -> list[Any]:
 def _evidence(found: Evidence) -> dict[str, Any]:
     source = found.source
     return {
-        "mark": found.mark, "resource": source.resource, "lines": list(source.lines),
-        "blob": source.blob, "captured": source.captured,
-    }  # fmt: skip
+        "mark": found.mark,
+        "resource": source.resource,
+        "lines": list(source.lines),
+        "blob": source.blob,
+        "captured": source.captured,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,12 +176,19 @@ class Review:
         """Return the JSON form; with `stat` the totals alone."""
         before, after = self.hot or (None, None)
         data: dict[str, Any] = {
-            "run": self.run, "state": self.state, "base": self.base, "head": self.tip,
-            "reason": self.reason, "totals": dict(self.totals), "also": dict(self.kinds),
-            "memories": len(self.changes), "files": dict(self.files),
+            "run": self.run,
+            "state": self.state,
+            "base": self.base,
+            "head": self.tip,
+            "reason": self.reason,
+            "totals": dict(self.totals),
+            "also": dict(self.kinds),
+            "memories": len(self.changes),
+            "files": dict(self.files),
             "hot_tokens": {"before": before, "after": after, "change": self.hot_change}
-            if self.hot else None,
-        }  # fmt: skip
+            if self.hot
+            else None,
+        }
         return data if stat else {**data, "changes": [c.as_json() for c in self.changes]}
 
     @property

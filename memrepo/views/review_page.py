@@ -36,19 +36,26 @@ _LONG = 20_000
 _LEAVES = ("superseded", "retired", "removed", "forgotten", "archived")
 _COMES = ("added", "restored", "confirmed", "promoted", "evidence")
 _WORDS = {
-    "waits": "waits for your decision", "landed": "is in effect", "commit": "one commit",
+    "waits": "waits for your decision",
+    "landed": "is in effect",
+    "commit": "one commit",
     "range": "from one commit to another",
-}  # fmt: skip
+}
 
 
 def review_page(review: Review) -> str:
     """Return the page; equal reviews give equal pages."""
     sheet, digest = inlined("review.css")
     return page_template("review.html.j2").render(
-        version=__version__, sheet=sheet, sheet_hash=digest,
-        review=review, state=_WORDS[review.state], totals=_totals(review), also=_also(review),
+        version=__version__,
+        sheet=sheet,
+        sheet_hash=digest,
+        review=review,
+        state=_WORDS[review.state],
+        totals=_totals(review),
+        also=_also(review),
         sections=[_section(review, kind) for kind in review.totals],
-    )  # fmt: skip
+    )
 
 
 def _totals(review: Review) -> list[dict[str, Any]]:
@@ -72,10 +79,15 @@ def _section(review: Review, kind: Kind) -> dict[str, Any]:
     name, what = SUMMARIES[kind]
     ids = dict.fromkeys(id_ for change in mine for id_ in change.ids)
     return {
-        "kind": kind, "name": name, "what": what, "count": len(mine), "tone": _tone(kind),
-        "ids": " ".join(ids), "long": len(mine) > _MANY,
+        "kind": kind,
+        "name": name,
+        "what": what,
+        "count": len(mine),
+        "tone": _tone(kind),
+        "ids": " ".join(ids),
+        "long": len(mine) > _MANY,
         "changes": [_card(change) for change in mine],
-    }  # fmt: skip
+    }
 
 
 def _card(change: Change) -> dict[str, Any]:
@@ -88,15 +100,20 @@ def _card(change: Change) -> dict[str, Any]:
         [] if told or (single and head == memory.body and len(head) <= _HEAD) else _texts(change)
     )
     return {
-        "id": memory.id, "ids": " ".join(change.ids),
-        "head": shown(_cut(head, _HEAD if single else _SHORT)), "type": memory.type,
+        "id": memory.id,
+        "ids": " ".join(change.ids),
+        "head": shown(_cut(head, _HEAD if single else _SHORT)),
+        "type": memory.type,
         "layer": shown(memory.layer if memory.layer != memory.type else ""),
         "path": shown(memory.path),
-        "texts": texts, "replaces": change.replaces if told else (),
+        "texts": texts,
+        "replaces": change.replaces if told else (),
         "also": [SUMMARIES[kind][0].lower() for kind in found.kinds[1:]],
-        "rows": _rows(change), "why": _whys(change), "judged": shown(change.judged),
+        "rows": _rows(change),
+        "why": _whys(change),
+        "judged": shown(change.judged),
         "evidence": [_evidence(e, _bodies(change)) for e in change.evidence if not told],
-    }  # fmt: skip
+    }
 
 
 def _texts(change: Change) -> list[dict[str, Any]]:
@@ -119,9 +136,11 @@ def _succession(change: Change) -> list[dict[str, Any]]:
     old = change.difference.before or memory
     if len(after) == 1:
         return _pair(
-            word_diff(_long(old.body), _long(after[0].body)), "until now", "from now on",
+            word_diff(_long(old.body), _long(after[0].body)),
+            "until now",
+            "from now on",
             id_=after[0].id,
-        )  # fmt: skip
+        )
     rows = [_text("until now", "before", shown(_long(old.body)))]
     return rows + [_text("from now on", "after", shown(_long(m.body)), id_=m.id) for m in after]
 
@@ -179,10 +198,13 @@ def _evidence(found: Evidence, bodies: frozenset[str]) -> dict[str, Any]:
     same = bool(text) and normal_claim(text) in bodies
     captured = found.source.captured[:10]
     return {
-        "mark": found.mark, "place": shown(place_of(found.source)), "captured": shown(captured),
-        "same": same, "blob": found.source.blob[:10],
+        "mark": found.mark,
+        "place": shown(place_of(found.source)),
+        "captured": shown(captured),
+        "same": same,
+        "blob": found.source.blob[:10],
         "lines": [] if same else [(n, shown(_cut(line, 600))) for n, line in found.text],
-    }  # fmt: skip
+    }
 
 
 def _cut(text: str, most: int) -> str:

@@ -118,11 +118,10 @@ def _side(spans: Iterable[Span], side: Mark, colour: bool) -> list[str]:
         return [f"{_COLOURS[side]}{row}{_PLAIN}" for row in rows] if colour else rows
     # Colours have no width, so a marked text is left to the terminal to wrap.
     parts = [
-        f"{_MARKED[side]}{text}{_PLAIN}" if span.mark == side else
-        f"{_COLOURS[side]}{text}{_PLAIN}"
+        f"{_MARKED[side]}{text}{_PLAIN}" if span.mark == side else f"{_COLOURS[side]}{text}{_PLAIN}"
         for n, span in enumerate(every)
         if (text := _folded(_shortened(span, n, len(every))))
-    ]  # fmt: skip
+    ]
     return [f"{_COLOURS[side]}  {sign} {_PLAIN}{''.join(parts)}"]
 
 

@@ -103,9 +103,12 @@ class Given:
 def scene(example: Example, files: Mapping[str, str | bytes]) -> Scene:
     """Return the scene of an example's files."""
     return Scene(
-        files=raw(files), layout=Layout(), gone=example.gone, wants=example.wants,
+        files=raw(files),
+        layout=Layout(),
+        gone=example.gone,
+        wants=example.wants,
         around=Given(earlier=raw(example.before), files=raw(example.around)),
-    )  # fmt: skip
+    )
 
 
 def raw(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
@@ -116,17 +119,34 @@ def raw(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
 def correction(*, kind: str = "wording", texts: str = "", id_: str = CASE) -> str:
     """Spell a correction file about one memory worded twice."""
     head = [
-        "type: correction", f"id: {id_}", f"kind: {kind}", "status: resolved", "verdict: newer",
-        f"memories: [{A}]", "by: memrepo/1", "at: 2026-01-02T00:00:00Z",
-    ]  # fmt: skip
+        "type: correction",
+        f"id: {id_}",
+        f"kind: {kind}",
+        "status: resolved",
+        "verdict: newer",
+        f"memories: [{A}]",
+        "by: memrepo/1",
+        "at: 2026-01-02T00:00:00Z",
+    ]
     body = texts or f"## {A}, as it stands\n\n> One.\n\n## {A}, the other wording\n\n> Two."
     return "\n".join(["---", *head, "---", "", body, ""])
 
 
-TOMB = "\n".join([
-    "---", "key: ts-0123456789abcdef", "state: active", "text: tx-" + "0" * 32, f"memory: {A}",
-    "by: human:person@example.org", "at: 2026-01-02T00:00:00Z", "---", "", "Rejected.", "",
-])  # fmt: skip
+TOMB = "\n".join(
+    [
+        "---",
+        "key: ts-0123456789abcdef",
+        "state: active",
+        "text: tx-" + "0" * 32,
+        f"memory: {A}",
+        "by: human:person@example.org",
+        "at: 2026-01-02T00:00:00Z",
+        "---",
+        "",
+        "Rejected.",
+        "",
+    ]
+)
 HOT = "hot: {since: 2026-01-01T00:00:00Z, reason: critical}"
 TIDY = Wants(tags=("kitchen", "project/*"))
 _DEEP = "".join("  " * n + "- x\n" for n in range(70))

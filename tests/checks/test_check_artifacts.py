@@ -21,11 +21,18 @@ def claim(digit: str, **more: Any) -> dict[str, Any]:
     """Return a sound claim; the id repeats a digit."""
     record: dict[str, Any] = dict.fromkeys(lineage.CLAIM_FIELDS)
     record |= {
-        "id": f"cl-{digit * 16}", "type": "fact", "status": "resolved", "text": f"text {digit}",
-        "primaryHome": "LTMEMORY.md", "secondaryTags": [], "profileScope": "personal",
+        "id": f"cl-{digit * 16}",
+        "type": "fact",
+        "status": "resolved",
+        "text": f"text {digit}",
+        "primaryHome": "LTMEMORY.md",
+        "secondaryTags": [],
+        "profileScope": "personal",
         "provenance": [{"source": "MEMORY.md", "lineSpan": [1, 1], "type": "direct"}],
-        "contradictions": [], "supersedes": [], "supersededBy": [],
-    }  # fmt: skip
+        "contradictions": [],
+        "supersedes": [],
+        "supersededBy": [],
+    }
     return {**record, **more}
 
 
@@ -38,11 +45,18 @@ class Artifacts:
         one["contradictionClusterId"] = two["contradictionClusterId"] = "contra-1"
         self.claims = [one, two, old]
         self.contradictions = [
-            {"contradictionClusterId": "contra-1", "claimId": one["id"],
-             "competingClaimId": two["id"], "competingText": two["text"],
-             "relation": "contested", "flaggedInRunId": "r", "recordedAt": "t",
-             "recordedAt_utc": "t", "timezone": "UTC"},
-        ]  # fmt: skip
+            {
+                "contradictionClusterId": "contra-1",
+                "claimId": one["id"],
+                "competingClaimId": two["id"],
+                "competingText": two["text"],
+                "relation": "contested",
+                "flaggedInRunId": "r",
+                "recordedAt": "t",
+                "recordedAt_utc": "t",
+                "timezone": "UTC",
+            },
+        ]
         self.entities: Any = {"x": {"canonicalForm": "x", "aliases": [], "claimIds": [one["id"]]}}
         self.routes: Any = {home: [] for home in HOMES} | {"LTMEMORY.md": [one["id"], two["id"]]}
         self.manifest: Any = dict.fromkeys(MANIFEST_KEYS)
@@ -52,11 +66,13 @@ class Artifacts:
 
     def files(self) -> dict[str, bytes]:
         made: dict[str, bytes | None] = {
-            lineage.CLAIMS: lines(self.claims), lineage.CONTRADICTIONS: lines(self.contradictions),
+            lineage.CLAIMS: lines(self.claims),
+            lineage.CONTRADICTIONS: lines(self.contradictions),
             lineage.ENTITIES: json.dumps(self.entities).encode(),
             lineage.ROUTES: json.dumps(self.routes).encode(),
-            lineage.MANIFEST: json.dumps(self.manifest).encode(), **self.raw,
-        }  # fmt: skip
+            lineage.MANIFEST: json.dumps(self.manifest).encode(),
+            **self.raw,
+        }
         return {name: data for name, data in made.items() if data is not None}
 
 
@@ -86,18 +102,25 @@ def routing(**more: Any) -> Break:
 
 
 ERRORS: list[tuple[str, str, Break]] = [
-    *[(f"no {n}", "artifact-missing", lambda a, n=n: a.raw.update({n: None}))
-      for n in lineage.ARTIFACTS],
+    *[
+        (f"no {n}", "artifact-missing", lambda a, n=n: a.raw.update({n: None}))
+        for n in lineage.ARTIFACTS
+    ],
     ("claims line", "artifact-line", lambda a: a.raw.update({lineage.CLAIMS: b"{\n"})),
     ("claims NaN", "artifact-line", lambda a: a.raw.update({lineage.CLAIMS: b'{"id": NaN}\n'})),
     ("claims bytes", "artifact-line", lambda a: a.raw.update({lineage.CLAIMS: b"\xff\n"})),
-    ("contradiction line", "artifact-line",
-     lambda a: a.raw.update({lineage.CONTRADICTIONS: b"[]\n"})),
+    (
+        "contradiction line",
+        "artifact-line",
+        lambda a: a.raw.update({lineage.CONTRADICTIONS: b"[]\n"}),
+    ),
     ("manifest json", "artifact-json", lambda a: a.raw.update({lineage.MANIFEST: b"x"})),
     ("routes json", "artifact-json", lambda a: a.raw.update({lineage.ROUTES: b"[]"})),
     ("entities json", "artifact-json", lambda a: a.raw.update({lineage.ENTITIES: b"3"})),
-    *[(f"manifest {key}", "published-key", lambda a, key=key: a.manifest.pop(key))
-      for key in MANIFEST_KEYS],
+    *[
+        (f"manifest {key}", "published-key", lambda a, key=key: a.manifest.pop(key))
+        for key in MANIFEST_KEYS
+    ],
     ("claim id", "claim-id", setting(1, id="")),
     ("claim id type", "claim-id", setting(1, id=["x"])),
     ("claim id twice", "claim-same-id", setting(1, id=f"cl-{'1' * 16}")),
@@ -114,18 +137,24 @@ ERRORS: list[tuple[str, str, Break]] = [
     ("claim chain status", "claim-chain-status", setting(2, status="resolved")),
     ("claim self", "claim-self", setting(1, supersededBy=[f"cl-{'2' * 16}"])),
     ("contradiction keys", "contradiction-keys", lambda a: a.contradictions[0].pop("recordedAt")),
-    ("contradiction claim", "contradiction-claim",
-     lambda a: a.contradictions[0].update(claimId="cl-x")),
+    (
+        "contradiction claim",
+        "contradiction-claim",
+        lambda a: a.contradictions[0].update(claimId="cl-x"),
+    ),
     ("contradiction cluster", "contradiction-cluster", setting(0, contradictionClusterId=None)),
-    ("contradiction relation", "contradiction-relation",
-     lambda a: a.contradictions[0].update(relation="odd")),
+    (
+        "contradiction relation",
+        "contradiction-relation",
+        lambda a: a.contradictions[0].update(relation="odd"),
+    ),
     ("entity shape", "entity-shape", lambda a: a.entities["x"].pop("aliases")),
     ("entity claim", "entity-claim", lambda a: a.entities["x"].update(claimIds=["cl-x"])),
     ("route list", "route-list", routing(WISHES="cl-x")),
     ("route claim", "route-claim", routing(WISHES=["cl-x"])),
     ("route home", "route-home", routing(WISHES=[f"cl-{'1' * 16}"])),
     ("route inactive", "route-inactive", routing(LTMEMORY=[f"cl-{'3' * 16}"])),
-]  # fmt: skip
+]
 
 WARNINGS: list[tuple[str, str, Break]] = [
     ("manifest status", "published-status", managed(status="error")),

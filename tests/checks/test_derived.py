@@ -130,14 +130,21 @@ def test_a_page_of_ones_own_among_the_views_is_nobodys_business(hot_repo: Path) 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("- A ↑2026-03-01(2 sessions)←memories/a/b-123456.md[pin]",
-         ("A", "memories/a/b-123456.md")),
+        (
+            "- A ↑2026-03-01(2 sessions)←memories/a/b-123456.md[pin]",
+            ("A", "memories/a/b-123456.md"),
+        ),
         ("- A \\<b\\> ↑2026-03-01(critical)←memories/a.md", ("A \\<b\\>", "memories/a.md")),
-        ("# Memory", None), ("", None), ("## Knowledge", None), ("- memories/knowledge/", None),
-        ("→ Full version: `memories/knowledge/`", None), ("2 more stand in:", None),
-        ("- A", ("A", "")), ("Free words", ("Free words", "")),
+        ("# Memory", None),
+        ("", None),
+        ("## Knowledge", None),
+        ("- memories/knowledge/", None),
+        ("→ Full version: `memories/knowledge/`", None),
+        ("2 more stand in:", None),
+        ("- A", ("A", "")),
+        ("Free words", ("Free words", "")),
     ],
-)  # fmt: skip
+)
 def test_a_line_of_the_page_is_read(line: str, said: tuple[str, str] | None) -> None:
     assert said_by_hand(line) == said
 

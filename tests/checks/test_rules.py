@@ -88,12 +88,14 @@ def test_a_memory_without_an_id_has_its_references_looked_up_too() -> None:
     ("line", "fix"),
     [
         ("type: facct", "did you mean fact?"),
-        ("type: fact\nlinks: [{target: mem-0123456789abcdef, type: Relatd}]",
-         "did you mean related?"),
+        (
+            "type: fact\nlinks: [{target: mem-0123456789abcdef, type: Relatd}]",
+            "did you mean related?",
+        ),
         ("type: fact\nstatus: xyz", "write one of these words"),
         ("type: fact\nconfidence: 3", "write a number from 0 to 1"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_word_is_answered_with_the_one_that_was_meant(line: str, fix: str) -> None:
     text = f"---\n{line}\n---\n\nText.\n"
     found = problems(scene(Example(bad={}), {"memories/knowledge/pot.md": text}))

@@ -161,8 +161,9 @@ def test_without_a_folder_it_goes_where_a_host_keeps_what_holds_for_all(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     told = done(repo, "agent", "install", "claude-code")["files"]
     assert [row["path"] for row in told] == [
-        str(tmp_path / "home/.claude/settings.json"), str(tmp_path / "home/.claude/CLAUDE.md"),
-    ]  # fmt: skip
+        str(tmp_path / "home/.claude/settings.json"),
+        str(tmp_path / "home/.claude/CLAUDE.md"),
+    ]
     done(repo, "agent", "install", "openclaw")
     assert (tmp_path / "home/.openclaw/hooks/memrepo/HOOK.md").is_file()
     done(repo, "agent", "uninstall", "openclaw")
@@ -247,10 +248,16 @@ def test_an_injection_stays_inside_the_envelope_of_every_hook(
 @pytest.mark.parametrize(
     "given",
     [
-        "", "nonsense", "[]", "null", "7", '{"hook_event_name": 7}', '{"hook_event_name": "X"}',
+        "",
+        "nonsense",
+        "[]",
+        "null",
+        "7",
+        '{"hook_event_name": 7}',
+        '{"hook_event_name": "X"}',
         '{"hook_event_name": "Stop", "session_id": "\\ud800", "prompt": []}',
     ],
-)  # fmt: skip
+)
 def test_whatever_a_hook_is_handed_it_does_not_fail(
     repo: Path, monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
@@ -320,7 +327,11 @@ def test_the_line_in_the_settings_never_fails(repo: Path, tmp_path: Path) -> Non
     for where in (repo, tmp_path / "gone"):
         line = hosts.hook_line([*crontab.program(), "-C", str(where)], "claude-code")
         ran = subprocess.run(
-            ["sh", "-c", line], input='{"hook_event_name": "SessionStart"}', text=True, check=True,
-            capture_output=True, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        )  # fmt: skip
+            ["sh", "-c", line],
+            input='{"hook_event_name": "SessionStart"}',
+            text=True,
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
         assert ("systemMessage" in json.loads(ran.stdout or "{}")) is (where != repo)

@@ -90,12 +90,14 @@ def test_elements_of_a_list_and_lines_of_a_body_have_their_own_authors(small_rep
     done(small_repo, "unpin", id_, now=DAY5)
     found = blame(small_repo, id_)
     assert [(e["value"], e["when"]) for e in found["tags"]["elements"]] == [
-        ("garden", NEXT_DAY), ("health", DAY3),
-    ]  # fmt: skip
+        ("garden", NEXT_DAY),
+        ("health", DAY3),
+    ]
     assert found["tags"]["when"] == DAY3
     assert [(s["lines"], s["op"], s["when"]) for s in found["lines"]] == [
-        ([1, 1], "create", "2026-03-01T09:00:00Z"), ([2, 3], "reword", DAY4),
-    ]  # fmt: skip
+        ([1, 1], "create", "2026-03-01T09:00:00Z"),
+        ([2, 3], "reword", DAY4),
+    ]
     # Who cleared a field set it too.
     assert (found["pinned"]["value"], found["pinned"]["when"]) == (None, DAY5)
     assert found["tags"]["by"] == "human:person@example.org"
@@ -116,9 +118,12 @@ def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path
     back = move(small_repo, "memories/decisions/any-name.md", memory.path)
     rows = done(small_repo, "history", memory.id)["entries"]
     assert [(r["commit"], r["change"]) for r in rows] == [
-        (back, "moved"), (edited, "changed"), (named, "moved"), (moved, "moved"),
+        (back, "moved"),
+        (edited, "changed"),
+        (named, "moved"),
+        (moved, "moved"),
         (first, "created"),
-    ]  # fmt: skip
+    ]
     assert rows[3]["moved_from"] == memory.path
     assert rows[3]["path"] == layer
 
@@ -145,9 +150,11 @@ def test_a_revert_set_the_field_and_names_whose_value_it_brought_back(small_repo
     assert (born["type"]["op"], born["type"]["restores"]["op"]) == ("revert", "create")
     assert (born["lines"][0]["op"], born["lines"][0]["restores"]["run"]) == ("revert", run)
     assert changed(small_repo, new.id) == [
-        ("restored", "revert"), ("removed", "revert"), ("changed", "supersede"),
+        ("restored", "revert"),
+        ("removed", "revert"),
+        ("changed", "supersede"),
         ("created", "create"),
-    ]  # fmt: skip
+    ]
 
 
 def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_repo: Path) -> None:
@@ -165,8 +172,11 @@ def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_rep
 
 def merged(repo: Path, other: str, content: str = "", path: str = "") -> str:
     """Merge a branch by hand; a file in conflict gets a content."""
-    subprocess.run(["git", "-C", str(repo), "merge", "-q", "--no-commit", "--no-ff", other],
-                   check=False, capture_output=True)  # fmt: skip
+    subprocess.run(
+        ["git", "-C", str(repo), "merge", "-q", "--no-commit", "--no-ff", other],
+        check=False,
+        capture_output=True,
+    )
     if content:
         (repo / path).write_text(content)
     git(repo, "add", "-A")
@@ -252,7 +262,7 @@ def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
     done(small_repo, "forget", id_, now=DAY3)
     assert done(small_repo, "history", id_)["entries"][0]["changes"] == {
         "status": ["active", "forgotten"],
-    }  # fmt: skip
+    }
 
 
 def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path) -> None:
@@ -291,9 +301,14 @@ def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None
 def test_a_trailer_alone_makes_no_memory(small_repo: Path) -> None:
     id_ = f"mem-{'f' * 16}"
     git(
-        small_repo, "commit", "-q", "--no-verify", "--allow-empty",
-        "-m", f"x\n\nMemrepo-Memory: {id_}",
-    )  # fmt: skip
+        small_repo,
+        "commit",
+        "-q",
+        "--no-verify",
+        "--allow-empty",
+        "-m",
+        f"x\n\nMemrepo-Memory: {id_}",
+    )
     for command in ("history", "why", "blame", "show"):
         answer = memrepo(small_repo, command, id_)
         assert answer.exit == 2
@@ -334,8 +349,10 @@ def test_log_filters_join(small_repo: Path) -> None:
     assert ops("--until", "2026-03-01") == ["run", "ingest", "init"]
     # A day is that of the repository's zone: 09:00 UTC is 17:00 in Manila.
     assert ops("--until", "2026-03-02T16:59:59", "--since", "2026-03-01T17:00:00") == [
-        "run", "ingest", "init",
-    ]  # fmt: skip
+        "run",
+        "ingest",
+        "init",
+    ]
     assert ops("--since", "2026-03-02", "--until", "2026-03-02") == ["run", "ingest"]
     assert ops("--since", "2026-03-02", "-n", "1", "--until", "2026-03-03") == ["pin"]
     assert done(small_repo, "log", "-n", "1")["entries"][0]["commit"] == by_hand
@@ -364,8 +381,11 @@ def test_a_long_history_is_walked_in_a_time_near_that_of_git(small_repo: Path) -
             f"commit refs/heads/main\ncommitter memrepo <m@l> {1772500000 + n} +0000\n"
             f"data 5\nedit\n\n{start}M 100644 inline {path}\n{data}\n"
         )
-    subprocess.run(["git", "-C", str(small_repo), "fast-import", "--quiet", "--done"],
-                   input="".join([*stream, "done\n"]).encode(), check=True)  # fmt: skip
+    subprocess.run(
+        ["git", "-C", str(small_repo), "fast-import", "--quiet", "--done"],
+        input="".join([*stream, "done\n"]).encode(),
+        check=True,
+    )
     git(small_repo, "reset", "-q", "--hard")
     git(small_repo, "repack", "-adq")
     git_s = min(_seconds(lambda: git(small_repo, "log", "--", memory.path)) for _ in range(3))

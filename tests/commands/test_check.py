@@ -33,9 +33,13 @@ def broken(repo: Path) -> str:
 
 def commit(repo: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["git", "commit", "-q", "-m", "mine", *argv], cwd=repo, capture_output=True, text=True,
-        check=False, env={**os.environ, "PATH": os.environ["PATH"]},
-    )  # fmt: skip
+        ["git", "commit", "-q", "-m", "mine", *argv],
+        cwd=repo,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": os.environ["PATH"]},
+    )
 
 
 def test_all_memories_of_a_run_pass(ugly_repo: Path) -> None:

@@ -11,14 +11,17 @@ from memrepo.views.review import tokens_of
 
 MUCH_LATER = "2026-03-03T09:00:00Z"
 LINES = [
-    "- **Editor:** vim", "- The operator lives in Lisbon since 2019.",
+    "- **Editor:** vim",
+    "- The operator lives in Lisbon since 2019.",
     "- The server alpha keeps the archive of the choir.",
     "- The backup job must never run while the choir rehearses.",
-]  # fmt: skip
+]
 EDITED = [
-    "- **Editor:** helix", "- The operator lives in Porto since 2019.", LINES[2],
+    "- **Editor:** helix",
+    "- The operator lives in Porto since 2019.",
+    LINES[2],
     "- The invoice </style><script>x</script> was paid\u202e.",
-]  # fmt: skip
+]
 
 
 def write(repo: Path, lines: list[str]) -> None:
@@ -91,8 +94,15 @@ def test_runs_commits_and_ranges_tell_the_same(repo: Path) -> None:
     whole = done(repo, "diff", landed["run"])
     assert whole["state"] == "landed"
     run = landed["run"]
-    for words in ([run[:-2]], [landed["head"]], [f"{before}..HEAD"], [f"{before}.."],
-                  [before, "HEAD"], [before, run], [f"{before}..{run}"]):  # fmt: skip
+    for words in (
+        [run[:-2]],
+        [landed["head"]],
+        [f"{before}..HEAD"],
+        [f"{before}.."],
+        [before, "HEAD"],
+        [before, run],
+        [f"{before}..{run}"],
+    ):
         assert done(repo, "diff", *words)["totals"] == whole["totals"], words
     back = done(repo, "diff", f"HEAD..{before}")["totals"]
     assert (back["removed"], back["restored"], back["reworded"]) == (2, 1, 1)
@@ -126,7 +136,7 @@ def test_the_first_commit_comes_after_nothing(repo: Path) -> None:
         (["--output=x"], "unrecognized"),
         (["HEAD..--output=x"], "no run and no commit"),
     ],
-)  # fmt: skip
+)
 def test_what_names_nothing_is_refused(repo: Path, words: list[str], said: str) -> None:
     answer = memrepo(repo, "diff", *words)
     assert answer.exit == 2
@@ -142,8 +152,10 @@ def test_the_hot_cache_is_measured_where_there_is_one(repo: Path) -> None:
     tokens = -(-len(hot) // 4)
     assert tokens_of(hot.encode()) == tokens
     assert done(repo, "diff", "HEAD")["hot_tokens"] == {
-        "before": 0, "after": tokens, "change": tokens,
-    }  # fmt: skip
+        "before": 0,
+        "after": tokens,
+        "change": tokens,
+    }
     assert f"hot cache: 0 to {tokens} tokens (+{tokens})" in text(repo, "HEAD")
 
 

@@ -184,7 +184,9 @@ def test_control_characters_in_foreign_commits_confuse_nothing(small_repo: Path)
     )
     made = subprocess.run(
         ["git", "-C", str(small_repo), "hash-object", "-t", "commit", "-w", "--stdin"],
-        input=raw.encode(), capture_output=True, check=True,
-    )  # fmt: skip
+        input=raw.encode(),
+        capture_output=True,
+        check=True,
+    )
     git(small_repo, "reset", "-q", "--hard", made.stdout.decode().strip())
     assert checks(small_repo)["history"]["ok"]

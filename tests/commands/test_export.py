@@ -17,9 +17,18 @@ def test_what_export_writes_passes_the_validator(small_repo: Path, tmp_path: Pat
     before = standing(small_repo)
     answer = done(small_repo, "export", "artifacts", tmp_path / "out")
     written = files(tmp_path / "out")
-    assert sorted(written) == answer["files"] == sorted({
-        *lineage.ARTIFACTS, lineage.SUMMARY, lineage.DEFERRED, lineage.REJECTED,
-    })  # fmt: skip
+    assert (
+        sorted(written)
+        == answer["files"]
+        == sorted(
+            {
+                *lineage.ARTIFACTS,
+                lineage.SUMMARY,
+                lineage.DEFERRED,
+                lineage.REJECTED,
+            }
+        )
+    )
     assert check_artifacts(written, "personal", files(small_repo / "views")) == []
     assert answer["counts"]["claims"] == len(written[lineage.CLAIMS].splitlines()) > 3
     assert standing(small_repo) == before

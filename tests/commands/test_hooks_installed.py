@@ -86,8 +86,13 @@ def test_a_part_that_is_picked_is_judged_and_the_rest_is_left(repo: Path) -> Non
     was = path.read_text()
     path.write_text(was.replace(f"type: {memory.type}", "type: facct") + "\n\nMore of it.\n")
     for answers, code in ((b"n\ny\n", 0), (b"y\n", 1)):
-        ran = subprocess.run(["git", "commit", "-q", "-p", "-m", "part"], cwd=repo, input=answers,
-                             capture_output=True, check=False)  # fmt: skip
+        ran = subprocess.run(
+            ["git", "commit", "-q", "-p", "-m", "part"],
+            cwd=repo,
+            input=answers,
+            capture_output=True,
+            check=False,
+        )
         assert ran.returncode == code, ran
     assert "type: facct" not in git(repo, "show", f"HEAD:{memory.path}")
     assert "More of it." in git(repo, "show", f"HEAD:{memory.path}")
@@ -137,11 +142,12 @@ def test_a_message_that_poses_as_memrepos_is_refused(repo: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        ("x\n\nmemrepo-run : 1\n", ["message-trailer"]), ("x\n\nMemrepo is good\n", []),
+        ("x\n\nmemrepo-run : 1\n", ["message-trailer"]),
+        ("x\n\nMemrepo is good\n", []),
         ("x\n# ------------------------ >8 ------------------------\nMemrepo-Op: run\n", []),
         (f"x {KEY}\n", ["message-secret"]),
     ],
-)  # fmt: skip
+)
 def test_a_message_is_read_as_git_would_keep_it(
     tmp_path: Path, text: str, rules: list[str]
 ) -> None:
@@ -206,8 +212,11 @@ def test_hooks_of_another_program_are_kept_and_asked_first(repo: Path) -> None:
     assert done(repo, "hooks", "install")["kept"] == ["pre-commit"]
     write(repo, "---\ntype: facct\n---\n\nx\n")
     ran = run(repo, "commit", "-qm", "mine")
-    assert (ran.returncode, "theirs" in ran.stderr, "frontmatter-value" in ran.stdout + ran.stderr
-            ) == (1, True, True)  # fmt: skip
+    assert (
+        ran.returncode,
+        "theirs" in ran.stderr,
+        "frontmatter-value" in ran.stdout + ran.stderr,
+    ) == (1, True, True)
 
 
 def test_a_hooks_path_elsewhere_is_taken_over_and_asked_first(repo: Path, tmp_path: Path) -> None:

@@ -9,9 +9,17 @@ import pytest
 from driving import files, git, memrepo
 
 COMMANDS = (
-    ["status"], ["doctor"], ["check"], ["check", "--staged"], ["check", "--history"],
-    ["hooks", "status"], ["search", "pond"], ["session", "start"], ["run"], ["sync"],
-)  # fmt: skip
+    ["status"],
+    ["doctor"],
+    ["check"],
+    ["check", "--staged"],
+    ["check", "--history"],
+    ["hooks", "status"],
+    ["search", "pond"],
+    ["session", "start"],
+    ["run"],
+    ["sync"],
+)
 DEEP = "---\ntype: fact\n---\n\n" + "- " * 10_000 + "x\n"
 BOMB = "---\ntype: fact\na: &a [x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b,*b]\n---\n\nBoom.\n"
 
@@ -60,13 +68,16 @@ def test_nothing_is_executed_and_nothing_outside_is_read(clone: Path, tmp_path: 
 def test_what_was_refused_is_said(clone: Path) -> None:
     found = {(p["rule"], Path(p["path"]).name) for p in memrepo(clone, "check").data["problems"]}
     assert {
-        ("tree-not-a-file", "link.md"), ("tree-not-a-file", "away"),
-        ("body-nesting", "deep-123456.md"), ("path-collision", "twin-123456.md"),
+        ("tree-not-a-file", "link.md"),
+        ("tree-not-a-file", "away"),
+        ("body-nesting", "deep-123456.md"),
+        ("path-collision", "twin-123456.md"),
         ("manifest-unreadable", "20260101T000000Z-0123abcd.json"),
-    } <= found  # fmt: skip
+    } <= found
     assert {rule for rule, name in found if name == "bomb-123456.md"} & {
-        "frontmatter-anchor", "frontmatter-alias",
-    }  # fmt: skip
+        "frontmatter-anchor",
+        "frontmatter-alias",
+    }
     failed = {c["name"] for c in memrepo(clone, "doctor").data["checks"] if not c["ok"]}
     assert {"trust", "hook", "rules"} <= failed
     status = memrepo(clone, "status", as_json=False).out
@@ -75,9 +86,14 @@ def test_what_was_refused_is_said(clone: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ['judge.command = "touch executed"', 'judge.base_url = "https://example.org"',
-             'telemetry.dir = "/tmp"', 'downstream.command = "touch executed"'],
-)  # fmt: skip
+    "line",
+    [
+        'judge.command = "touch executed"',
+        'judge.base_url = "https://example.org"',
+        'telemetry.dir = "/tmp"',
+        'downstream.command = "touch executed"',
+    ],
+)
 def test_a_configuration_that_names_a_program_or_an_address_is_refused(
     clone: Path, tmp_path: Path, line: str
 ) -> None:

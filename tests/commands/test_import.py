@@ -91,8 +91,9 @@ def test_the_import_is_a_commit_of_its_own_before_the_snapshot(
     repo = tmp_path / "repo"
     count = answer["imported"]
     assert subjects(repo)[1:] == [
-        f"import: {count} claims of memory-purifier", "init: knowledge repository",
-    ]  # fmt: skip
+        f"import: {count} claims of memory-purifier",
+        "init: knowledge repository",
+    ]
     assert subjects(repo)[0].startswith("ingest: ")
     assert all(m.text("origin") == "import" for m in memories(repo).values())
     assert memrepo(repo, "check", "--all").exit == 0
@@ -133,9 +134,16 @@ def foreign(workspace: Path) -> None:
     records = [
         _foreign(REWORDED, "preference", "vera", "prefers", "raised beds", "MEMORY.md", 6),
         _foreign(SUMMED_UP, "fact", "garden", "is watered", "every 3 days", "MEMORY.md", 5),
-        _foreign("Never prune the roses before the last frost in April.", "lesson", "roses",
-                 "are pruned after", "the last frost", "RTMEMORY.md", None),
-    ]  # fmt: skip
+        _foreign(
+            "Never prune the roses before the last frost in April.",
+            "lesson",
+            "roses",
+            "are pruned after",
+            "the last frost",
+            "RTMEMORY.md",
+            None,
+        ),
+    ]
     runtime = workspace / "runtime"
     runtime.mkdir()
     (runtime / lineage.CLAIMS).write_text("".join(json.dumps(r) + "\n" for r in records))
@@ -150,12 +158,23 @@ def _foreign(text: str, type_: str, *triple: Any) -> dict[str, Any]:
         "id": lineage.lineage_id(
             subject=subject, predicate=predicate, text=text, home="LTMEMORY.md"
         ),
-        "type": type_, "status": "resolved", "text": text, "subject": subject,
-        "predicate": predicate, "object": object_, "primaryHome": "LTMEMORY.md",
-        "provenance": [{"source": source, "lineSpan": [line, line] if line else None,
-                        "type": "direct", "capturedAt": "2026-01-09T10:00:00Z"}],
+        "type": type_,
+        "status": "resolved",
+        "text": text,
+        "subject": subject,
+        "predicate": predicate,
+        "object": object_,
+        "primaryHome": "LTMEMORY.md",
+        "provenance": [
+            {
+                "source": source,
+                "lineSpan": [line, line] if line else None,
+                "type": "direct",
+                "capturedAt": "2026-01-09T10:00:00Z",
+            }
+        ],
         "updatedAt_utc": "2026-01-10T00:00:00Z",
-    }  # fmt: skip
+    }
 
 
 def test_what_a_model_reworded_is_met_again_by_the_line_it_stands_on(tmp_path: Path) -> None:
@@ -180,8 +199,9 @@ def test_a_text_that_stands_in_a_second_place_adds_evidence(tmp_path: Path) -> N
     done(tmp_path / "repo", "run", now=LATER)
     (memory,) = [m for m in memories(tmp_path / "repo").values() if m.body == text]
     assert {s.resource for s in memory.sources} == {
-        "sources/RTMEMORY.md", "sources/memory/roses.md",
-    }  # fmt: skip
+        "sources/RTMEMORY.md",
+        "sources/memory/roses.md",
+    }
     assert memory.text("origin") == "import"
 
 

@@ -74,8 +74,9 @@ def test_accepted_all_the_same_it_is_taken_back_whole(depots: Path) -> None:
 
 
 def test_a_workspace_of_which_most_files_vanished_is_not_mirrored(tmp_path: Path) -> None:
-    files = {f"memory/2026-01-{n:02}.md": b"# A day\n\n## 09:00\n\nIt rained.\n"
-             for n in range(1, 29)}  # fmt: skip
+    files = {
+        f"memory/2026-01-{n:02}.md": b"# A day\n\n## 09:00\n\nIt rained.\n" for n in range(1, 29)
+    }
     repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", files))
     workspaces.write(tmp_path / "workspace", dict(list(files.items())[:2]))
     before = standing(repo)
@@ -117,9 +118,7 @@ During = Callable[[Callable[[], object]], None]
 def superseded(repo: Path) -> tuple[str, Path]:
     """Return the memory that the next run replaces, and its file."""
     workspaces.growing(repo.parent / "workspace", 3)
-    id_, memory = next(
-        (i, m) for i, m in memories(repo).items() if "every 3 days" in m.body
-    )  # fmt: skip
+    id_, memory = next((i, m) for i, m in memories(repo).items() if "every 3 days" in m.body)
     return id_, repo / memory.path
 
 

@@ -118,9 +118,12 @@ def test_an_inbox_file_in_the_repository_is_taken_in_beside_the_mirror(small_rep
 def test_the_business_profile_leaves_personal_files_out(tmp_path: Path) -> None:
     workspace = workspaces.write(
         tmp_path / "workspace",
-        {**workspaces.SMALL, "DREAMS.md": b"- I hope to sail around Skye one day.\n",
-         "CHRONICLES.md": b"- 2025-05-01: Vera moved into the mill.\n"},
-    )  # fmt: skip
+        {
+            **workspaces.SMALL,
+            "DREAMS.md": b"- I hope to sail around Skye one day.\n",
+            "CHRONICLES.md": b"- 2025-05-01: Vera moved into the mill.\n",
+        },
+    )
     repo = begin(tmp_path, workspace, "--profile", "business")
     assert not {"sources/DREAMS.md", "sources/CHRONICLES.md"} & files(repo).keys()
     assert not {"views/HISTORY.md", "views/WISHES.md"} & files(repo).keys()
@@ -150,9 +153,18 @@ def notebooks(tmp_path: Path) -> Path:
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text("# A heading\n\n- A thing.\n")
     for name in (
-        "MEMORY.md", "memory/2026-02-01.md", "AGENTS.md", "runtime/x.md", "code/main.py", "pic.png",
-        ".hidden/x.md", "node_modules/x/y.md", "other/.git/HEAD", "other/x.md", "views/old.md",
-    ):  # fmt: skip
+        "MEMORY.md",
+        "memory/2026-02-01.md",
+        "AGENTS.md",
+        "runtime/x.md",
+        "code/main.py",
+        "pic.png",
+        ".hidden/x.md",
+        "node_modules/x/y.md",
+        "other/.git/HEAD",
+        "other/x.md",
+        "views/old.md",
+    ):
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text("# A heading\n\n- The server alpha keeps the archive.\n")
     (workspace / "link.txt").symlink_to(workspace / "notes.txt")

@@ -37,9 +37,12 @@ def test_a_new_repository_has_the_templates_and_a_hook(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     names = git(repo, "ls-files").split()
     assert names == [
-        ".gitattributes", ".gitignore", ".pre-commit-config.yaml", "memrepo.toml",
+        ".gitattributes",
+        ".gitignore",
+        ".pre-commit-config.yaml",
+        "memrepo.toml",
         "templates/daily-log.md",
-    ]  # fmt: skip
+    ]
     assert (repo / ".git/hooks/pre-commit").stat().st_mode & 0o111
     assert 'timezone = "Europe/Berlin"' in (repo / "memrepo.toml").read_text()
     assert subjects(repo) == ["init: knowledge repository"]

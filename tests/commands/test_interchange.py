@@ -153,8 +153,9 @@ def test_a_record_that_says_something_else_by_now_is_named_and_left(
     (where / "Plot map.md").write_text("South is up on the new map of the plot.\n")
     answer = done(repo, "import", "obsidian", where, now=LATER)
     assert (answer["commit"], rules(answer)) == (
-        "", [("import-changed", "Plot map.md", 1, "Plot map")],
-    )  # fmt: skip
+        "",
+        [("import-changed", "Plot map.md", 1, "Plot map")],
+    )
 
 
 def test_a_path_with_nothing_of_the_format_is_a_usage_error(repo: Path, tmp_path: Path) -> None:
@@ -242,8 +243,9 @@ def test_a_bundle_of_another_producer(repo: Path, tmp_path: Path) -> None:
     orders = found["Orders"]
     assert orders.texts("tags") == ("sales", "BigQuery Table")
     assert [s.resource for s in orders.sources] == [
-        "okf://tables/orders.md#tables/orders.md", "https://console.example.org/orders",
-    ]  # fmt: skip
+        "okf://tables/orders.md#tables/orders.md",
+        "https://console.example.org/orders",
+    ]
     assert [k.target for k in orders.fields["links"]] == [found["Customers"].id]
 
 
@@ -276,8 +278,11 @@ def test_memory_fs(repo: Path, tmp_path: Path, inside: bool) -> None:
     assert gate.body == "We agreed to repaint the gate in May, in green."
     gist = gate.fields["gist"]
     assert (gate.text("tier"), gist.title, gist.tags, gist.summary) == (
-        "gist", "The gate", ("gate", "paint"), "Repaint in May.",
-    )  # fmt: skip
+        "gist",
+        "The gate",
+        ("gate", "paint"),
+        "Repaint in May.",
+    )
     assert found["2026-02-28-pump"].captured == "2026-02-28"
     assert found["old-talk"].text("tier") == "forgotten"
     assert gate.flag("user_marked") is gate.flag("promoted") is not inside
@@ -323,8 +328,10 @@ def test_an_export_of_hybrid_memory(repo: Path, tmp_path: Path) -> None:
     tea = found["Vera drinks mint tea after lunch"]
     assert (tea.type, tea.texts("tags")) == ("preference", ("tea",))
     assert [tea.text(k) for k in ("subject", "predicate", "object")] == [
-        "Vera", "favourite drink", "mint tea",
-    ]  # fmt: skip
+        "Vera",
+        "favourite drink",
+        "mint tea",
+    ]
     assert found["The well is twelve metres deep."].type == "fact"
     assert found["start the pump"].type == "procedure"
     assert len(found) == 3

@@ -47,8 +47,12 @@ def added(repo: Path, text: str, *options: str, now: str = NOW) -> str:
 
 def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Path) -> None:
     repo, (first, *_) = small_repo, notes(small_repo)
-    for span, tier in (({"hours": 2}, ""), ({"hours": 3}, "warm"), ({"days": 7}, "gist"),
-                       ({"days": 15}, "forgotten")):  # fmt: skip
+    for span, tier in (
+        ({"hours": 2}, ""),
+        ({"hours": 3}, "warm"),
+        ({"days": 7}, "gist"),
+        ({"days": 15}, "forgotten"),
+    ):
         done(repo, "run", now=after(**span))
         assert memories(repo)[first.id].text("tier") == tier, span
     note = memories(repo)[first.id]
@@ -125,8 +129,14 @@ def test_a_prune_that_a_person_took_back_is_not_done_again(small_repo: Path) -> 
     id_ = added(small_repo, "The hall is painted this week.", "--class", "short")
     done(small_repo, "run", now=after(days=3))
     assert id_ not in memories(small_repo)
-    (commit,) = git(small_repo, "log", "--format=%H", f"--grep=^Memrepo-Memory: {id_}",
-                    "--grep=^prune:", "--all-match").split()  # fmt: skip
+    (commit,) = git(
+        small_repo,
+        "log",
+        "--format=%H",
+        f"--grep=^Memrepo-Memory: {id_}",
+        "--grep=^prune:",
+        "--all-match",
+    ).split()
     done(small_repo, "revert", commit, now=after(days=3))
     assert id_ in memories(small_repo)
     done(small_repo, "run", now=after(days=4))
@@ -326,8 +336,7 @@ def test_what_is_over_does_not_crowd_out_what_holds(small_repo: Path) -> None:
 
 def test_an_old_note_is_recalled_by_its_gist(small_repo: Path) -> None:
     note = notes(small_repo)[0]
-    found = done(small_repo, "search", note.body, "--type", "note", "--no-touch",
-                 now=after(days=8))  # fmt: skip
+    found = done(small_repo, "search", note.body, "--type", "note", "--no-touch", now=after(days=8))
     hit = next(h for h in found["hits"] if h["id"] == note.id)
     assert (hit["tier"], hit["answer_confidence"]) == ("gist", "medium")
     assert hit["text"].startswith(note.text("title"))
@@ -373,8 +382,9 @@ def test_a_backfill_changes_what_a_program_classified(small_repo: Path) -> None:
     path = small_repo / of.path
     text = path.read_text(encoding="utf-8")
     assert "\ndecay:" not in text
-    path.write_text(text.replace("\ncreated:", "\ndecay: {class: checkpoint}\ncreated:"),
-                    encoding="utf-8")  # fmt: skip
+    path.write_text(
+        text.replace("\ncreated:", "\ndecay: {class: checkpoint}\ncreated:"), encoding="utf-8"
+    )
     git(small_repo, "commit", "-qam", "older rules", "--no-verify")
     hand = added(small_repo, "The hall is wet.", "--class", "session")
     dry = done(small_repo, "decay", "backfill", "--dry-run")
@@ -403,9 +413,12 @@ def test_tiers_show_what_moves_next(small_repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("[tiers]\nwarm_after = \"soon\"", "a duration"), ("[decay.ttl]\nshort = 3", "by class"),
-     ("[hot]\npath = \"X.md\"", "one of MEMORY.md, HOT.md")],
-)  # fmt: skip
+    [
+        ('[tiers]\nwarm_after = "soon"', "a duration"),
+        ("[decay.ttl]\nshort = 3", "by class"),
+        ('[hot]\npath = "X.md"', "one of MEMORY.md, HOT.md"),
+    ],
+)
 def test_a_wrong_rule_is_refused_with_its_line(small_repo: Path, line: str, said: str) -> None:
     path = small_repo / "memrepo.toml"
     path.write_text(path.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
@@ -434,8 +447,9 @@ def noted(repo: Path, text: str, *, now: str = NOW) -> str:
 def test_a_layered_search_stops_at_the_first_tier_that_answers(small_repo: Path) -> None:
     old = noted(small_repo, "The zebra crossing is closed.")
     new = noted(small_repo, "The zebra crossing is open.", now=after(days=8))
-    found = done(small_repo, "search", "--layered", "zebra", "crossing", "--no-touch",
-                 now=after(days=8))  # fmt: skip
+    found = done(
+        small_repo, "search", "--layered", "zebra", "crossing", "--no-touch", now=after(days=8)
+    )
     assert ([h["id"] for h in found["hits"]], found["tier"]) == ([new], "hot")
     found = done(small_repo, "search", "--layered", "zebra", "closed", now=after(days=8))
     assert ([h["id"] for h in found["hits"]], found["tier"]) == ([old], "gist")
@@ -459,9 +473,13 @@ def test_nothing_found_names_the_three_reasons(small_repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(["zebra"], 2), (["the", "zebra"], 2), (["did", "we", "see", "a", "zebra", "there"], 0),
-     (["oak", "elm", "ash", "yew", "fir", "fig"], 2)],
-)  # fmt: skip
+    [
+        (["zebra"], 2),
+        (["the", "zebra"], 2),
+        (["did", "we", "see", "a", "zebra", "there"], 0),
+        (["oak", "elm", "ash", "yew", "fir", "fig"], 2),
+    ],
+)
 def test_a_layered_search_takes_two_to_five_words_that_say_something(
     small_repo: Path, words: list[str], code: int
 ) -> None:
@@ -587,8 +605,9 @@ def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path)
     assert told(small_repo, text)["counts"] == {"directives": 3, "steps": 0}
     gone = told(small_repo, "[[forget keyword:ZEBRA crossing]] [[forget:knowledge:nothing]]")
     assert [row["said"] for row in gone["applied"]] == [
-        "took 1 memory off the hot cache", "names no memory"
-    ]  # fmt: skip
+        "took 1 memory off the hot cache",
+        "names no memory",
+    ]
     after_ = memories(small_repo)[memory.id]
     assert after_.status == "active"
     assert after_.fields["hot"].until is not None
@@ -608,10 +627,16 @@ def test_a_restore_by_directive_counts_as_one_retrieval(small_repo: Path) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["[[pin:a:b]]", "\r\n\t[[ pin : a : b ]]\r\n", "```\ncode\n```\r\n[[pin:a:b]]\n```\nmore",
-     "a ` tick, [[pin:a:b]], no code", "```code``` [[pin:a:b]] `x`", "    [[pin:a:b]]",
-     "~~~\r\ncode\r\n~~~\r\n[[pin:a:b]]\r\n"],
-)  # fmt: skip
+    [
+        "[[pin:a:b]]",
+        "\r\n\t[[ pin : a : b ]]\r\n",
+        "```\ncode\n```\r\n[[pin:a:b]]\n```\nmore",
+        "a ` tick, [[pin:a:b]], no code",
+        "```code``` [[pin:a:b]] `x`",
+        "    [[pin:a:b]]",
+        "~~~\r\ncode\r\n~~~\r\n[[pin:a:b]]\r\n",
+    ],
+)
 def test_a_directive_counts_wherever_it_is_said_and_not_shown(small_repo: Path, text: str) -> None:
     (row,) = told(small_repo, text)["applied"]  # type: ignore[misc]
     assert (row["directive"], row["said"]) == ("pin:a:b", "names no memory")
@@ -619,9 +644,19 @@ def test_a_directive_counts_wherever_it_is_said_and_not_shown(small_repo: Path, 
 
 @pytest.mark.parametrize(
     "text",
-    ["[[pin:knowledge]]", "[pin:a:b]", "[[forget]]", "[[Pin:a:b]]", "[[pin:a\n:b]]",
-     "`[[pin:a:b]]`", "``x ` [[pin:a:b]]``", "```\n[[pin:a:b]]\n```\nmore", "~~~ md\r\n[[pin:a:b]]",
-     "````\r\n```\r\n[[pin:a:b]]\r\n````\r\n", "~~~\n```\n[[pin:a:b]]\n~~~"],
-)  # fmt: skip
+    [
+        "[[pin:knowledge]]",
+        "[pin:a:b]",
+        "[[forget]]",
+        "[[Pin:a:b]]",
+        "[[pin:a\n:b]]",
+        "`[[pin:a:b]]`",
+        "``x ` [[pin:a:b]]``",
+        "```\n[[pin:a:b]]\n```\nmore",
+        "~~~ md\r\n[[pin:a:b]]",
+        "````\r\n```\r\n[[pin:a:b]]\r\n````\r\n",
+        "~~~\n```\n[[pin:a:b]]\n~~~",
+    ],
+)
 def test_what_is_no_directive_is_text(small_repo: Path, text: str) -> None:
     assert told(small_repo, text)["applied"] == []

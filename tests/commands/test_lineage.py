@@ -95,10 +95,12 @@ def test_one_bad_record_on_file_holds_no_run_up(small_repo: Path) -> None:
 
 def test_another_profile_later_holds_no_run_up(tmp_path: Path) -> None:
     repo = start(
-        tmp_path, CHRONICLES="# Chronicles\n\n## 2026-01-09\n\nVera opened the greenhouse.\n",
-        MEMORY=f"{HEAD}- Vera keeps bees on the roof.\n", RTMEMORY=f"{HEAD}- {LADDER}\n",
+        tmp_path,
+        CHRONICLES="# Chronicles\n\n## 2026-01-09\n\nVera opened the greenhouse.\n",
+        MEMORY=f"{HEAD}- Vera keeps bees on the roof.\n",
+        RTMEMORY=f"{HEAD}- {LADDER}\n",
         PROCEDURES="# Procedures\n\n## Start the pump\n\n1. Open the valve.\n2. Press start.\n",
-    )  # fmt: skip
+    )
     assert (repo / "views" / "HISTORY.md").exists()
     config = repo / "memrepo.toml"
     config.write_text(config.read_text().replace('"personal"', '"business"'))

@@ -36,9 +36,13 @@ def repo(small_repo: Path) -> Path:
 
 def test_the_folder_in_the_git_directory_may_go(repo: Path) -> None:
     asked = [
-        ("show", claim(repo), "--no-touch"), ("search", "hall", "--no-touch"), ("tiers",),
-        ("health",), ("session", "start", "--dry-run", "--id", "s"), ("nominate",),
-    ]  # fmt: skip
+        ("show", claim(repo), "--no-touch"),
+        ("search", "hall", "--no-touch"),
+        ("tiers",),
+        ("health",),
+        ("session", "start", "--dry-run", "--id", "s"),
+        ("nominate",),
+    ]
     before = [done(repo, *argv, now=NEXT_DAY) for argv in asked]
     done(repo, "session", "end", now=NEXT_DAY)
     shutil.rmtree(repo / ".git" / "memrepo")

@@ -107,8 +107,10 @@ def test_a_note_found_again_after_it_was_forgotten_is_nominated_by_the_same_run(
     assert (ran["counts"]["nominated"], ran["counts"]["tier_moves"]) == (1, 1)
     note = memories(repo)[id_]
     assert (note.flag("promoted"), note.flag("user_marked"), note.text("tier")) == (
-        True, True, "warm",
-    )  # fmt: skip
+        True,
+        True,
+        "warm",
+    )
 
 
 def test_what_the_memories_say_already_is_not_said_twice(repo: Path) -> None:

@@ -69,9 +69,14 @@ def test_search_stays_within_its_bounds_and_filters(ugly_repo: Path) -> None:
 def test_show_takes_id_prefix_slug_path_and_layered_key(small_repo: Path) -> None:
     memory = next(m for m in memories(small_repo).values() if "rotary hoe" in m.body)
     words = (
-        memory.id, memory.id[:12], memory.id[4:12], memory.slug, memory.slug[:-7], memory.path,
+        memory.id,
+        memory.id[:12],
+        memory.id[4:12],
+        memory.slug,
+        memory.slug[:-7],
+        memory.path,
         f"{memory.layer}:{memory.slug[:-7]}",
-    )  # fmt: skip
+    )
     for word in words:
         assert done(small_repo, "show", word)["memory"]["id"] == memory.id
 
@@ -175,12 +180,20 @@ def test_every_command_answers_in_json_and_changes_nothing_by_reading(small_repo
     id_ = next(iter(memories(small_repo)))
     before = standing(small_repo)
     for argv in (
-        ["status"], [], ["search", "pump", "--no-touch"], ["show", id_, "--no-touch"],
-        ["log"], ["check"],
-        ["check", "--staged"], ["config", "show"],
-        ["run", "--dry-run"], ["ingest", "--dry-run"], ["revert", "--dry-run"],
-        ["run"], ["ingest"],
-    ):  # fmt: skip
+        ["status"],
+        [],
+        ["search", "pump", "--no-touch"],
+        ["show", id_, "--no-touch"],
+        ["log"],
+        ["check"],
+        ["check", "--staged"],
+        ["config", "show"],
+        ["run", "--dry-run"],
+        ["ingest", "--dry-run"],
+        ["revert", "--dry-run"],
+        ["run"],
+        ["ingest"],
+    ):
         assert done(small_repo, *argv)["schema_version"] == 1
     assert standing(small_repo) == before
 
@@ -188,12 +201,16 @@ def test_every_command_answers_in_json_and_changes_nothing_by_reading(small_repo
 @pytest.mark.parametrize(
     ("argv", "code", "fix"),
     [
-        (["serach", "x"], 2, "search"), (["show", "nothing-like-it"], 2, "search"),
-        (["run", "--jugde", "x"], 2, ""), (["run", "--judge", "gpt"], 2, ""),
-        (["run", "--max-change-pct", "x"], 2, ""), (["log", "--since", "31.12."], 2, ""),
-        (["search"], 2, ""), (["search", "x", "-k", "0"], 2, ""),
+        (["serach", "x"], 2, "search"),
+        (["show", "nothing-like-it"], 2, "search"),
+        (["run", "--jugde", "x"], 2, ""),
+        (["run", "--judge", "gpt"], 2, ""),
+        (["run", "--max-change-pct", "x"], 2, ""),
+        (["log", "--since", "31.12."], 2, ""),
+        (["search"], 2, ""),
+        (["search", "x", "-k", "0"], 2, ""),
     ],
-)  # fmt: skip
+)
 def test_errors_are_json_on_stderr_with_their_exit_code(
     small_repo: Path, argv: list[str], code: int, fix: str
 ) -> None:
@@ -238,8 +255,9 @@ def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) ->
     assert done(small_repo, "status")["stale_views"] == []
     done(small_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
     assert done(small_repo, "status")["stale_views"] == [
-        "views/LTMEMORY.md", "views/TOPICS.md",
-    ]  # fmt: skip
+        "views/LTMEMORY.md",
+        "views/TOPICS.md",
+    ]
     assert "2 pages are behind the memories" in memrepo(small_repo, "status", as_json=False).out
     done(small_repo, "run", now=LATER)
     assert done(small_repo, "status")["stale_views"] == []

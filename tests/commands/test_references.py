@@ -53,8 +53,9 @@ class World:
         agent = self.base / "agent"
         (agent / "MEMORY.md").write_text(
             f"# Hosts\n\n- **{host} role:** job {n}\n- The {host} host stands near {other}.\n"
-            f"- {other} keeps the backups of day {n % 2}.\n", encoding="utf-8",
-        )  # fmt: skip
+            f"- {other} keeps the backups of day {n % 2}.\n",
+            encoding="utf-8",
+        )
         day = 1 + n % 5
         log = LOG.format(day=day, host=host, digits=digits)
         (agent / "memory" / f"2026-02-0{day}.md").write_text(log, encoding="utf-8")
@@ -111,15 +112,17 @@ def holds(world: World) -> None:
 
 
 @settings(
-    max_examples=150 if LONG else 4, deadline=None,
+    max_examples=150 if LONG else 4,
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)  # fmt: skip
+)
 @given(
     st.lists(
-        st.tuples(st.sampled_from(sorted(OPERATIONS)), st.integers(0, 30)), min_size=3,
+        st.tuples(st.sampled_from(sorted(OPERATIONS)), st.integers(0, 30)),
+        min_size=3,
         max_size=12 if LONG else 6,
     )
-)  # fmt: skip
+)
 def test_every_reference_resolves_after_any_sequence_of_operations(
     operations: list[tuple[str, int]],
 ) -> None:

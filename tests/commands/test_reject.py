@@ -55,8 +55,9 @@ def test_rejecting_is_one_commit_of_a_tombstone_a_memory_and_its_view(repo: Path
     id_, key = reject(repo)
     assert memories(repo)[id_].status == "forgotten"
     changed = git(repo, "diff", "--name-only", "HEAD^").split()
-    assert changed == sorted([memories(repo)[id_].path, f"tombstones/{key}.md",
-                              "views/LTMEMORY.md", "views/TOPICS.md"])  # fmt: skip
+    assert changed == sorted(
+        [memories(repo)[id_].path, f"tombstones/{key}.md", "views/LTMEMORY.md", "views/TOPICS.md"]
+    )
     assert "alpha" not in (repo / f"tombstones/{key}.md").read_text()
     assert "alpha" not in (repo / "views" / "LTMEMORY.md").read_text()
     assert subjects(repo)[0] == f"reject: {id_} as {key}"
@@ -192,8 +193,12 @@ def test_stated_in_a_new_source_it_is_left_out_of_the_run(repo: Path) -> None:
 def test_what_is_close_to_it_waits_and_is_never_active_unasked(repo: Path) -> None:
     id_, key = reject(repo)
     prune(repo, id_)
-    write(repo.parent, "- The server alpha keeps the old archive of the choir.", BETA,
-          "- The organ was tuned by Mr. Holt.")  # fmt: skip
+    write(
+        repo.parent,
+        "- The server alpha keeps the old archive of the choir.",
+        BETA,
+        "- The organ was tuned by Mr. Holt.",
+    )
     answer = memrepo(repo, "run", now=THIRD)
     assert (answer.exit, answer.data["status"]) == (3, "held")
     assert "close to what was rejected" in answer.data["why"]

@@ -78,8 +78,10 @@ def test_a_skip_says_what_is_open_and_when_the_next_run_is(small_repo: Path) -> 
     event = events(small_repo / ".memrepo" / "telemetry")[-1]
     assert event["details"]["next_schedule"] == data["context"]["next_schedule"]
     assert data["context"]["next_schedule"] == {
-        "when": "2026-03-01T17:15:00+08:00", "name": "incremental-2", "mode": "incremental",
-    }  # fmt: skip
+        "when": "2026-03-01T17:15:00+08:00",
+        "name": "incremental-2",
+        "mode": "incremental",
+    }
     assert data["context"]["claims_total"] == event["details"]["claims_total"] > 0
     assert "next run: 2026-03-01T17:15:00+08:00" in report(small_repo)
 
@@ -108,11 +110,12 @@ def test_an_incremental_run_gives_way_to_a_reconciliation(fresh_repo: Path) -> N
 @pytest.mark.parametrize(
     ("options", "text", "now"),
     [
-        (("--mode", "reconciliation"), "", WINDOW), ((), "", AFTER),
+        (("--mode", "reconciliation"), "", WINDOW),
+        ((), "", AFTER),
         ((), "[schedule]\nreconciliation = []", WINDOW),
         ((), "[schedule]\nreconciliation = ['0 5 * * 1-2']", WINDOW),
     ],
-)  # fmt: skip
+)
 def test_a_slot_is_kept_from_other_runs_only(
     fresh_repo: Path, options: tuple[str, ...], text: str, now: str
 ) -> None:
@@ -189,8 +192,9 @@ def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
     configure(fresh_repo, "[reporting]\nmode = 'full'")
     shown = {row["key"]: row for row in done(fresh_repo, "config", "show")["keys"]}
     assert (shown["telemetry.dir"]["value"], shown["telemetry.dir"]["from"]) == (
-        "/var/log/agents", ".git/config",
-    )  # fmt: skip
+        "/var/log/agents",
+        ".git/config",
+    )
     assert shown["downstream.command"]["value"] == "wiki read"
     assert shown["reporting.mode"]["value"] == "full"
     assert shown["reporting.mode"]["from"].startswith("memrepo.toml:")
@@ -317,11 +321,13 @@ def test_unless_it_is_enabled_a_chat_hears_nothing_whatever_the_mode(
 @pytest.mark.parametrize(
     ("mode", "options", "lines"),
     [
-        ("silent", (), range(1)), ("summary", (), range(1, 2)), ("full", (), range(3, 20)),
+        ("silent", (), range(1)),
+        ("summary", (), range(1, 2)),
+        ("full", (), range(3, 20)),
         ("silent", ("--report", "summary"), range(1, 2)),
         ("full", ("--report", "silent"), range(1)),
     ],
-)  # fmt: skip
+)
 def test_when_enabled_a_chat_hears_what_the_mode_says(
     fresh_repo: Path, mode: str, options: tuple[str, ...], lines: range
 ) -> None:
@@ -347,10 +353,12 @@ def test_before_any_run_there_is_nothing_to_report(fresh_repo: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "lines"),
     [
-        ("", (), range(3, 40)), ("mode = 'summary'", (), range(1, 2)),
-        ("mode = 'silent'", (), range(1)), ("mode = 'silent'", ("--report", "full"), range(3, 40)),
+        ("", (), range(3, 40)),
+        ("mode = 'summary'", (), range(1, 2)),
+        ("mode = 'silent'", (), range(1)),
+        ("mode = 'silent'", ("--report", "full"), range(3, 40)),
     ],
-)  # fmt: skip
+)
 def test_a_run_prints_as_much_as_asked_for_or_configured(
     fresh_repo: Path, text: str, options: tuple[str, ...], lines: range
 ) -> None:
@@ -365,11 +373,13 @@ def test_an_interrupted_run_is_told_as_failed(fresh_repo: Path) -> None:
     root = Path(__file__).resolve().parents[2]
     ran = subprocess.run(
         [sys.executable, "-m", "memrepo", "--now", NOW, "run", "--judge", "command"],
-        cwd=fresh_repo, check=False, capture_output=True,
+        cwd=fresh_repo,
+        check=False,
+        capture_output=True,
         env={**os.environ, "PYTHONPATH": str(root)},
         # A job that a shell put in the background inherits an ignored SIGINT.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
     assert ran.returncode == 130, ran.stderr
     assert told(fresh_repo) == [("run_started", "started"), ("run_failed", "failed")]
     assert record(fresh_repo)["failed"]["error"] == "interrupted"

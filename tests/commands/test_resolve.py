@@ -131,9 +131,13 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
         assert answer.exit == 0
     assert answer.data["status"] == "skipped"
     assert cases(repo) == before
-    write(repo.parent / "workspace", LOVES, "- The office is in the old mill by the river.",
-          HATES.replace("editors", "all editors"),
-          LOVES.replace("editors", "all editors"))  # fmt: skip
+    write(
+        repo.parent / "workspace",
+        LOVES,
+        "- The office is in the old mill by the river.",
+        HATES.replace("editors", "all editors"),
+        LOVES.replace("editors", "all editors"),
+    )
     done(repo, "run", now="2026-03-06T09:00:00Z")
     assert done(repo, "status")["contradictions"] >= 1
     assert_sound(repo)

@@ -172,7 +172,10 @@ def test_over_two_replacements_the_last_one_counts(repo: Path) -> None:
     done(repo, "restore", vim, "--instead", now=THIRD)
     found = memories(repo)
     assert [found[i].status for i in (vim, helix, kakoune)] == [
-        "active", "superseded", "superseded"]  # fmt: skip
+        "active",
+        "superseded",
+        "superseded",
+    ]
     assert found[kakoune].texts("superseded_by") == (vim,)
 
 
@@ -209,8 +212,11 @@ def test_the_search_for_a_lost_file_takes_one_walk_over_a_long_history(repo: Pat
     with stream.open("rb") as handle:
         import subprocess
 
-        subprocess.run(["git", "-C", str(repo), "fast-import", "--quiet", "--done", "--force"],
-                       stdin=handle, check=True)  # fmt: skip
+        subprocess.run(
+            ["git", "-C", str(repo), "fast-import", "--quiet", "--done", "--force"],
+            stdin=handle,
+            check=True,
+        )
     git(repo, "reset", "-q", "--hard")
     start = time.perf_counter()
     done(repo, "restore", id_, "--dry-run", now=THIRD)

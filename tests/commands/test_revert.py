@@ -146,9 +146,7 @@ def test_a_dry_run_of_a_revert_writes_nothing(small_repo: Path) -> None:
     assert standing(small_repo) == before
 
 
-@pytest.mark.parametrize(
-    "word", ["20200101T000000Z-00000000", "no-such-branch", "--upload-pack=x"]
-)  # fmt: skip
+@pytest.mark.parametrize("word", ["20200101T000000Z-00000000", "no-such-branch", "--upload-pack=x"])
 def test_an_unknown_target_is_a_usage_error(small_repo: Path, word: str) -> None:
     assert memrepo(small_repo, "revert", "--", word).exit == 2
 

@@ -216,9 +216,11 @@ def test_a_moved_source_loses_nothing_and_does_not_wait(small_repo: Path) -> Non
 
 def held(servers: Path) -> dict[str, Any]:
     lines = [
-        LINES[0].replace("archive", "backups"), *LINES[1:11],
-        "- A new fact of the archive is that it moves.", "- **Editor:** helix since this year.",
-    ]  # fmt: skip
+        LINES[0].replace("archive", "backups"),
+        *LINES[1:11],
+        "- A new fact of the archive is that it moves.",
+        "- **Editor:** helix since this year.",
+    ]
     write(servers.parent / "workspace", "MEMORY.md", lines)
     code, data = run(servers)
     assert code == 3
@@ -272,8 +274,9 @@ def test_only_a_part_is_taken_and_the_rest_is_not_in_the_ancestry(servers: Path)
     assert leave not in found
     assert {m.standing for m in found.values()} <= {"resolved", "unresolved"}
     ancestors = git(servers, "rev-list", "HEAD").split()
-    assert not set(git(servers, "rev-list", f"refs/memrepo/accepted/{waits['run']}",
-                       "^HEAD").split()) & set(ancestors)  # fmt: skip
+    assert not set(
+        git(servers, "rev-list", f"refs/memrepo/accepted/{waits['run']}", "^HEAD").split()
+    ) & set(ancestors)
     names = git(servers, "log", "--format=", "--name-only", "HEAD").split()
     assert not any(leave[4:10] in name for name in names)
     assert run(servers, now="2026-03-01T11:20:00Z")[1]["status"] == "skipped"
@@ -397,9 +400,10 @@ def test_a_dry_run_names_the_news_that_it_does_not_judge(servers: Path) -> None:
 
 def test_retired_and_reworded_memories_are_told(servers: Path) -> None:
     write(
-        servers.parent / "workspace", "MEMORY.md",
+        servers.parent / "workspace",
+        "MEMORY.md",
         [LINES[0].replace("archive", "backups"), *LINES[1:19]],
-    )  # fmt: skip
+    )
     text = memrepo(servers, "run", now=LATER, as_json=False).out
     assert "1 retired, 1 reworded" in text.splitlines()[0]
     assert "     1  reworded" in text

@@ -220,11 +220,10 @@ def test_views_follow_from_the_tree_alone(ugly_repo: Path, tmp_path: Path) -> No
         state = desk.tree.state()
         assert render_views(state, personal=True) == []
         reordered = State(
-            layout=state.layout, files=state.files.edited(
-                {p: None for p in state.files if p.startswith("views/")}
-            ),
+            layout=state.layout,
+            files=state.files.edited({p: None for p in state.files if p.startswith("views/")}),
             memories=dict(sorted(state.memories.items(), reverse=True)),
-        )  # fmt: skip
+        )
         again = {change.path: change.data for change in render_views(reordered, personal=True)}
     assert again == {n: d for n, d in files(ugly_repo).items() if n.startswith("views/")}
 
@@ -279,8 +278,9 @@ def test_a_newer_value_supersedes_the_old_one_in_one_commit_of_both_files(small_
     (commit,) = done(small_repo, "log", "--op", "supersede")["entries"]
     assert set(commit["memories"]) == {old.id, new.id}
     assert written(small_repo, f"{commit['commit']}^..{commit['commit']}") == {
-        old.path: "M", new.path: "M",
-    }  # fmt: skip
+        old.path: "M",
+        new.path: "M",
+    }
     assert old.id not in (small_repo / "views/LTMEMORY.md").read_text()
 
 

@@ -48,8 +48,10 @@ def test_entries_are_written_once_beside_foreign_lines_and_go_without_a_trace(
     table = fake_crontab.read_text()
     assert table.startswith(FOREIGN)
     assert [row.split(" export ")[0].split(" mkdir ")[0] for row in entries(fake_crontab)] == [
-        "15 5 * * 1,2,4,5,6", "15 17 * * *", "15 5 * * 3,0",
-    ]  # fmt: skip
+        "15 5 * * 1,2,4,5,6",
+        "15 17 * * *",
+        "15 5 * * 3,0",
+    ]
     again = schedule(small_repo, "install").data
     assert again["changed"] is False
     assert fake_crontab.read_text() == table
@@ -72,8 +74,9 @@ def test_a_changed_cadence_is_out_of_step_until_it_is_installed(
     assert "out of step" in found["message"]
     assert memrepo(small_repo, "doctor", "--fix", now=SATURDAY).exit == 0
     assert [row.split(" mkdir ")[0] for row in entries(fake_crontab)] == [
-        "*/30 9-17 * * mon-fri", "15 5 * * 3,0",
-    ]  # fmt: skip
+        "*/30 9-17 * * mon-fri",
+        "15 5 * * 3,0",
+    ]
     assert "-k 60 60 " in fake_crontab.read_text()
     configure(small_repo, "[schedule]\nincremental = []\nreconciliation = []")
     schedule(small_repo, "install")
@@ -179,12 +182,16 @@ def test_a_path_too_long_for_cron_is_refused(
 def test_show_tells_entries_and_the_next_three_runs(small_repo: Path, fake_crontab: Path) -> None:
     shown = schedule(small_repo, "show").data
     assert [fire["name"] for fire in shown["next"]] == [
-        "incremental-2", "reconciliation", "incremental-2",
-    ]  # fmt: skip
+        "incremental-2",
+        "reconciliation",
+        "incremental-2",
+    ]
     assert shown["next"][0]["when"] == "2026-02-28T17:15:00+08:00"
     assert [row["cron"] for row in shown["entries"]] == [
-        "15 5 * * 1,2,4,5,6", "15 17 * * *", "15 5 * * 3,0",
-    ]  # fmt: skip
+        "15 5 * * 1,2,4,5,6",
+        "15 17 * * *",
+        "15 5 * * 3,0",
+    ]
     text = memrepo(small_repo, "schedule", "show", now=SATURDAY, as_json=False).out
     assert text.splitlines()[-3:] == [
         "next: Sat 2026-02-28 17:15 Asia/Manila, incremental-2",
@@ -250,10 +257,12 @@ def test_reports_are_announced_only_when_enabled_and_addressed(
 @pytest.mark.parametrize(
     ("now", "count"),
     [
-        ("2026-02-28T09:14:00Z", 0), ("2026-02-28T09:16:00Z", 0), ("2026-02-28T21:16:00Z", 2),
+        ("2026-02-28T09:14:00Z", 0),
+        ("2026-02-28T09:16:00Z", 0),
+        ("2026-02-28T21:16:00Z", 2),
         ("2026-03-07T00:00:00Z", 14),
     ],
-)  # fmt: skip
+)
 def test_runs_that_did_not_happen_are_counted_from_the_installation_on(
     fresh_repo: Path, fake_crontab: Path, now: str, count: int
 ) -> None:

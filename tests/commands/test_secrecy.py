@@ -43,14 +43,33 @@ def shown(*parts: str) -> bool:
 
 
 REASONED: dict[str, tuple[str, ...]] = {
-    "ingest": (), "run": (), "add": ("x",), "supersede": ("ID", "x"), "confirm": ("ID",),
-    "edit": ("ID", "--text", "x"), "forget": ("ID",), "pin": ("ID",), "unpin": ("ID",),
-    "link": ("ID", "related", "ID"), "directives": ("x.md",), "accept": (), "discard": (),
-    "resolve": ("ID", "--both"), "revert": ("HEAD",), "undo": (), "restore": ("ID",),
-    "reject": ("ID",), "unreject": ("ts-1",), "session": ("end",), "promote": ("ID",),
-    "demote": ("ID",), "archive": ("ID",), "decay": ("prune",), "sync": ("origin",),
+    "ingest": (),
+    "run": (),
+    "add": ("x",),
+    "supersede": ("ID", "x"),
+    "confirm": ("ID",),
+    "edit": ("ID", "--text", "x"),
+    "forget": ("ID",),
+    "pin": ("ID",),
+    "unpin": ("ID",),
+    "link": ("ID", "related", "ID"),
+    "directives": ("x.md",),
+    "accept": (),
+    "discard": (),
+    "resolve": ("ID", "--both"),
+    "revert": ("HEAD",),
+    "undo": (),
+    "restore": ("ID",),
+    "reject": ("ID",),
+    "unreject": ("ts-1",),
+    "session": ("end",),
+    "promote": ("ID",),
+    "demote": ("ID",),
+    "archive": ("ID",),
+    "decay": ("prune",),
+    "sync": ("origin",),
     "import": ("obsidian", "."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REASONED)
@@ -81,9 +100,11 @@ def line(*words: str) -> Way:
 def mcp(name: str, **given: str) -> Way:
     """Write by a tool of the MCP server."""
     return lambda repo, id_: answer(
-        Session(where=repo, now=AT), TOOLS[name],
-        {k: id_ if v == "ID" else v for k, v in given.items()}, "test",
-    )  # fmt: skip
+        Session(where=repo, now=AT),
+        TOOLS[name],
+        {k: id_ if v == "ID" else v for k, v in given.items()},
+        "test",
+    )
 
 
 def tool(command: str, **given: object) -> Way:
@@ -245,9 +266,11 @@ def test_two_wordings_are_not_settled_by_a_secret(tmp_path: Path) -> None:
 def test_what_runs_read_holds_none(tmp_path: Path, name: str) -> None:
     given = workspaces.write(
         tmp_path / "workspace",
-        {"MEMORY.md": b"# M\n\n- The door is blue.\n",
-         name: f"# 2026-02-01\n\n- The door is blue.\n- {SECRET}\n".encode()},
-    )  # fmt: skip
+        {
+            "MEMORY.md": b"# M\n\n- The door is blue.\n",
+            name: f"# 2026-02-01\n\n- The door is blue.\n- {SECRET}\n".encode(),
+        },
+    )
     made = begin(tmp_path, given)
     assert not in_history(made)
     (made / "sources" / "inbox").mkdir(parents=True, exist_ok=True)
@@ -257,11 +280,25 @@ def test_what_runs_read_holds_none(tmp_path: Path, name: str) -> None:
 
 
 READ = (
-    ("show", "ID"), ("history", "ID"), ("blame", "ID"), ("why", "ID"), ("search", "door"),
-    ("search", "door", "--explain"), ("related", "ID"), ("diff", "HEAD~3"), ("log",),
-    ("session", "start"), ("show", "ID", "--at", "HEAD~1"), ("status",), ("topics",), ("tiers",),
-    ("why-not", "ID"), ("graph",), ("check",), ("doctor",),
-)  # fmt: skip
+    ("show", "ID"),
+    ("history", "ID"),
+    ("blame", "ID"),
+    ("why", "ID"),
+    ("search", "door"),
+    ("search", "door", "--explain"),
+    ("related", "ID"),
+    ("diff", "HEAD~3"),
+    ("log",),
+    ("session", "start"),
+    ("show", "ID", "--at", "HEAD~1"),
+    ("status",),
+    ("topics",),
+    ("tiers",),
+    ("why-not", "ID"),
+    ("graph",),
+    ("check",),
+    ("doctor",),
+)
 
 
 @pytest.fixture(scope="module")
@@ -303,9 +340,13 @@ def test_pages_that_agents_read_show_none(spoilt: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("memory_get", {"id": "ID"}), ("memory_search", {"query": "door"}),
-     ("memory_status", {}), ("memory_related", {"id": "ID"})],
-)  # fmt: skip
+    [
+        ("memory_get", {"id": "ID"}),
+        ("memory_search", {"query": "door"}),
+        ("memory_status", {}),
+        ("memory_related", {"id": "ID"}),
+    ],
+)
 def test_no_tool_hands_a_secret_to_a_model(spoilt: Path, name: str, given: dict[str, str]) -> None:
     id_ = next(iter(memories(spoilt)))
     arguments = {k: id_ if v == "ID" else v for k, v in given.items()}

@@ -44,9 +44,13 @@ def test_each_value_is_a_memory_with_the_line_as_evidence(repo: Path) -> None:
     assert_sound(repo)
 
 
-@pytest.mark.parametrize("values", [
-    ("Python 3.11", "MariaDB", "deployed on Fly"), ("MariaDB", "Python 3.11", "deployed on Fly"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("Python 3.11", "MariaDB", "deployed on Fly"),
+        ("MariaDB", "Python 3.11", "deployed on Fly"),
+    ],
+)
 def test_an_edited_value_leaves_the_others_as_they_are(repo: Path, values: tuple[str, ...]) -> None:
     before = by_object(repo)
     edit(repo, stack(*values))
@@ -65,8 +69,10 @@ def test_a_value_that_is_taken_out_is_retired_alone(repo: Path) -> None:
     edit(repo, stack("Python 3.11", "deployed on Fly"))
     standings = {m.text("object"): m.standing for m in memories(repo).values()}
     assert standings == {
-        "Python 3.11": "resolved", "deployed on Fly": "resolved", "Postgres": "retire_candidate",
-    }  # fmt: skip
+        "Python 3.11": "resolved",
+        "deployed on Fly": "resolved",
+        "Postgres": "retire_candidate",
+    }
     assert set(memories(repo)) == {m.id for m in before.values()}
 
 

@@ -35,9 +35,13 @@ def test_the_same_seed_gives_the_same_chart(small_repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("days", "axis"),
-    [("1", "01"), ("9", "0   4    9"), ("90", f"0{' ' * 27}45{' ' * 28}90"),
-     ("365", f"0{' ' * 26}182{' ' * 27}365")],
-)  # fmt: skip
+    [
+        ("1", "01"),
+        ("9", "0   4    9"),
+        ("90", f"0{' ' * 27}45{' ' * 28}90"),
+        ("365", f"0{' ' * 26}182{' ' * 27}365"),
+    ],
+)
 def test_the_days_stand_below_the_curves(small_repo: Path, days: str, axis: str) -> None:
     said = memrepo(small_repo, "simulate", "--days", days, "--sessions", "0", as_json=False).out
     last = said.splitlines()[-1]

@@ -236,9 +236,10 @@ def test_several_merge_bases_are_joined_to_one(machines: tuple[Path, Path]) -> N
         git(repo, "merge", "-q", "--no-ff", "-s", "ours", "-m", "by hand", other)
         text = (repo / path).read_text()
         head = "".join(
-            line for line in text.splitlines(keepends=True)
+            line
+            for line in text.splitlines(keepends=True)
             if not line.startswith(("tags:", "entities:"))
-        )  # fmt: skip
+        )
         at = head.index("created:")
         write(repo, path, f"{head[:at]}tags: [{tags}]\nentities: [Vera]\n{head[at:]}")
         commit_all(repo, "both, and one more")
@@ -583,10 +584,14 @@ def test_settings_of_a_remote_cannot_force_mirror_or_prune(machines: tuple[Path,
     git(desk, "branch", "keep")
     git(desk, "push", "-q", "origin", "keep")
     for key, value in (
-        ("remote.origin.mirror", "true"), ("remote.origin.push", "+refs/heads/*:refs/heads/*"),
-        ("remote.origin.prune", "true"), ("push.followTags", "true"), ("push.gpgSign", "true"),
-        ("push.pushOption", "x"), ("fetch.prune", "true"),
-    ):  # fmt: skip
+        ("remote.origin.mirror", "true"),
+        ("remote.origin.push", "+refs/heads/*:refs/heads/*"),
+        ("remote.origin.prune", "true"),
+        ("push.followTags", "true"),
+        ("push.gpgSign", "true"),
+        ("push.pushOption", "x"),
+        ("fetch.prune", "true"),
+    ):
         git(laptop, "config", key, value)
     done(laptop, "add", "The cat is called Miso.")
     done(laptop, "sync")

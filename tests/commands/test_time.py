@@ -49,13 +49,21 @@ def first_parents(repo: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("word", "back"),
     [
-        ("2026-03-03", 0), ("2030-01-01", 0), ("9999-12-31", 0),
+        ("2026-03-03", 0),
+        ("2030-01-01", 0),
+        ("9999-12-31", 0),
         # The runs were at 17:00 in Manila; a date alone is the end of that day there.
-        ("2026-03-02", 1), ("2026-03-02T17:00", 1), ("2026-03-02T16:59:59", 3),
-        ("2026-03-02T09:00:00Z", 1), ("2026-03-02T08:59:59Z", 3), ("2026-03-01", 3),
-        ("HEAD", 0), ("main~1", 1), ("@", 0),
+        ("2026-03-02", 1),
+        ("2026-03-02T17:00", 1),
+        ("2026-03-02T16:59:59", 3),
+        ("2026-03-02T09:00:00Z", 1),
+        ("2026-03-02T08:59:59Z", 3),
+        ("2026-03-01", 3),
+        ("HEAD", 0),
+        ("main~1", 1),
+        ("@", 0),
     ],
-)  # fmt: skip
+)
 def test_at_means_a_commit_along_first_parents(shared: Path, word: str, back: int) -> None:
     answer = done(shared, "search", "watering", "--at", word)
     assert answer["commit"] == first_parents(shared)[back]
@@ -79,11 +87,27 @@ def test_the_chain_of_a_run_is_not_along_first_parents(shared: Path) -> None:
 @pytest.mark.parametrize(
     "word",
     [
-        "nothing-of-this-name", "-x", "--all", "--output=x", "^HEAD", "HEAD..HEAD~1", "HEAD^{tree}",
-        "HEAD:memrepo.toml", "$(touch x)", "; touch x", "a\nb", "\udcff", "*", "2026-02-30",
-        "x" * 300_000, "HEAD\0", "yesterday", ":/nothing like this", "refs/../config",
+        "nothing-of-this-name",
+        "-x",
+        "--all",
+        "--output=x",
+        "^HEAD",
+        "HEAD..HEAD~1",
+        "HEAD^{tree}",
+        "HEAD:memrepo.toml",
+        "$(touch x)",
+        "; touch x",
+        "a\nb",
+        "\udcff",
+        "*",
+        "2026-02-30",
+        "x" * 300_000,
+        "HEAD\0",
+        "yesterday",
+        ":/nothing like this",
+        "refs/../config",
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("command", [("search", "water"), ("show", "mem-0"), ("why", "mem-0")])
 def test_a_word_that_names_no_commit_is_refused_with_a_way_out(
     shared: Path, command: tuple[str, ...], word: str
@@ -129,9 +153,12 @@ def test_a_commit_dated_in_the_past_counts_by_its_place_in_the_chain(
 
 
 QUERIES = (
-    ("watering", "greenhouse"), ("the", "seed"), ("pump", "--type", "note"),
-    ("watering", "--status", "superseded"), ("beds", "--max-tokens", "9"),
-)  # fmt: skip
+    ("watering", "greenhouse"),
+    ("the", "seed"),
+    ("pump", "--type", "note"),
+    ("watering", "--status", "superseded"),
+    ("beds", "--max-tokens", "9"),
+)
 
 
 def test_search_at_answers_what_it_would_have_answered_there(shared: Path, tmp_path: Path) -> None:

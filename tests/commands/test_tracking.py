@@ -62,15 +62,15 @@ def lived(tmp_path: Path) -> Path:
 
 def test_hygiene_has_the_shape_of_its_tool(lived: Path, tmp_path: Path) -> None:
     found = exported(lived, tmp_path / "out", "hygiene", after(days=6))
-    assert set(found) == {
-        "L1accessLog", "accessLog", "promotionLog", "demotionLog", "archiveQueue"
-    }  # fmt: skip
+    assert set(found) == {"L1accessLog", "accessLog", "promotionLog", "demotionLog", "archiveQueue"}
     ((key, entry),) = found["L1accessLog"].items()
     assert key.startswith("knowledge:the-shed-is-red-")
     assert set(entry) == ENTRY
     assert (entry["lastAccess"], entry["lastSessionId"], entry["pinned"]) == (
-        "2026-03-03", "b", True,
-    )  # fmt: skip
+        "2026-03-03",
+        "b",
+        True,
+    )
     ((key, entry),) = found["accessLog"].items()
     assert key.startswith("memory/knowledge.md:the-gate-is-oak-")
     assert entry == {"accessCount": 1, "sessions": ["b"], "lastAccess": "2026-03-05"}
@@ -92,11 +92,15 @@ def test_refcount_has_the_shape_of_its_tool_and_a_report_beside_it(
     ((key, entry),) = found.items()
     assert key.startswith("warm/key-")
     assert entry == {
-        "total": 4, "7d": 4, "user_marked": False, "summarized": False,
+        "total": 4,
+        "7d": 4,
+        "user_marked": False,
+        "summarized": False,
         "created": int(parse_time(NOW).timestamp()),
-        "timestamps": [int(parse_time(after(days=d, hours=h)).timestamp())
-                       for d in (1, 2) for h in (2, 3)],
-    }  # fmt: skip
+        "timestamps": [
+            int(parse_time(after(days=d, hours=h)).timestamp()) for d in (1, 2) for h in (2, 3)
+        ],
+    }
     report = (tmp_path / "out" / "promote_report.md").read_text()
     assert report.startswith("# Promotion report\n\n1 note is nominated.")
     assert "destination: hot cache" in report
@@ -133,15 +137,31 @@ def test_names_without_the_digits_of_an_id_are_known_and_strangers_are_told(
     tmp_path: Path,
 ) -> None:
     repo = filled(tmp_path, "repo")
-    (tmp_path / "hygiene.json").write_text(json.dumps({
-        "L1accessLog": {
-            "knowledge:the-shed-is-red": {"pinned": True}, "knowledge:nobody": {}, "x": 3,
-        },
-        "accessLog": {"memory/knowledge.md:the-gate-is-oak": {
-            "sessions": ["s1", "s2"], "lastAccess": "2026-02-01"}},
-        "archiveQueue": [{"entry": "memory/knowledge.md:the-pump-is-new",
-                          "archivedAt": "2026-02-20", "reason": "sold"}, 7],
-    }))  # fmt: skip
+    (tmp_path / "hygiene.json").write_text(
+        json.dumps(
+            {
+                "L1accessLog": {
+                    "knowledge:the-shed-is-red": {"pinned": True},
+                    "knowledge:nobody": {},
+                    "x": 3,
+                },
+                "accessLog": {
+                    "memory/knowledge.md:the-gate-is-oak": {
+                        "sessions": ["s1", "s2"],
+                        "lastAccess": "2026-02-01",
+                    }
+                },
+                "archiveQueue": [
+                    {
+                        "entry": "memory/knowledge.md:the-pump-is-new",
+                        "archivedAt": "2026-02-20",
+                        "reason": "sold",
+                    },
+                    7,
+                ],
+            }
+        )
+    )
     dry = done(repo, "import", "hygiene", tmp_path, "--dry-run")
     assert dry["commit"] == ""
     found = done(repo, "import", "hygiene", tmp_path)
@@ -158,10 +178,18 @@ def test_names_without_the_digits_of_an_id_are_known_and_strangers_are_told(
 
 def test_a_total_without_times_counts_and_a_mark_is_kept(tmp_path: Path) -> None:
     repo = filled(tmp_path, "repo")
-    (tmp_path / "refcount.json").write_text(json.dumps({
-        "warm/key.md": {"total": 9, "timestamps": [1771000000], "user_marked": True,
-                        "created": 1770000000},
-    }))  # fmt: skip
+    (tmp_path / "refcount.json").write_text(
+        json.dumps(
+            {
+                "warm/key.md": {
+                    "total": 9,
+                    "timestamps": [1771000000],
+                    "user_marked": True,
+                    "created": 1770000000,
+                },
+            }
+        )
+    )
     assert done(repo, "import", "refcount", tmp_path)["retrievals"] == 9
     assert done(repo, "import", "refcount", tmp_path)["retrievals"] == 0
     (one,) = done(repo, "nominate")["candidates"]
@@ -182,13 +210,15 @@ def test_a_damaged_tracker_is_told_and_changes_nothing(tmp_path: Path, data: str
 def test_old_log_entries_go_to_the_file_of_their_month_and_the_tracker_stays_small() -> None:
     now = parse_time(NOW)
     memory = Memory(
-        path="memories/knowledge/2026-01/shed-123456.md", body="The shed.",
+        path="memories/knowledge/2026-01/shed-123456.md",
+        body="The shed.",
         fields={"id": "mem-1234560000000000", "type": "fact"},
-    )  # fmt: skip
+    )
     logged = [
         Logged(op=op, memory=memory.id, when=now - timedelta(days=day), reason="r" * 40)
-        for day in (0, *range(1, 400)) for op in ("promote", "demote")
-    ]  # fmt: skip
+        for day in (0, *range(1, 400))
+        for op in ("promote", "demote")
+    ]
     files = hygiene_files({memory.id: memory}, Accesses(), logged, now)
     tracker = json.loads(files.pop(HYGIENE))
     rows = tracker["promotionLog"] + tracker["demotionLog"]

@@ -36,10 +36,13 @@ ANA = claim("Ana prefers tea.", "Ana", "prefers", "tea")
         (ANA, "Nobody knows what she drinks.", GONE),
         (claim("A text.", "Ana", "prefers", "coffee"), "Ana prefers tea.", {}),
         (claim("A text."), "Ana prefers tea.", {}),
-        (Memory(path="a.md", body="Ana prefers tea.", fields={"type": "note", "object": "tea"}),
-         "Ana prefers coffee.", {}),
+        (
+            Memory(path="a.md", body="Ana prefers tea.", fields={"type": "note", "object": "tea"}),
+            "Ana prefers coffee.",
+            {},
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_triple_follows_where_the_reader_is_sure(
     memory: Memory, text: str, changes: dict[str, str | None]
 ) -> None:

@@ -67,11 +67,13 @@ def test_a_retrieval_before_the_prune_brings_the_memory_back_as_it_was(repo: Pat
 
 @pytest.mark.parametrize(
     ("cls", "days", "at", "now"),
-    [("normal", 15, {"days": 16}, {"days": 17}),  # retrieved after the prune: nothing was wrong
-     ("normal", 15, {"days": 1}, {"days": 17}),  # so early that the prune was due all the same
-     ("normal", 15, {"days": 13}, {"days": 40}),  # its time is over by now
-     ("short", 3, {"days": 1}, {"days": 4})],  # a class that a retrieval does not refresh
-)  # fmt: skip
+    [
+        ("normal", 15, {"days": 16}, {"days": 17}),  # retrieved after the prune: nothing was wrong
+        ("normal", 15, {"days": 1}, {"days": 17}),  # so early that the prune was due all the same
+        ("normal", 15, {"days": 13}, {"days": 40}),  # its time is over by now
+        ("short", 3, {"days": 1}, {"days": 4}),
+    ],  # a class that a retrieval does not refresh
+)
 def test_a_prune_that_was_right_all_the_same_stands(
     repo: Path, cls: str, days: int, at: dict[str, int], now: dict[str, int]
 ) -> None:

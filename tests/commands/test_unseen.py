@@ -51,7 +51,7 @@ def told(repo: Path, *argv: str) -> set[tuple[str, str]]:
         (reword("The shed is red.", "> " * 70 + "x"), "body-nesting"),
         (lambda path: path.rename(path.with_name("other.md")) and None, "memory-file-name"),
     ],
-)  # fmt: skip
+)
 def test_status_and_run_say_what_no_hook_saw(
     repo: Path, change: Callable[[Path], None], rule: str
 ) -> None:
@@ -101,10 +101,13 @@ def test_what_was_told_at_a_write_is_not_told_again(repo: Path) -> None:
 @pytest.mark.parametrize(
     ("email", "when", "message"),
     [
-        ("a@b", "no-time", "x"), ("a@b", "99999999999999999999 +0000", "x"), ("", "0 +0000", ""),
-        ("a\x1f@b", "0 +0000", "x"), ("a@b", "0 +0000", "x\n\nMemrepo-Op: a\x1fb\n"),
+        ("a@b", "no-time", "x"),
+        ("a@b", "99999999999999999999 +0000", "x"),
+        ("", "0 +0000", ""),
+        ("a\x1f@b", "0 +0000", "x"),
+        ("a@b", "0 +0000", "x\n\nMemrepo-Op: a\x1fb\n"),
     ],
-)  # fmt: skip
+)
 def test_a_commit_whose_lines_make_no_sense_is_looked_at_like_another(
     repo: Path, email: str, when: str, message: str
 ) -> None:

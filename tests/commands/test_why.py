@@ -47,8 +47,11 @@ BEDS = "- Vera prefers raised beds because her back hurts."
         (f"# Memory\n\n## Garden\n\n- Another line.\n{BEDS}\n", "exact", None),
         (f"# Memory\n\n{BEDS}\n", "moved", [3, 3]),
         # Same words under another marker, deeper, with another line end.
-        ("# Memory\r\n\r\n- List:\r\n  * Vera prefers raised beds because her back hurts.\r\n",
-         "moved", [4, 4]),
+        (
+            "# Memory\r\n\r\n- List:\r\n  * Vera prefers raised beds because her back hurts.\r\n",
+            "moved",
+            [4, 4],
+        ),
         # Broken anew: no line is the same, the unit is.
         ("# Memory\n\n- Vera prefers raised beds\n  because her back hurts.\n", "moved", [3, 4]),
         # Of several places the nearest.
@@ -56,7 +59,7 @@ BEDS = "- Vera prefers raised beds because her back hurts."
         ("# Memory\n\n- Vera prefers raised beds because of the slugs.\n", "lost", None),
         ("", "lost", None),
     ],
-)  # fmt: skip
+)
 def test_evidence_is_quoted_whatever_became_of_its_source(
     small_repo: Path, text: str | None, resolved: str, lines: list[int] | None
 ) -> None:
@@ -95,8 +98,9 @@ def test_a_note_is_found_below_another_heading(small_repo: Path) -> None:
     copied = "# 2026-02-05\n\n## 10:00 Copied\n\nHail broke two panes of the greenhouse.\n"
     rewrite(small_repo, "memory/2026-02-05.md", copied)
     assert piece(small_repo, hail)["found"] == {
-        "resource": "sources/memory/2026-02-05.md", "lines": [3, 5],
-    }  # fmt: skip
+        "resource": "sources/memory/2026-02-05.md",
+        "lines": [3, 5],
+    }
 
 
 def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
@@ -241,8 +245,9 @@ def test_what_a_manifest_says_is_text_however_it_is_written(small_repo: Path) ->
     record = json.loads(path.read_text())
     record["judgements"][memory.id] = [
         {"rationale": f"\x1b[31mthe key is ghp_{'a1B2' * 9}", "verdicts": [7, {"verdict": None}]},
-        "no mapping", {"relations": ["x"], "disposition": ["odd"]},
-    ]  # fmt: skip
+        "no mapping",
+        {"relations": ["x"], "disposition": ["odd"]},
+    ]
     path.write_text(json.dumps(record))
     git(small_repo, "commit", "-q", "--no-verify", "-am", "by hand")
     answer = memrepo(small_repo, "why", memory.id)

@@ -59,10 +59,12 @@ def test_a_day_to_come_is_told(repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("at", "first", "second"),
-    [({"hours": 1}, "tier hot, confidence high", f"warm at {after(hours=3)}"),
-     ({"hours": 3}, "tier warm, confidence high", f"gist at {after(days=7)}"),
-     ({"days": 8}, "tier gist, confidence medium", f"forgotten at {after(days=14)}")],
-)  # fmt: skip
+    [
+        ({"hours": 1}, "tier hot, confidence high", f"warm at {after(hours=3)}"),
+        ({"hours": 3}, "tier warm, confidence high", f"gist at {after(days=7)}"),
+        ({"days": 8}, "tier gist, confidence medium", f"forgotten at {after(days=14)}"),
+    ],
+)
 def test_a_note_says_where_it_goes_next(
     repo: Path, at: dict[str, int], first: str, second: str
 ) -> None:
@@ -79,8 +81,9 @@ def test_a_forgotten_note_says_when_it_leaves_and_a_marked_one_that_it_stays(rep
     assert why(repo, id_, now=after(days=15))[0] == last
     done(repo, "run", now=after(days=15))
     assert why(repo, id_, now=after(days=16))[:2] == [
-        last, f"leaves the tree after {after(days=45)}, if it is not retrieved"
-    ]  # fmt: skip
+        last,
+        f"leaves the tree after {after(days=45)}, if it is not retrieved",
+    ]
     done(repo, "run", now=after(days=46))
     gone = why(repo, id_, now=after(days=47))
     assert gone[0].startswith("it is not in the tree: it left with prune: walked-the-dog")
@@ -108,8 +111,9 @@ def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
     one, two, three = (added(repo, f"The {word} is wet.") for word in ("hall", "attic", "shed"))
     done(repo, "archive", one, "--reason", "painted over")
     assert why(repo, one)[:2] == [
-        f"not recalled: archived at {NOW} (painted over)", f"`memrepo restore {one}` brings it back"
-    ]  # fmt: skip
+        f"not recalled: archived at {NOW} (painted over)",
+        f"`memrepo restore {one}` brings it back",
+    ]
     assert why(repo, one)[-1] == "not hot: only active memories are, and this one is archived"
     heir = done(repo, "supersede", two, "The attic is dry.")["id"]
     assert why(repo, two)[0].startswith(f"not recalled: superseded at {NOW} by {heir} (")

@@ -136,8 +136,16 @@ def test_pinning_and_unpinning_leave_the_bytes_as_they_were(repo: Path) -> None:
 
 def test_an_edit_keeps_the_id_and_remembers_the_old_wording(repo: Path) -> None:
     id_ = add(repo)
-    answer = done(repo, "edit", id_, "--text", "The deploy key lives in the safe.", "--set",
-                  "tags=a,b", now=LATER)  # fmt: skip
+    answer = done(
+        repo,
+        "edit",
+        id_,
+        "--text",
+        "The deploy key lives in the safe.",
+        "--set",
+        "tags=a,b",
+        now=LATER,
+    )
     memory = memories(repo)[id_]
     assert answer["op"] == "reword"
     assert memory.body == "The deploy key lives in the safe."
@@ -164,8 +172,11 @@ def test_a_link_points_at_a_memory_and_gets_a_new_strength(repo: Path) -> None:
     (link,) = memories(repo)[a].fields["links"]
     assert (link.target, link.type, link.strength) == (b, "supports", 0.5)
     assert "unchanged" in done(repo, "link", a, "supports", b, "--strength", "0.5")
-    for argv in (["link", a, "supports", a], ["link", a, "likes", b],
-                 ["link", a, "supports", b, "--strength", "7"]):  # fmt: skip
+    for argv in (
+        ["link", a, "supports", a],
+        ["link", a, "likes", b],
+        ["link", a, "supports", b, "--strength", "7"],
+    ):
         assert memrepo(repo, *argv).exit == 2
 
 
@@ -176,15 +187,23 @@ def test_history_names_each_commit_and_what_it_wrote(repo: Path) -> None:
     entries = done(repo, "history", id_)["entries"]
     assert [e["op"] for e in entries] == ["reword", "pin", "create"]
     assert [sorted(e["fields"]) for e in entries] == [
-        ["aliases", "generated", "text"], ["pinned"], ["everything"],
-    ]  # fmt: skip
+        ["aliases", "generated", "text"],
+        ["pinned"],
+        ["everything"],
+    ]
 
 
 @pytest.mark.parametrize(
     "argv",
-    [["add", "A new one."], ["supersede", "ID", "x y z"], ["confirm", "ID"], ["forget", "ID"],
-     ["pin", "ID"], ["edit", "ID", "--text", "other"]],
-)  # fmt: skip
+    [
+        ["add", "A new one."],
+        ["supersede", "ID", "x y z"],
+        ["confirm", "ID"],
+        ["forget", "ID"],
+        ["pin", "ID"],
+        ["edit", "ID", "--text", "other"],
+    ],
+)
 def test_a_dry_run_writes_nothing(repo: Path, argv: list[str]) -> None:
     id_ = add(repo)
     before = standing(repo)

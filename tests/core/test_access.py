@@ -84,9 +84,13 @@ def test_what_was_never_retrieved_has_an_empty_account() -> None:
 
 @pytest.mark.parametrize(
     ("ago", "counted"),
-    [(timedelta(0), 1), (timedelta(days=6, hours=9), 1), (timedelta(days=6, hours=9, seconds=1), 0),
-     (timedelta(seconds=-86_400), 0)],
-)  # fmt: skip
+    [
+        (timedelta(0), 1),
+        (timedelta(days=6, hours=9), 1),
+        (timedelta(days=6, hours=9, seconds=1), 0),
+        (timedelta(seconds=-86_400), 0),
+    ],
+)
 def test_the_last_seven_days_are_today_and_the_six_before(ago: timedelta, counted: int) -> None:
     account = fold([Event(kind=RETRIEVAL, at=seconds(NOW - ago), session="s", memory="m")]).of("m")
     assert account.within(7, NOW) == counted

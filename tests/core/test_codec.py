@@ -239,37 +239,99 @@ def test_defaults_are_not_written() -> None:
     ("before", "changes", "body", "after"),
     [
         pytest.param("type: fact\n", {"title": "t"}, None, "type: fact\ntitle: t\n", id="append"),
-        pytest.param("type: fact\n", {"id": "mem-" + "0" * 16}, None,
-                     "id: mem-0000000000000000\ntype: fact\n", id="before the first"),
-        pytest.param("tags: [a]\nx: 1\ntype: fact\n", {"title": "t"}, None,
-                     "tags: [a]\nx: 1\ntype: fact\ntitle: t\n", id="after its predecessor"),
-        pytest.param("type: fact\ntags: [a] # why\n", {"tags": ("a", "b")}, None,
-                     "type: fact\ntags: [a, b] # why\n", id="comment on the line stays"),
-        pytest.param("type: fact\ntags:\n  # one\n  - a # x\n", {"tags": ("b",)}, None,
-                     "type: fact\n# one\n# x\ntags: [b]\n", id="comments inside move above"),
-        pytest.param("type: fact\ntitle: t # note\n", {"title": None}, None,
-                     "type: fact\n# note\n", id="comment of a removed key stays"),
-        pytest.param("type: fact\ntitle: '#1 # 2'\n", {"title": "x"}, None,
-                     "type: fact\ntitle: x\n", id="a hash in quotes is no comment"),
-        pytest.param('type: fact\ntitle: "a # b\n  c # d" # e\n', {"title": "x"}, None,
-                     "type: fact\n# e\ntitle: x\n", id="quotes over two lines"),
-        pytest.param("type: fact\ntitle: | # a\n  b # c\n\n", {"title": "x"}, None,
-                     "type: fact\ntitle: x # a\n", id="comment beside a block mark"),
-        pytest.param("type: fact\nobject: |+\n  a\n\ntitle: b\n\nx: 1\n", {"title": None}, None,
-                     "type: fact\nobject: |+\n  a\n\nx: 1\n", id="a kept block keeps its length"),
-        pytest.param("type: fact\r\nx: 1\r\ny: 2\r\n", {"title": "t"}, None,
-                     "type: fact\r\ntitle: t\r\nx: 1\r\ny: 2\r\n",
-                     id="line end of the header"),
-        pytest.param("  type: fact\n", {"title": "t"}, None, "  type: fact\n  title: t\n",
-                     id="indentation of the header"),
-        pytest.param("type: fact\nverified: {by: human:me}\n", {"title": "t"}, None,
-                     "type: fact\ntitle: t\nverified: {by: human:me}\n", id="bare stays bare"),
-        pytest.param("type: fact\nverified: {by: human:me}\n",
-                     {"verified": (Stamp(by="human:me"), Stamp(by="human:you"))}, None,
-                     "type: fact\nverified:\n  - {by: human:me}\n  - {by: human:you}\n",
-                     id="a second stamp makes a list"),
+        pytest.param(
+            "type: fact\n",
+            {"id": "mem-" + "0" * 16},
+            None,
+            "id: mem-0000000000000000\ntype: fact\n",
+            id="before the first",
+        ),
+        pytest.param(
+            "tags: [a]\nx: 1\ntype: fact\n",
+            {"title": "t"},
+            None,
+            "tags: [a]\nx: 1\ntype: fact\ntitle: t\n",
+            id="after its predecessor",
+        ),
+        pytest.param(
+            "type: fact\ntags: [a] # why\n",
+            {"tags": ("a", "b")},
+            None,
+            "type: fact\ntags: [a, b] # why\n",
+            id="comment on the line stays",
+        ),
+        pytest.param(
+            "type: fact\ntags:\n  # one\n  - a # x\n",
+            {"tags": ("b",)},
+            None,
+            "type: fact\n# one\n# x\ntags: [b]\n",
+            id="comments inside move above",
+        ),
+        pytest.param(
+            "type: fact\ntitle: t # note\n",
+            {"title": None},
+            None,
+            "type: fact\n# note\n",
+            id="comment of a removed key stays",
+        ),
+        pytest.param(
+            "type: fact\ntitle: '#1 # 2'\n",
+            {"title": "x"},
+            None,
+            "type: fact\ntitle: x\n",
+            id="a hash in quotes is no comment",
+        ),
+        pytest.param(
+            'type: fact\ntitle: "a # b\n  c # d" # e\n',
+            {"title": "x"},
+            None,
+            "type: fact\n# e\ntitle: x\n",
+            id="quotes over two lines",
+        ),
+        pytest.param(
+            "type: fact\ntitle: | # a\n  b # c\n\n",
+            {"title": "x"},
+            None,
+            "type: fact\ntitle: x # a\n",
+            id="comment beside a block mark",
+        ),
+        pytest.param(
+            "type: fact\nobject: |+\n  a\n\ntitle: b\n\nx: 1\n",
+            {"title": None},
+            None,
+            "type: fact\nobject: |+\n  a\n\nx: 1\n",
+            id="a kept block keeps its length",
+        ),
+        pytest.param(
+            "type: fact\r\nx: 1\r\ny: 2\r\n",
+            {"title": "t"},
+            None,
+            "type: fact\r\ntitle: t\r\nx: 1\r\ny: 2\r\n",
+            id="line end of the header",
+        ),
+        pytest.param(
+            "  type: fact\n",
+            {"title": "t"},
+            None,
+            "  type: fact\n  title: t\n",
+            id="indentation of the header",
+        ),
+        pytest.param(
+            "type: fact\nverified: {by: human:me}\n",
+            {"title": "t"},
+            None,
+            "type: fact\ntitle: t\nverified: {by: human:me}\n",
+            id="bare stays bare",
+        ),
+        pytest.param(
+            "type: fact\nverified: {by: human:me}\n",
+            {"verified": (Stamp(by="human:me"), Stamp(by="human:you"))},
+            None,
+            "type: fact\nverified:\n  - {by: human:me}\n  - {by: human:you}\n",
+            id="a second stamp makes a list",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_edit_of_the_header(
     before: str, changes: dict[str, object], body: str | None, after: str
 ) -> None:
@@ -376,8 +438,13 @@ REFUSED = [
     ("frontmatter-character", HEAD + "\ufefftitle: a\n---\n", 3, 1, ""),
     ("frontmatter-depth", HEAD + "tags: [[[[[a]]]]]\n---\n", 3, 11, "tags"),
     ("frontmatter-depth", HEAD + "x: " + "[" * 100_000 + "\n---\n", 3, 20, "x"),
-    ("frontmatter-depth", HEAD + "x:\n" + "".join(" " * n + "- \n" for n in range(1, 40)) + "---\n",
-     20, 18, "x"),
+    (
+        "frontmatter-depth",
+        HEAD + "x:\n" + "".join(" " * n + "- \n" for n in range(1, 40)) + "---\n",
+        20,
+        18,
+        "x",
+    ),
     ("frontmatter-value", "---\ntype: thing\n---\n", 2, 7, "type"),
     ("frontmatter-value", HEAD + "tags:\n---\n", 3, 6, "tags"),
     ("frontmatter-value", HEAD + "pinned: yes\n---\n", 3, 9, "pinned"),
@@ -385,13 +452,18 @@ REFUSED = [
     ("frontmatter-value", HEAD + "created: 2026-02-30\n---\n", 3, 10, "created"),
     ("frontmatter-value", HEAD + "created: 0001-01-01T00:00:00+23:59\n---\n", 3, 10, "created"),
     ("frontmatter-value", HEAD + "tags:\n  - a\n  - {b: c}\n---\n", 5, 5, "tags.1"),
-    ("frontmatter-value", HEAD + "sources:\n  - {resource: a}\n  - {resource: b, kind: c}\n---\n",
-     5, 25, "sources.1.kind"),
+    (
+        "frontmatter-value",
+        HEAD + "sources:\n  - {resource: a}\n  - {resource: b, kind: c}\n---\n",
+        5,
+        25,
+        "sources.1.kind",
+    ),
     ("frontmatter-value", HEAD + "generated: {at: 2026-01-01}\n---\n", 3, 12, "generated.by"),
     ("frontmatter-missing-type", "---\ntitle: a\n---\n", 1, 1, "type"),
     ("frontmatter-missing-type", "---\n---\n", 1, 1, "type"),
     ("frontmatter-missing-type", "---\n# note\n---\n", 1, 1, "type"),
-]  # fmt: skip
+]
 
 
 def first_problem(text: str | bytes) -> Problem:
@@ -475,10 +547,12 @@ def test_a_file_that_does_not_decode_is_never_edited() -> None:
         (Memory(path=PATH, fields={"type": "fact", "title": "\ud800"}), "file-not-utf8"),
         (Memory(path=PATH, fields={"type": "fact"}, body="a\0"), "file-nul"),
         (Memory(path=PATH, fields={"type": "fact"}, body="a" * codec.MAX_BYTES), "file-too-large"),
-        (Memory(path=PATH, fields={"type": "fact"}, body="---\na: b\n---"),
-         "frontmatter-second-header"),
+        (
+            Memory(path=PATH, fields={"type": "fact"}, body="---\na: b\n---"),
+            "frontmatter-second-header",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_no_file_can_hold_is_not_written(memory: Memory, rule: str) -> None:
     with pytest.raises(CodecError) as caught:
         encode(memory)

@@ -22,10 +22,16 @@ from memrepo.core.state import State, read_state
 A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 OPEN = Correction(
-    id=corrections.contradiction_id(A, B), kind="contradiction", verdict="flagged",
-    sides=(Side(memory=B, text="tea"), Side(memory=A, text="coffee")), by="memrepo/0.1.0",
-    at=NOW, confidence=0.5, reason="another value", run="r1",
-)  # fmt: skip
+    id=corrections.contradiction_id(A, B),
+    kind="contradiction",
+    verdict="flagged",
+    sides=(Side(memory=B, text="tea"), Side(memory=A, text="coffee")),
+    by="memrepo/0.1.0",
+    at=NOW,
+    confidence=0.5,
+    reason="another value",
+    run="r1",
+)
 KEPT = replace(OPEN, verdict="superseded", kept=B, decided=NOW, by="human:me@example.org")
 PATH = corrections.path_of(Layout(), OPEN)
 
@@ -44,9 +50,10 @@ def test_the_id_is_the_same_from_both_sides() -> None:
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
 def test_no_text_poses_as_a_line_of_the_file(one: str, other: str, reason: str) -> None:
     case = replace(
-        OPEN, reason=reason,
+        OPEN,
+        reason=reason,
         sides=(Side(memory=B, text=f"{one}\n## {A}\n\n> x\n---"), Side(memory=A, text=other)),
-    )  # fmt: skip
+    )
     found = decode(PATH, encode(case))
     assert isinstance(found, Correction)
     clean = [normal_body(s.text.encode("utf-8", "replace").decode()) for s in case.sides]
@@ -124,8 +131,11 @@ def test_a_decision_stands_over_an_open_case(ours, theirs, stands, conflict) -> 
 
 
 def state(body: str, **fields) -> State:
-    memory = Memory(path=f"memories/knowledge/undated/aa/x-{A[4:10]}.md",
-                    fields={"id": A, "type": "fact", **fields}, body=body)  # fmt: skip
+    memory = Memory(
+        path=f"memories/knowledge/undated/aa/x-{A[4:10]}.md",
+        fields={"id": A, "type": "fact", **fields},
+        body=body,
+    )
     return read_state({memory.path: codec.encode(memory)}, Layout())
 
 

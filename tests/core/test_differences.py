@@ -28,10 +28,18 @@ def memory(body: str = "a text", path: str = "memories/notes/a.md", **fields: An
 @pytest.mark.parametrize(
     ("before", "after", "kinds", "names"),
     [
-        ({}, {"status": "superseded", "superseded_by": ("mem-2",), "superseded_at": THEN},
-         ("superseded",), ("status", "superseded_by", "superseded_at")),
-        ({}, {"standing": "retire_candidate", "retired": (Retired(run="r", reason="x"),)},
-         ("retired",), ("standing", "retired")),
+        (
+            {},
+            {"status": "superseded", "superseded_by": ("mem-2",), "superseded_at": THEN},
+            ("superseded",),
+            ("status", "superseded_by", "superseded_at"),
+        ),
+        (
+            {},
+            {"standing": "retire_candidate", "retired": (Retired(run="r", reason="x"),)},
+            ("retired",),
+            ("standing", "retired"),
+        ),
         ({}, {"status": "forgotten"}, ("forgotten",), ("status",)),
         ({}, {"status": "archived", "archived_at": THEN}, ("archived",), ("status", "archived_at")),
         ({"status": "archived"}, {"status_epoch": 1}, ("restored",), ("status", "status_epoch")),
@@ -45,8 +53,12 @@ def memory(body: str = "a text", path: str = "memories/notes/a.md", **fields: An
         ({"hot": Hot(since=THEN)}, {}, ("demoted",), ("hot",)),
         ({"hot": Hot(since=THEN)}, {"hot": Hot(since=THEN, reason="sync")}, ("fields",), ("hot",)),
         ({}, {"promoted": True}, ("promoted",), ("promoted",)),
-        ({}, {"tier": "warm", "tier_since": THEN, "tier_written": NEXT}, ("tier",),
-         ("tier", "tier_since")),
+        (
+            {},
+            {"tier": "warm", "tier_since": THEN, "tier_written": NEXT},
+            ("tier",),
+            ("tier", "tier_since"),
+        ),
         ({}, {"confidence": 0.5}, ("confidence",), ("confidence",)),
         ({}, {"pinned": True}, ("flags",), ("pinned",)),
         ({}, {"links": (Link(target="mem-2", type="related"),)}, ("links",), ("links",)),
@@ -55,7 +67,7 @@ def memory(body: str = "a text", path: str = "memories/notes/a.md", **fields: An
         ({}, {"run": "r", "tags": ("a",)}, ("fields",), ("tags",)),
         ({}, {"run": "r"}, ("fields",), ("run",)),
     ],
-)  # fmt: skip
+)
 def test_a_change_is_counted_by_what_it_means(
     before: dict[str, Any], after: dict[str, Any], kinds: tuple[str, ...], names: tuple[str, ...]
 ) -> None:

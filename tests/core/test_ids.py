@@ -42,10 +42,15 @@ def test_a_normal_text(text: str, normal: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["- Pizza is good", "* [x] Pizza is good", "12. Pizza  is good",
-     "- [ ] [2026-01-31] pizza is good",
-     "2026-01-31: Pizza is GOOD", "Pizza is good"],
-)  # fmt: skip
+    [
+        "- Pizza is good",
+        "* [x] Pizza is good",
+        "12. Pizza  is good",
+        "- [ ] [2026-01-31] pizza is good",
+        "2026-01-31: Pizza is GOOD",
+        "Pizza is good",
+    ],
+)
 def test_markers_and_dates_do_not_tell_claims_apart(text: str) -> None:
     assert ids.text_hash(text) == ids.text_hash("pizza is good")
 

@@ -24,9 +24,11 @@ VALUES = st.recursive(
 )
 OBJECTS = st.dictionaries(st.text(max_size=5).filter(lambda k: k != "hooks"), VALUES, max_size=3)
 HOOKS = st.none() | st.dictionaries(
-    st.sampled_from(["Stop", "PreToolUse"]), st.lists(OBJECTS, min_size=1, max_size=3), min_size=1,
+    st.sampled_from(["Stop", "PreToolUse"]),
+    st.lists(OBJECTS, min_size=1, max_size=3),
+    min_size=1,
     max_size=2,
-)  # fmt: skip
+)
 
 
 def is_ours(value: Any) -> bool:
@@ -70,11 +72,16 @@ def test_what_became_empty_goes_too_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "line 1"), ("{,}", "line 1"), ('{\n "a": 1,\n}', "line 3"), ("// x\n{}", "line 1"),
-        ("[]", "expected an object"), ('{"hooks": []}', "expected an object"),
-        ('{"hooks": {"Stop": {}}}', "expected a list"), ("[" * 100_000, "line 1"),
+        ("", "line 1"),
+        ("{,}", "line 1"),
+        ('{\n "a": 1,\n}', "line 3"),
+        ("// x\n{}", "line 1"),
+        ("[]", "expected an object"),
+        ('{"hooks": []}', "expected an object"),
+        ('{"hooks": {"Stop": {}}}', "expected a list"),
+        ("[" * 100_000, "line 1"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_edited_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(NotJson, match=said):
         append(text, KEYS, OURS)

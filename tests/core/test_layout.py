@@ -34,11 +34,17 @@ def test_an_unknown_area_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("path", "owned"),
     [
-        ("memrepo.toml", True), ("memories/a.md", True), ("sources/x", True),
-        ("memories", False), ("memoriesque/a.md", False), ("x/memories/a.md", False),
-        ("README.md", False), ("memrepo/memories/a.md", False), ("memrepo.toml.bak", False),
+        ("memrepo.toml", True),
+        ("memories/a.md", True),
+        ("sources/x", True),
+        ("memories", False),
+        ("memoriesque/a.md", False),
+        ("x/memories/a.md", False),
+        ("README.md", False),
+        ("memrepo/memories/a.md", False),
+        ("memrepo.toml.bak", False),
     ],
-)  # fmt: skip
+)
 def test_only_paths_of_ours_are_ours(path: str, owned: bool) -> None:
     assert Layout().owns(path) is owned
 
@@ -46,12 +52,17 @@ def test_only_paths_of_ours_are_ours(path: str, owned: bool) -> None:
 @pytest.mark.parametrize(
     ("path", "memory"),
     [
-        ("memories/knowledge/2026-01/a-3f9a1c.md", True), ("memories/x/a.md", True),
-        ("memories/a.md", False), ("memories/x/a.txt", False), ("memories/x/index.md", False),
-        ("memories/x/log.md", False), ("memories/x/catalog.md", True), ("views/x/a.md", False),
+        ("memories/knowledge/2026-01/a-3f9a1c.md", True),
+        ("memories/x/a.md", True),
+        ("memories/a.md", False),
+        ("memories/x/a.txt", False),
+        ("memories/x/index.md", False),
+        ("memories/x/log.md", False),
+        ("memories/x/catalog.md", True),
+        ("views/x/a.md", False),
         ("memories/x/.md", True),
     ],
-)  # fmt: skip
+)
 def test_a_memory_is_markdown_in_a_layer(path: str, memory: bool) -> None:
     assert Layout().is_memory(path) is memory
     assert Layout(ADOPTED_PREFIX).is_memory(ADOPTED_PREFIX + path) is memory
@@ -62,11 +73,13 @@ def test_a_memory_is_markdown_in_a_layer(path: str, memory: bool) -> None:
     [
         ("fact", "2026-02-07", "knowledge/2026-02"),
         ("fact", "2026-02-07 09:00", "knowledge/2026-02"),
-        ("fact", "", "knowledge/undated/3f"), ("fact", "in spring", "knowledge/undated/3f"),
-        ("note", "2026-02-07", "notes/2026-02/07"), ("note", "", "notes/undated/3f"),
+        ("fact", "", "knowledge/undated/3f"),
+        ("fact", "in spring", "knowledge/undated/3f"),
+        ("note", "2026-02-07", "notes/2026-02/07"),
+        ("note", "", "notes/undated/3f"),
         ("decision", "2026-02-07T09:00:00Z", "decisions/2026-02"),
     ],
-)  # fmt: skip
+)
 def test_a_memory_is_born_where_its_date_and_type_say(
     type_: str, captured: str, folder: str
 ) -> None:

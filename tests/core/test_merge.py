@@ -35,9 +35,12 @@ def merged(t: Triple, **options: Any) -> MergeResult:
 
 def swapped(t: Triple) -> Triple:
     return Triple(
-        base=t.base, ours=t.theirs, theirs=t.ours,
-        our_facts=t.their_facts, their_facts=t.our_facts,
-    )  # fmt: skip
+        base=t.base,
+        ours=t.theirs,
+        theirs=t.ours,
+        our_facts=t.their_facts,
+        their_facts=t.our_facts,
+    )
 
 
 # Laws
@@ -74,9 +77,12 @@ def test_the_order_of_files_and_a_list_of_changed_paths_decide_nothing(t: Triple
         return Facts(committed=facts.committed, people=facts.people, paths=frozenset(changed))
 
     again = Triple(
-        base=turned(t.base), ours=turned(t.ours), theirs=turned(t.theirs),
-        our_facts=told(t.ours, t.our_facts), their_facts=told(t.theirs, t.their_facts),
-    )  # fmt: skip
+        base=turned(t.base),
+        ours=turned(t.ours),
+        theirs=turned(t.theirs),
+        our_facts=told(t.ours, t.our_facts),
+        their_facts=told(t.theirs, t.their_facts),
+    )
     one, other = merged(t), merged(again)
     assert one.state == other.state
     assert one.conflicts == other.conflicts
@@ -210,9 +216,12 @@ def test_a_criss_cross_merge_is_symmetric(one: Triple, two: Triple) -> None:
     assert virtual_base(bases) == virtual_base(bases[::-1])
     assert virtual_base([one.ours]) == virtual_base([one.ours, one.ours]) == one.ours
     sides = Triple(
-        base=virtual, ours=two.ours, theirs=two.theirs,
-        our_facts=two.our_facts, their_facts=two.their_facts,
-    )  # fmt: skip
+        base=virtual,
+        ours=two.ours,
+        theirs=two.theirs,
+        our_facts=two.our_facts,
+        their_facts=two.their_facts,
+    )
     assert merged(sides).state == merged(swapped(sides)).state
     assert merge_states(virtual, virtual, two.ours).state == two.ours
 
@@ -357,13 +366,17 @@ def test_a_replacement_taken_back_by_one_side_makes_the_memory_active_again() ->
 def test_references_to_a_memory_that_the_other_side_removed_are_dropped_and_named() -> None:
     base = state(fact(A), fact(B))
     links = (Link(target=A, type="related"),)
-    theirs = state(fact(A), fact(B, links=links, duplicate_of=A, superseded_by=(A,),
-                                 status="superseded"))  # fmt: skip
+    theirs = state(
+        fact(A), fact(B, links=links, duplicate_of=A, superseded_by=(A,), status="superseded")
+    )
     result = merge_states(base, state(fact(B)), theirs)
     assert result.state.memories[B] == fact(B, status_epoch=1)
     assert {p.key for p in result.problems} == {
-        "links", "duplicate_of", "superseded_by", "status",
-    }  # fmt: skip
+        "links",
+        "duplicate_of",
+        "superseded_by",
+        "status",
+    }
 
 
 def test_two_files_of_one_memory_become_one_at_the_smaller_path() -> None:
@@ -379,8 +392,9 @@ def test_two_files_of_one_memory_become_one_at_the_smaller_path() -> None:
 def test_two_memories_at_one_path_both_get_a_file() -> None:
     result = merge_states(state(), state(fact(IDS[3], "x")), state(fact(IDS[4], "y")))
     assert {m.path for m in result.state.memories.values()} == {
-        place(IDS[3]), place(IDS[3]).replace("m-", "m-2-"),
-    }  # fmt: skip
+        place(IDS[3]),
+        place(IDS[3]).replace("m-", "m-2-"),
+    }
 
 
 def test_who_stays_keeps_its_path_from_one_that_moves_in() -> None:
@@ -413,10 +427,12 @@ def test_a_removal_against_the_other_side(
 ) -> None:
     theirs = state(fact(title="t") if edited else fact())
     result = merge_states(
-        state(fact()), state(), theirs,
+        state(fact()),
+        state(),
+        theirs,
         our_facts=Facts(people=frozenset({A} if person else ())),
         their_facts=Facts(recalled=frozenset({A} if recalled else ())),
-    )  # fmt: skip
+    )
     assert (A in result.state.memories) is stays
     assert [c.kind for c in result.conflicts] == conflicts
 
@@ -435,15 +451,26 @@ LATE = MACHINE.at + timedelta(days=1) if MACHINE.at else None
     [
         pytest.param(MACHINE, PERSON, Stamps(), "theirs", id="a person over a newer machine"),
         pytest.param(MACHINE, Stamp(by="a/1", at=LATE), Stamps(), "theirs", id="newer"),
-        pytest.param(Stamp(by="a/1", at=LATE), MACHINE, Stamps(ours=Origin(committed=DAY)),
-                     "theirs", id="a stamp past its commit counts as the commit's date"),
-        pytest.param(Stamp(by="a/1", at=DAY + timedelta(minutes=10)), MACHINE,
-                     Stamps(ours=Origin(committed=DAY)), "ours", id="ten minutes are no cheating"),
-        pytest.param(MACHINE, MACHINE, Stamps(ours=Origin(person=True)), "ours",
-                     id="a person's commit"),
+        pytest.param(
+            Stamp(by="a/1", at=LATE),
+            MACHINE,
+            Stamps(ours=Origin(committed=DAY)),
+            "theirs",
+            id="a stamp past its commit counts as the commit's date",
+        ),
+        pytest.param(
+            Stamp(by="a/1", at=DAY + timedelta(minutes=10)),
+            MACHINE,
+            Stamps(ours=Origin(committed=DAY)),
+            "ours",
+            id="ten minutes are no cheating",
+        ),
+        pytest.param(
+            MACHINE, MACHINE, Stamps(ours=Origin(person=True)), "ours", id="a person's commit"
+        ),
         pytest.param(MACHINE, MACHINE, Stamps(), "theirs", id="the values themselves"),
     ],
-)  # fmt: skip
+)
 def test_who_wins_where_both_changed_a_value(
     ours: Stamp, theirs: Stamp, stamps: Stamps, winner: str
 ) -> None:
@@ -475,8 +502,7 @@ MOVED = Source(resource="sources/a.md", text_hash=S1.text_hash, lines=(4, 5))
         ("status", "superseded", "forgotten", "archived", "forgotten"),
         ("status", None, "superseded", "forgotten", "forgotten"),
         ("tags", (), ("b", "d"), ("c",), ("b", "c", "d")),
-        ("created", DAY, DAY - timedelta(days=1), DAY - timedelta(days=2),
-         DAY - timedelta(days=2)),
+        ("created", DAY, DAY - timedelta(days=1), DAY - timedelta(days=2), DAY - timedelta(days=2)),
         ("tags", ("a", "b"), ("b", "c"), ("a", "b", "0"), ("b", "0", "c")),
         ("tags", ("a", "b"), ("b", "a"), ("a", "b", "c"), ("a", "b", "c")),
         ("tags", ("a",), None, ("a", "b"), ("b",)),
@@ -486,7 +512,7 @@ MOVED = Source(resource="sources/a.md", text_hash=S1.text_hash, lines=(4, 5))
         ("sources", (), (SPANS[0],), (SPANS[1],), SPANS),
         ("verified", (), (PERSON,), (MACHINE, PERSON), (PERSON, MACHINE)),
     ],
-)  # fmt: skip
+)
 def test_a_field_that_both_sides_changed(
     key: str, base: object, ours: object, theirs: object, merged_: object
 ) -> None:
@@ -558,22 +584,57 @@ def test_a_foreign_key_that_both_sides_changed_is_the_winners_and_the_other_kept
 @pytest.mark.parametrize(
     ("base", "ours", "theirs", "result"),
     [
-        pytest.param("", "# why\ntags: [ a ]\n", "title: t\n", "title: t\n# why\ntags: [a]\n",
-                     id="what both wrote"),
-        pytest.param("tags: [a]\n", "tags: [ a ] # why\n", "title: t\ntags: [a]\n",
-                     "title: t\ntags: [ a ] # why\n", id="one side only restyled"),
-        pytest.param("tags: [a]\n", "title: o\n# why\ntags: [a]\n", "title: t\ntags: [b]\n",
-                     "title: t\n# why\ntags: [b]\n", id="a comment above what the other changed"),
-        pytest.param("# why\ntags: [a]\n", "title: o\ntags: [a]\n", "title: t\n# why\ntags: [a]\n",
-                     "title: t\ntags: [a]\n", id="a comment that one side removed"),
-        pytest.param("x: 1\n", "title: o\nx: 2\n", "title: t\n", "title: t\nx: 2\n",
-                     id="a foreign key that one side removed and the other changed"),
-        pytest.param("x: 1\n", "title: o\n", "title: t\nx: 1\n", "title: t\n",
-                     id="a foreign key that one side removed"),
-        pytest.param("", "  # why\n  title: o\n  x: {a: 1}\n", "title: t\n",
-                     "# why\ntitle: t\nx: {a: 1}\n", id="an indented header"),
+        pytest.param(
+            "",
+            "# why\ntags: [ a ]\n",
+            "title: t\n",
+            "title: t\n# why\ntags: [a]\n",
+            id="what both wrote",
+        ),
+        pytest.param(
+            "tags: [a]\n",
+            "tags: [ a ] # why\n",
+            "title: t\ntags: [a]\n",
+            "title: t\ntags: [ a ] # why\n",
+            id="one side only restyled",
+        ),
+        pytest.param(
+            "tags: [a]\n",
+            "title: o\n# why\ntags: [a]\n",
+            "title: t\ntags: [b]\n",
+            "title: t\n# why\ntags: [b]\n",
+            id="a comment above what the other changed",
+        ),
+        pytest.param(
+            "# why\ntags: [a]\n",
+            "title: o\ntags: [a]\n",
+            "title: t\n# why\ntags: [a]\n",
+            "title: t\ntags: [a]\n",
+            id="a comment that one side removed",
+        ),
+        pytest.param(
+            "x: 1\n",
+            "title: o\nx: 2\n",
+            "title: t\n",
+            "title: t\nx: 2\n",
+            id="a foreign key that one side removed and the other changed",
+        ),
+        pytest.param(
+            "x: 1\n",
+            "title: o\n",
+            "title: t\nx: 1\n",
+            "title: t\n",
+            id="a foreign key that one side removed",
+        ),
+        pytest.param(
+            "",
+            "  # why\n  title: o\n  x: {a: 1}\n",
+            "title: t\n",
+            "# why\ntitle: t\nx: {a: 1}\n",
+            id="an indented header",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_ours_in_two_headers(base: str, ours: str, theirs: str, result: str) -> None:
     def header_of(rest: str) -> bytes:
         margin = "  " if rest.startswith("  ") else ""
@@ -603,17 +664,36 @@ LARGE = CANDIDATE % b"  - {resource: a.md}\n  - {resource: b.md}\n"
         ("sources/a.md", b"1\n2\n", b"1\r\n2\r\n", b"1\n2\n3\n", b"1\r\n2\r\n3\r\n", "", b""),
         ("sources/a.md", b"1\n", b"2\n", b"3\n", b"3\n", "both-changed", b"2\n"),
         ("sources/a.md", b"1\n", b"\xff\n", b"3\n", b"\xff\n", "both-changed", b"3\n"),
-        ("memrepo.toml", b"a = 1\n", b"a = 1\nb = 1\n", b"c = 1\na = 1\n",
-         b"c = 1\na = 1\nb = 1\n", "", b""),
-        ("memrepo.toml", b"a = 1\n", b"b = 1\na = 1\n", b"a = 1\nb = 2\n", b"b = 1\na = 1\n",
-         "both-changed", b"a = 1\nb = 2\n"),
+        (
+            "memrepo.toml",
+            b"a = 1\n",
+            b"a = 1\nb = 1\n",
+            b"c = 1\na = 1\n",
+            b"c = 1\na = 1\nb = 1\n",
+            "",
+            b"",
+        ),
+        (
+            "memrepo.toml",
+            b"a = 1\n",
+            b"b = 1\na = 1\n",
+            b"a = 1\nb = 2\n",
+            b"b = 1\na = 1\n",
+            "both-changed",
+            b"a = 1\nb = 2\n",
+        ),
         ("views/LTMEMORY.md", b"1", b"2", b"3", b"2", "", b""),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_no_memory(
-    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None,
-    result: bytes | None, conflict: str, lost: bytes,
-) -> None:  # fmt: skip
+    path: str,
+    base: bytes | None,
+    ours: bytes | None,
+    theirs: bytes | None,
+    result: bytes | None,
+    conflict: str,
+    lost: bytes,
+) -> None:
     states = [read_state({} if d is None else {path: d}, Layout()) for d in (base, ours, theirs)]
     found = merge_states(*states)
     assert found.state.files.get(path) == result

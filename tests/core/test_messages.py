@@ -16,13 +16,16 @@ CONTEXT = Context(actor="human:a@b.org")
 
 def test_a_message_is_subject_reason_and_trailers() -> None:
     step = Step(
-        op="supersede", what="a-slug", reason="the newer one says so",
+        op="supersede",
+        what="a-slug",
+        reason="the newer one says so",
         changes=(
             Create(memory=Memory(path="memories/x/a.md", fields={"id": OTHER}, body="")),
-            Update(id=ID, fields={"status": "superseded"}), Update(id=ID, body="x"),
+            Update(id=ID, fields={"status": "superseded"}),
+            Update(id=ID, body="x"),
             Write(path="views/A.md", data=b""),
         ),
-    )  # fmt: skip
+    )
     context = Context(
         actor="memrepo/1", run="R", reverts=("c1", "c2"), extra={"Zed": "z", "Held": "h"}
     )
@@ -46,12 +49,20 @@ def test_without_reason_and_run_only_the_needed_lines_stand() -> None:
 @pytest.mark.parametrize(
     ("text", "folded"),
     [
-        ("a\nb", "a b"), ("a\r\n\tb", "a b"), ("  a  ", "a"), ("a\u2028b\u2029c\x85d", "a b c d"),
-        ("a\x0bb\x0cc", "a b c"), ("a\0b\x1bc\x1fd", "abc d"), ("a\u200b\u202eb", "ab"),
-        ("\ud800", ""), ("", ""), ("x" * 10, "x" * 10), ("x" * 11, "x" * 9 + "…"),
+        ("a\nb", "a b"),
+        ("a\r\n\tb", "a b"),
+        ("  a  ", "a"),
+        ("a\u2028b\u2029c\x85d", "a b c d"),
+        ("a\x0bb\x0cc", "a b c"),
+        ("a\0b\x1bc\x1fd", "abc d"),
+        ("a\u200b\u202eb", "ab"),
+        ("\ud800", ""),
+        ("", ""),
+        ("x" * 10, "x" * 10),
+        ("x" * 11, "x" * 9 + "…"),
         ("xxxxxxxx yyyy", "xxxxxxxx…"),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_folded_to_one_short_line(text: str, folded: str) -> None:
     assert fold(text, 10) == folded
 
@@ -71,6 +82,9 @@ def test_the_shape_of_a_message_is_always_the_same(what: str, reason: str, actor
     assert empty == ""
     trailers = rest[rest.index("") + 1 :] if reason else rest
     assert [line.partition(": ")[0] for line in trailers if line] == [
-        "Memrepo-Op", "Memrepo-Memory", "Memrepo-Actor", *(["Memrepo-Reason"] if reason else []),
-    ]  # fmt: skip
+        "Memrepo-Op",
+        "Memrepo-Memory",
+        "Memrepo-Actor",
+        *(["Memrepo-Reason"] if reason else []),
+    ]
     assert all(len(line) <= REASON_LENGTH + len("Memrepo-Reason: ") for line in trailers)

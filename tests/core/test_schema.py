@@ -12,9 +12,21 @@ from memrepo.core.schema import BY_NAME, FIELDS, ORDER, SCORES, Scores, json_sch
 
 JSON_TYPES = {"string", "number", "integer", "boolean", "array", "object"}
 SCHEMA_WORDS = {
-    "type", "enum", "pattern", "format", "minimum", "maximum", "maxLength", "items", "minItems",
-    "maxItems", "properties", "required", "additionalProperties", "description",
-}  # fmt: skip
+    "type",
+    "enum",
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "maxLength",
+    "items",
+    "minItems",
+    "maxItems",
+    "properties",
+    "required",
+    "additionalProperties",
+    "description",
+}
 
 
 def parts(schema: dict[str, Any]) -> list[dict[str, Any]]:

@@ -135,28 +135,60 @@ def test_the_value_is_in_no_record() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ({"a": ["It is hunter2x here"], "b": "password: hunter2x", "n": 3},
-         {"a": ["It is [redacted:password] here"], "b": "password: [redacted:password]", "n": 3}),
-        (["ftp://u:abc@host", "0abc1", "abc"],
-         ["ftp://u:[redacted:url-credentials]@host", "0abc1", "[redacted:url-credentials]"]),
-        ({"key": "Password", "value": "hunter2x", "text": "so hunter2x"},
-         {"key": "Password", "value": "[redacted:password]", "text": "so [redacted:password]"}),
+        (
+            {"a": ["It is hunter2x here"], "b": "password: hunter2x", "n": 3},
+            {"a": ["It is [redacted:password] here"], "b": "password: [redacted:password]", "n": 3},
+        ),
+        (
+            ["ftp://u:abc@host", "0abc1", "abc"],
+            ["ftp://u:[redacted:url-credentials]@host", "0abc1", "[redacted:url-credentials]"],
+        ),
+        (
+            {"key": "Password", "value": "hunter2x", "text": "so hunter2x"},
+            {"key": "Password", "value": "[redacted:password]", "text": "so [redacted:password]"},
+        ),
         (("a", None, {"b": 1}), ("a", None, {"b": 1})),
         ("one -" + PEM, "one -[redacted:private-key]"),
     ],
-)  # fmt: skip
+)
 def test_what_is_a_secret_in_one_text_is_shown_in_none(value: object, shown: object) -> None:
     assert concealed(value) == shown
 
 
 PARTS = st.sampled_from(
     [
-        "password", "api_key", ":", "=", " ", "\n", '"', "**", "hunter2", "s3cret-thing", "[", "]",
-        "http://", "bob:", "@host", PEM, PEM[:40], B64, "sk-", "ghp_" + A40[:36], A40, "AKIA",
-        "xoxb-", "eyJhbGciOiJI", ".", "123456789:", "-----", "redacted:",
-        "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
+        "password",
+        "api_key",
+        ":",
+        "=",
+        " ",
+        "\n",
+        '"',
+        "**",
+        "hunter2",
+        "s3cret-thing",
+        "[",
+        "]",
+        "http://",
+        "bob:",
+        "@host",
+        PEM,
+        PEM[:40],
+        B64,
+        "sk-",
+        "ghp_" + A40[:36],
+        A40,
+        "AKIA",
+        "xoxb-",
+        "eyJhbGciOiJI",
+        ".",
+        "123456789:",
+        "-----",
+        "redacted:",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
     ]
-)  # fmt: skip
+)
 
 
 @given(st.lists(PARTS, max_size=20).map("".join) | st.text())
@@ -180,11 +212,29 @@ def test_places_are_in_order_and_counted_from_one(text: str) -> None:
 @pytest.mark.parametrize(
     "seed",
     [
-        "a", "1", "-", " ", "sk-", "eyJ", "eyJabcdefgh.", "ghp_", "AKIA", "xoxb-", "password:",
-        "password: ", "a://", "a:", "a://b:", "https://b:", "-----BEGIN PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----abc ", "api_key=x", "123456789:", "a.b-c_",
+        "a",
+        "1",
+        "-",
+        " ",
+        "sk-",
+        "eyJ",
+        "eyJabcdefgh.",
+        "ghp_",
+        "AKIA",
+        "xoxb-",
+        "password:",
+        "password: ",
+        "a://",
+        "a:",
+        "a://b:",
+        "https://b:",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----abc ",
+        "api_key=x",
+        "123456789:",
+        "a.b-c_",
     ],
-)  # fmt: skip
+)
 def test_a_hostile_line_is_read_to_its_end(seed: str) -> None:
     # Only linear patterns come back from this within any patience.
     text = seed * (300_000 // len(seed)) + "\npassword: hunter2\n"

@@ -30,9 +30,7 @@ def made(t: Triple, united: MergeResult, left: State) -> Made:
 
 
 def united(t: Triple) -> MergeResult:
-    return merge_states(
-        t.base, t.ours, t.theirs, our_facts=t.our_facts, their_facts=t.their_facts
-    )  # fmt: skip
+    return merge_states(t.base, t.ours, t.theirs, our_facts=t.our_facts, their_facts=t.their_facts)
 
 
 def plain(t: Triple) -> bool:
@@ -149,8 +147,9 @@ def test_a_memory_that_a_person_took_out_of_the_merge_stays_out() -> None:
 
 def test_a_memory_that_git_brought_back_goes_again() -> None:
     base = state(fact(), fact(B))
-    result = settled(base, state(fact(B)), state(fact(), fact(B, title="t")),
-                     state(fact(), fact(B, title="t")))  # fmt: skip
+    result = settled(
+        base, state(fact(B)), state(fact(), fact(B, title="t")), state(fact(), fact(B, title="t"))
+    )
     assert set(result.state.memories) == {B}
     assert result.gone == (A,)
 

@@ -18,8 +18,9 @@ from memrepo.core.state import ChangeRefused, Files, State, apply, play, read_st
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
 MEMORY = Memory(
     path="memories/knowledge/2026-01/a-aaaaaa.md",
-    fields={"id": ID, "type": "fact"}, body="The pump is new.\n",
-)  # fmt: skip
+    fields={"id": ID, "type": "fact"},
+    body="The pump is new.\n",
+)
 EMPTY = State(files=Files({}, {}), memories={})
 ONE = apply(EMPTY, [Create(memory=MEMORY), Write(path="views/A.md", data=b"1")])
 
@@ -51,10 +52,12 @@ def test_a_change_builds_on_the_one_before() -> None:
     after = apply(
         ONE,
         [
-            Update(id=ID, fields={"status": "archived"}), Update(id=ID, body="Twice.\n"),
-            Write(path="views/A.md", data=b"2"), Delete(path="views/A.md"),
+            Update(id=ID, fields={"status": "archived"}),
+            Update(id=ID, body="Twice.\n"),
+            Write(path="views/A.md", data=b"2"),
+            Delete(path="views/A.md"),
         ],
-    )  # fmt: skip
+    )
     assert (after.memories[ID].status, after.memories[ID].body) == ("archived", "Twice.")
     assert set(after.files) == {MEMORY.path}
     again = apply(after, [Remove(id=ID), Create(memory=MEMORY)])
@@ -112,18 +115,26 @@ def test_playing_a_plan_gives_each_step_its_effect_and_the_end() -> None:
     plan = Plan(
         base="",
         steps=(
-            Step(op="reword", what="a", changes=(
-                Update(id=ID, body="First.\n"), Update(id=ID, body="Second.\n"),
-            )),
+            Step(
+                op="reword",
+                what="a",
+                changes=(
+                    Update(id=ID, body="First.\n"),
+                    Update(id=ID, body="Second.\n"),
+                ),
+            ),
             Step(op="view", what="b", changes=(Write(path="views/A.md", data=b"2"),)),
             Step(op="prune", what="c", changes=(Remove(id=ID), Delete(path="views/A.md"))),
             Step(op="confirm", what="nothing"),
         ),
-    )  # fmt: skip
+    )
     effects, after = play(ONE, plan)
     assert [set(e.files) for e in effects] == [
-        {MEMORY.path}, {"views/A.md"}, {MEMORY.path, "views/A.md"}, set(),
-    ]  # fmt: skip
+        {MEMORY.path},
+        {"views/A.md"},
+        {MEMORY.path, "views/A.md"},
+        set(),
+    ]
     assert b"Second." in (effects[0].files[MEMORY.path] or b"")
     assert set(effects[2].files.values()) == {None}
     assert after == apply(ONE, plan.changes) == EMPTY

@@ -61,8 +61,10 @@ def replayed(states: Sequence[State], k: int) -> Replayed:
         if id_ not in states[k + 1].memories and id_ in head:
             clashes.add(("edited-later", id_))
     clashes = {(kind, id_) for kind, id_ in clashes if id_ in head}
-    return Replayed(memories={i: m for i, m in now.items() if i in head or _stays(states, k, i)},
-                    clashes=clashes)  # fmt: skip
+    return Replayed(
+        memories={i: m for i, m in now.items() if i in head or _stays(states, k, i)},
+        clashes=clashes,
+    )
 
 
 def _stays(states: Sequence[State], k: int, id_: str) -> bool:
@@ -110,9 +112,8 @@ def dependents(states: Sequence[State], k: int, kept: Mapping[str, Memory]) -> s
     return {
         ("depended-on", id_)
         for id_, memory in kept.items()
-        if (references(memory)
-            - (references(post[id_]) if id_ in post else frozenset())) & gone
-    }  # fmt: skip
+        if (references(memory) - (references(post[id_]) if id_ in post else frozenset())) & gone
+    }
 
 
 @cases(200)
@@ -204,9 +205,10 @@ def test_an_equal_value_that_was_written_later_is_not_untouched() -> None:
 
 def test_of_a_list_each_element_is_decided_alone() -> None:
     found = back(
-        state(fact(tags=("old",))), state(fact(tags=("old", "run"))),
+        state(fact(tags=("old",))),
+        state(fact(tags=("old", "run"))),
         state(fact(tags=("old", "run", "mine"))),
-    )  # fmt: skip
+    )
     assert found.state.memories[A].texts("tags") == ("old", "mine")
     touched = back(
         state(fact()), state(fact(tags=("run",))), state(fact()), state(fact(tags=("run",)))
@@ -216,9 +218,10 @@ def test_of_a_list_each_element_is_decided_alone() -> None:
 
 def test_lines_of_a_text_are_decided_alone() -> None:
     found = back(
-        state(fact(body="a\nb\nc\nd")), state(fact(body="A\nb\nc\nd")),
+        state(fact(body="a\nb\nc\nd")),
+        state(fact(body="A\nb\nc\nd")),
         state(fact(body="A\nb\nc\nD")),
-    )  # fmt: skip
+    )
     assert found.state.memories[A].body == "a\nb\nc\nD"
     assert not found.clashes
 
@@ -316,11 +319,16 @@ def test_two_files_that_changed_places_change_back() -> None:
 
 
 def test_files_that_a_later_commit_wrote_stay_and_kept_ones_too() -> None:
-    a, b, c = ({"sources/a.md": x, "sources/b.md": y, "runs/r.json": z} for x, y, z in (
-        (b"0", b"0", b"0"), (b"1", b"1", b"1"), (b"1", b"2", b"1")))  # fmt: skip
+    a, b, c = (
+        {"sources/a.md": x, "sources/b.md": y, "runs/r.json": z}
+        for x, y, z in ((b"0", b"0", b"0"), (b"1", b"1", b"1"), (b"1", b"2", b"1"))
+    )
     found = back(*(state(**files) for files in (a, b, c)), kept=frozenset({"runs/r.json"}))
     assert dict(found.state.files) == {
-        "sources/a.md": b"0", "sources/b.md": b"2", "runs/r.json": b"1"}  # fmt: skip
+        "sources/a.md": b"0",
+        "sources/b.md": b"2",
+        "runs/r.json": b"1",
+    }
 
 
 def test_of_a_part_only_that_part_goes_back() -> None:

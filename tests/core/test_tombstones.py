@@ -81,8 +81,10 @@ def test_another_text_is_not_the_same(text: str) -> None:
     assert stones(fact()).bar(fact(text, OTHER)) is None
 
 
-@pytest.mark.parametrize(("one", "other"), [("code O1", "code 01"), ("5 \u00b5s", "5 ms"),
-                                            ("plan l", "plan 1"), ("a.b", "ab")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("code O1", "code 01"), ("5 \u00b5s", "5 ms"), ("plan l", "plan 1"), ("a.b", "ab")],
+)
 def test_values_that_differ_are_never_folded_into_one(one: str, other: str) -> None:
     assert look(one) != look(other)
 
@@ -112,9 +114,14 @@ def test_another_wording_of_the_same_triple_is_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("rejected", "said", "barred"),
-    [("", "", True), ("", "user:ana", True), ("user:ana", "", True), ("user:ana", "user:ana", True),
-     ("user:ana", "user:bo", False)],
-)  # fmt: skip
+    [
+        ("", "", True),
+        ("", "user:ana", True),
+        ("user:ana", "", True),
+        ("user:ana", "user:ana", True),
+        ("user:ana", "user:bo", False),
+    ],
+)
 def test_a_rejection_holds_in_its_scope_and_in_wider_ones(
     rejected: str, said: str, barred: bool
 ) -> None:
@@ -145,11 +152,14 @@ def test_a_former_wording_is_close() -> None:
         ("a b c d e f", "a b c d e h", False),
         ("The heap was covered on Friday by Vera.", "Vera covered the heap on Friday.", True),
         ("on Friday Vera was covered by the heap", "The heap was covered by Vera on Friday", True),
-        ("\u5317\u4eac\u662f\u9996\u90fd\u57ce\u5e02\u4e4b\u4e00",
-         "\u5317\u4eac\u662f\u9996\u90fd\u57ce\u5e02\u4e4b\u4e00\u3002", True),
+        (
+            "\u5317\u4eac\u662f\u9996\u90fd\u57ce\u5e02\u4e4b\u4e00",
+            "\u5317\u4eac\u662f\u9996\u90fd\u57ce\u5e02\u4e4b\u4e00\u3002",
+            True,
+        ),
         ("", "", False),
     ],
-)  # fmt: skip
+)
 def test_how_close_two_texts_are_is_a_share_of_words(one: str, other: str, close: bool) -> None:
     assert (similarity(tokens(one), tokens(other)) >= 0.85) is close
 
@@ -170,8 +180,11 @@ def test_a_tombstone_is_read_as_it_was_written(
 ) -> None:
     made = tombstone_of(
         fact(body, subject=subject, predicate="is", object="x", scope=scope),
-        reason=reason, by="human:me@example.org", at=AT, forgotten=("mem-0000000000000001",),
-    )  # fmt: skip
+        reason=reason,
+        by="human:me@example.org",
+        at=AT,
+        forgotten=("mem-0000000000000001",),
+    )
     assert read_tombstone("tombstones/x.md", tombstone_bytes(made)) == made
     lifted = turned(made, "lifted", by="human:you", at=AT + timedelta(days=1), reason="")
     assert read_tombstone("tombstones/x.md", tombstone_bytes(lifted)) == lifted
@@ -180,9 +193,15 @@ def test_a_tombstone_is_read_as_it_was_written(
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"no header", b"\xff", b"---\nkey: ts-1\n---\n", b"---\nkey: ts-0000000000000001\n---\n",
-     b"---\nkey: ts-0000000000000001\nkey: ts-0000000000000001\n---\n"],
-)  # fmt: skip
+    [
+        b"",
+        b"no header",
+        b"\xff",
+        b"---\nkey: ts-1\n---\n",
+        b"---\nkey: ts-0000000000000001\n---\n",
+        b"---\nkey: ts-0000000000000001\nkey: ts-0000000000000001\n---\n",
+    ],
+)
 def test_a_damaged_file_is_a_problem_and_bars_nothing(data: bytes) -> None:
     assert isinstance(read_tombstone("tombstones/a.md", data), Problem)
     found = read_tombstones({"tombstones/a.md": data}, Layout())

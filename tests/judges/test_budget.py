@@ -72,9 +72,11 @@ def test_pass_1_leaves_room_for_pass_2() -> None:
 
 
 @given(
-    limit=st.integers(0, 5000), prompt=st.integers(1, 100), completion=st.integers(0, 100),
+    limit=st.integers(0, 5000),
+    prompt=st.integers(1, 100),
+    completion=st.integers(0, 100),
     name=st.sampled_from(["promotion", "purifier"]),
-)  # fmt: skip
+)
 def test_no_run_uses_more_than_its_limit(
     limit: int, prompt: int, completion: int, name: str
 ) -> None:
@@ -86,9 +88,13 @@ def test_no_run_uses_more_than_its_limit(
 @given(st.text(max_size=200))
 def test_the_bound_counts_bytes_so_that_dense_scripts_are_not_underrated(text: str) -> None:
     prompt = Prompt(
-        name="purifier", system=text.encode("utf-8", "ignore").decode(), context="", data="",
-        items=1, schema={},
-    )  # fmt: skip
+        name="purifier",
+        system=text.encode("utf-8", "ignore").decode(),
+        context="",
+        data="",
+        items=1,
+        schema={},
+    )
     assert prompt.token_bound * 3 >= len(prompt.text.encode())
 
 
@@ -98,9 +104,11 @@ def test_a_month_is_added_up_from_its_manifests() -> None:
         return Recorded(run=now, consumed=(), refused=frozenset(), now=now, usage=usage)
 
     runs = [
-        run("2026-02-28T23:59:59Z", 1000, 9.0), run("2026-03-01T00:00:00Z", 10, 0.5),
-        run("2026-03-31T23:59:59Z", 20, 0.25), run("2026-04-01T00:00:00Z", 1000, 9.0),
-    ]  # fmt: skip
+        run("2026-02-28T23:59:59Z", 1000, 9.0),
+        run("2026-03-01T00:00:00Z", 10, 0.5),
+        run("2026-03-31T23:59:59Z", 20, 0.25),
+        run("2026-04-01T00:00:00Z", 1000, 9.0),
+    ]
     found = spent_in_month(datetime(2026, 3, 15, tzinfo=UTC), runs)
     assert (found.total, found.cost_usd, found.source) == (30, 0.75, "exact")
     assert spent_in_month(datetime(2026, 5, 1, tzinfo=UTC), runs) == Usage()
@@ -109,10 +117,13 @@ def test_a_month_is_added_up_from_its_manifests() -> None:
 @pytest.mark.parametrize(
     ("parts", "source"),
     [
-        ([], "unavailable"), (["exact"], "exact"), (["exact", "exact"], "exact"),
-        (["exact", "approximate"], "approximate"), (["approximate", "unavailable"], "unavailable"),
+        ([], "unavailable"),
+        (["exact"], "exact"),
+        (["exact", "exact"], "exact"),
+        (["exact", "approximate"], "approximate"),
+        (["approximate", "unavailable"], "unavailable"),
     ],
-)  # fmt: skip
+)
 def test_a_sum_of_usage_is_as_strong_as_its_weakest_part(parts: list, source: str) -> None:
     total = Usage()
     for part in parts:

@@ -47,9 +47,13 @@ def test_good_answers_land_with_exact_tokens_and_cost(service: Service, repo: Pa
     assert (answer.exit, answer.data["status"]) == (0, "ok")
     assert [b for b in bodies(repo) if b in FIRST] == FIRST
     assert answer.data["tokens"] == {
-        "prompt": 260, "completion": 100, "total": 360, "source": "exact",
-        "cache_write": 40, "cache_read": 20,
-    }  # fmt: skip
+        "prompt": 260,
+        "completion": 100,
+        "total": 360,
+        "source": "exact",
+        "cache_write": 40,
+        "cache_read": 20,
+    }
     cost = (200 * 2.0 + 100 * 10.0 + 40 * 2.5 + 20 * 0.1) / 1e6
     assert answer.data["cost_usd"] == pytest.approx(cost)
     record = manifest(repo)
@@ -94,9 +98,9 @@ def test_fenced_chatty_and_doubled_answers_are_read(
 
 def wrong_strength(question: str) -> str:
     found = evidence(question)["candidates"]
-    return json.dumps({"verdicts": [
-        verdict(c, strength=4.9 if "tomatoes" in c["text"] else 2.7) for c in found
-    ]})  # fmt: skip
+    return json.dumps(
+        {"verdicts": [verdict(c, strength=4.9 if "tomatoes" in c["text"] else 2.7) for c in found]}
+    )
 
 
 def test_wrong_arithmetic_is_asked_again_with_what_was_wrong(service: Service, repo: Path) -> None:
@@ -188,9 +192,20 @@ def test_passing_trouble_is_tried_again_by_the_sdk(
         (Act(raw=b'["a list"]'), "not a message"),
         (Act(raw=b""), ""),
     ],
-    ids=["429", "429-for-a-day", "529", "401", "400", "cut", "timeout", "html-as-json", "html",
-         "list", "nothing"],
-)  # fmt: skip
+    ids=[
+        "429",
+        "429-for-a-day",
+        "529",
+        "401",
+        "400",
+        "cut",
+        "timeout",
+        "html-as-json",
+        "html",
+        "list",
+        "nothing",
+    ],
+)
 def test_lasting_trouble_loses_nothing_and_says_so(
     service: Service, repo: Path, trouble: Act, says: str
 ) -> None:

@@ -206,7 +206,7 @@ NOTE = Memory(
     path="notes/a.md",
     fields={"id": "mem-1", "type": "note", "title": "Pump", "tags": ("garden",)},
     body="The pump arrived on 2026-02-03.\n\nHolt did not confirm the order of 40 seeds.\n",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
@@ -239,9 +239,15 @@ def test_a_gist_says_only_what_its_note_says(changes: dict[str, Any], why: str) 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "no", "{}", '{"gist": 1}', '{"gist": {"title": 1, "tags": [], "summary": ""}}',
-     '{"gist": {"tags": [], "summary": "a"}}'],
-)  # fmt: skip
+    [
+        "",
+        "no",
+        "{}",
+        '{"gist": 1}',
+        '{"gist": {"title": 1, "tags": [], "summary": ""}}',
+        '{"gist": {"tags": [], "summary": "a"}}',
+    ],
+)
 def test_a_text_without_a_gist_is_unreadable(text: str) -> None:
     assert isinstance(read_gist(text), Unreadable)
 

@@ -60,8 +60,13 @@ KEPT = [
     ("**Timezone:** Europe/Berlin", "Anna", "fact", "LT", ("Anna", "Timezone", "Europe/Berlin")),
     ("**Editor**: Helix 25.1", "Anna", "fact", "LT", ("Anna", "Editor", "Helix 25.1")),
     ("**Birthday:** 4 May", "User", "identity", "LT", ("User", "Birthday", "4 May")),
-    ("**Decision:** ship on Fridays", "Atlas", "decision", "LT",
-     ("Atlas", "Decision", "ship on Fridays")),
+    (
+        "**Decision:** ship on Fridays",
+        "Atlas",
+        "decision",
+        "LT",
+        ("Atlas", "Decision", "ship on Fridays"),
+    ),
     ("**Favorite tea:** sencha", "Anna", "preference", "LT", ("Anna", "Favorite tea", "sencha")),
     ("**Note:** Anna lives in Berlin", "Misc", "fact", "LT", ("", "", "")),
     ("**2026-02-03:** migrated the mail server", "Atlas", "fact", "LT", ("Atlas", "", "")),
@@ -70,27 +75,62 @@ KEPT = [
     ("**名前:** 田中太郎", "ユーザー", "identity", "LT", ("ユーザー", "名前", "田中太郎")),
     ("[2026-01-04] **Shell:** fish", "Anna", "fact", "LT", ("Anna", "Shell", "fish")),
     ("Anna lives in Berlin.", "", "fact", "LT", ("Anna", "lives in", "Berlin")),
-    ("[2026-01-04] Anna likes green tea (D1:3)", "", "preference", "LT",
-     ("Anna", "likes", "green tea")),
-    ("I prefer short answers without emoji", "", "preference", "LT",
-     ("I", "prefer", "short answers without emoji")),
-    ("Anna Maria works at Example Corp", "", "fact", "LT",
-     ("Anna Maria", "works at", "Example Corp")),
-    ("The user is allergic to peanuts", "", "fact", "LT",
-     ("The user", "is allergic to", "peanuts")),
-    ("Anna decided to sell the boat", "", "decision", "LT",
-     ("Anna", "decided to", "sell the boat")),
+    (
+        "[2026-01-04] Anna likes green tea (D1:3)",
+        "",
+        "preference",
+        "LT",
+        ("Anna", "likes", "green tea"),
+    ),
+    (
+        "I prefer short answers without emoji",
+        "",
+        "preference",
+        "LT",
+        ("I", "prefer", "short answers without emoji"),
+    ),
+    (
+        "Anna Maria works at Example Corp",
+        "",
+        "fact",
+        "LT",
+        ("Anna Maria", "works at", "Example Corp"),
+    ),
+    (
+        "The user is allergic to peanuts",
+        "",
+        "fact",
+        "LT",
+        ("The user", "is allergic to", "peanuts"),
+    ),
+    (
+        "Anna decided to sell the boat",
+        "",
+        "decision",
+        "LT",
+        ("Anna", "decided to", "sell the boat"),
+    ),
     ("Anna wants to learn sailing", "", "aspiration", "WI", ("Anna", "wants", "to learn sailing")),
     ("Staging runs on k3s-02", "", "fact", "LT", ("Staging", "runs on", "k3s-02")),
     ("Ich wohne in Hamburg-Altona", "", "fact", "LT", ("Ich", "wohne in", "Hamburg-Altona")),
-    ("Jürgen bevorzugt Tee am Morgen", "", "preference", "LT",
-     ("Jürgen", "bevorzugt", "Tee am Morgen")),
+    (
+        "Jürgen bevorzugt Tee am Morgen",
+        "",
+        "preference",
+        "LT",
+        ("Jürgen", "bevorzugt", "Tee am Morgen"),
+    ),
     ("He lives in the old mill now", "Ben", "fact", "LT", ("Ben", "", "")),
     ("This repository uses uv for packaging", "Atlas", "fact", "LT", ("Atlas", "", "")),
     ("We use PostgreSQL 16 for the ledger", "Atlas", "decision", "LT", ("Atlas", "", "")),
     ("We agreed on trunk based development", "Atlas", "decision", "LT", ("Atlas", "", "")),
-    ("Wir haben beschlossen, Freitags nicht zu deployen", "Atlas", "decision", "LT",
-     ("Atlas", "", "")),
+    (
+        "Wir haben beschlossen, Freitags nicht zu deployen",
+        "Atlas",
+        "decision",
+        "LT",
+        ("Atlas", "", ""),
+    ),
     ("Backups must be encrypted before upload", "Atlas", "constraint", "LT", ("Atlas", "", "")),
     ("Never push to main without review", "", "constraint", "LT", ("", "", "")),
     ("Don’t restart the gateway during market hours", "", "constraint", "LT", ("", "", "")),
@@ -118,8 +158,13 @@ KEPT = [
     ("Анна предпочитает чай без сахара", "", "preference", "LT", ("", "", "")),
     ("El servidor de pruebas está en Madrid", "", "fact", "LT", ("", "", "")),
     ("Likes tea", "Anna", "preference", "LT", ("Anna", "", "")),
-    ("Gateway listens on 10.0.0.4:8443", "", "fact", "LT",
-     ("Gateway", "listens on", "10.0.0.4:8443")),
+    (
+        "Gateway listens on 10.0.0.4:8443",
+        "",
+        "fact",
+        "LT",
+        ("Gateway", "listens on", "10.0.0.4:8443"),
+    ),
     ("#infra The mirror is synced hourly", "", "fact", "LT", ("", "", "")),
     ("CRITICAL: always ask before sending mail", "", "fact", "LT", ("", "", "")),
     ("ImportError: fix it by running uv sync again", "", "fact", "LT", ("", "", "")),
@@ -138,7 +183,7 @@ KEPT = [
     ("No new messages to customers at night", "", "constraint", "LT", ("", "", "")),
     ("Build 812 is the last one with the old client", "", "fact", "LT", ("", "", "")),
     ("CRITICAL: pip errors stop the nightly build", "", "fact", "LT", ("", "", "")),
-]  # fmt: skip
+]
 HOMES = {"LT": "LTMEMORY.md", "PL": "PLAYBOOKS.md", "HI": "HISTORY.md", "WI": "WISHES.md"}
 
 
@@ -243,17 +288,32 @@ def test_from_one_and_a_half_to_two_is_promoted_as_unresolved(made):
 @pytest.mark.parametrize(
     ("strength", "noise", "word"),
     [
-        (0.5, 0.1, "reject"), (0.51, 0.1, "defer"), (1.49, 0.1, "defer"), (1.5, 0.1, "promote"),
-        (2.0, 0.1, "promote"), (2.0, 0.79, "promote"), (2.0, 0.8, "reject"), (-0.5, 0.5, "reject"),
+        (0.5, 0.1, "reject"),
+        (0.51, 0.1, "defer"),
+        (1.49, 0.1, "defer"),
+        (1.5, 0.1, "promote"),
+        (2.0, 0.1, "promote"),
+        (2.0, 0.79, "promote"),
+        (2.0, 0.8, "reject"),
+        (-0.5, 0.5, "reject"),
     ],
-)  # fmt: skip
+)
 def test_verdict_thresholds(strength, noise, word):
     total = strength + noise
     parts = [round(min(1.0, max(0.0, total - n)), 4) for n in range(5)]
-    assert word_of(PromotionScores(
-        durability=parts[0], future_judgment_value=parts[1], action_value=parts[2],
-        identity_relationship_weight=parts[3], cross_time_persistence=parts[4], noise_risk=noise,
-    )) == word  # fmt: skip
+    assert (
+        word_of(
+            PromotionScores(
+                durability=parts[0],
+                future_judgment_value=parts[1],
+                action_value=parts[2],
+                identity_relationship_weight=parts[3],
+                cross_time_persistence=parts[4],
+                noise_risk=noise,
+            )
+        )
+        == word
+    )
 
 
 def test_recurrence_over_resources_and_days_raises_persistence():
@@ -291,8 +351,9 @@ def test_equal_texts_merge_and_others_do_not(one, other, merges):
 
 
 def test_a_paraphrase_merges_with_what_it_repeats():
-    one = candidate("Anna is planning to sell the boat in March. (D1:3)", id_="cand-1",
-                    heading="Anna")  # fmt: skip
+    one = candidate(
+        "Anna is planning to sell the boat in March. (D1:3)", id_="cand-1", heading="Anna"
+    )
     other = candidate("In March, Anna plans to sell the boat", id_="cand-2", heading="Anna")
     assert [v.verdict for v in promoted(one, other)] == ["merge", "merge"]
     assert len(claimed(one, other)) == 1
@@ -315,13 +376,19 @@ def test_equal_texts_under_different_headings_are_different_statements():
 
 def test_a_weak_recurring_text_folds_into_the_one_that_says_it_fully():
     weak = candidate(
-        "The mirror is maybe slow", id_="cand-1", file="a.md", heading="Atlas",
-        days=4, resources=3,
-    )  # fmt: skip
+        "The mirror is maybe slow",
+        id_="cand-1",
+        file="a.md",
+        heading="Atlas",
+        days=4,
+        resources=3,
+    )
     full = candidate(
-        "The mirror is maybe slow, owner Anna, must be done by 2026-05-01", id_="cand-2",
-        heading="Atlas", days=2,
-    )  # fmt: skip
+        "The mirror is maybe slow, owner Anna, must be done by 2026-05-01",
+        id_="cand-2",
+        heading="Atlas",
+        days=2,
+    )
     first, second = promoted(weak, full)
     assert (first.verdict, first.compress_into) == ("compress", "cand-2")
     assert second.verdict == "promote"
@@ -330,10 +397,15 @@ def test_a_weak_recurring_text_folds_into_the_one_that_says_it_fully():
 
 
 def test_nothing_folds_into_a_text_that_negates_it():
-    weak = candidate("The mirror is maybe slow", id_="cand-1", file="a.md",
-                     heading="Atlas", days=4, resources=3)  # fmt: skip
-    full = candidate("The mirror is maybe not slow, Anna must decide by 2026-05-01",
-                     id_="cand-2", heading="Atlas", days=2)  # fmt: skip
+    weak = candidate(
+        "The mirror is maybe slow", id_="cand-1", file="a.md", heading="Atlas", days=4, resources=3
+    )
+    full = candidate(
+        "The mirror is maybe not slow, Anna must decide by 2026-05-01",
+        id_="cand-2",
+        heading="Atlas",
+        days=2,
+    )
     assert [v.verdict for v in promoted(weak, full)] == ["promote", "promote"]
 
 
@@ -389,19 +461,25 @@ def test_a_long_procedure_is_parted_after_steps_and_keeps_all_of_them():
 @pytest.mark.parametrize(
     ("text", "triples"),
     [
-        ("**Stack:** Python 3.11; Postgres; deployed on Fly", [
-            ("Atlas", "Stack", "Python 3.11"), ("Atlas", "Stack", "Postgres"),
-            ("Atlas", "Stack", "deployed on Fly"),
-        ]),
+        (
+            "**Stack:** Python 3.11; Postgres; deployed on Fly",
+            [
+                ("Atlas", "Stack", "Python 3.11"),
+                ("Atlas", "Stack", "Postgres"),
+                ("Atlas", "Stack", "deployed on Fly"),
+            ],
+        ),
         ("**Timezone:** Asia/Manila; UTC+8", [("Atlas", "Timezone", "Asia/Manila; UTC+8")]),
         ("**Run:** `cd a; make`", [("Atlas", "Run", "`cd a; make`")]),
         ("**Languages:** English, German", [("Atlas", "Languages", "English, German")]),
-        ("Anna likes tea. Ben hates coffee.",
-         [("Anna", "likes", "tea"), ("Ben", "hates", "coffee")]),
+        (
+            "Anna likes tea. Ben hates coffee.",
+            [("Anna", "likes", "tea"), ("Ben", "hates", "coffee")],
+        ),
         ("Anna likes tea. She hates coffee.", [("Anna", "likes", "tea. She hates coffee")]),
         ("Anna likes tea. Anna hates coffee.", [("Anna", "likes", "tea. Anna hates coffee")]),
     ],
-)  # fmt: skip
+)
 def test_a_text_of_several_facts_is_a_claim_for_each(text, triples):
     found = claimed(candidate(text, heading="Atlas"))
     assert [triple(c) for c in found] == triples
@@ -415,9 +493,12 @@ def test_a_value_that_is_a_list_keeps_its_key_in_every_part():
 
 def test_an_episode_without_a_title_is_named_by_its_date():
     made = candidate(
-        "Anna fixed the mail server with Ben.", file="episodes/2026-02-03.md",
-        type_hint="episode", day="2026-02-03", origin="file",
-    )  # fmt: skip
+        "Anna fixed the mail server with Ben.",
+        file="episodes/2026-02-03.md",
+        type_hint="episode",
+        day="2026-02-03",
+        origin="file",
+    )
     assert triple(claimed(made)[0]) == ("2026-02-03", "", "")
 
 
@@ -468,8 +549,11 @@ def test_long_parts_of_a_triple_are_cut_at_a_word():
 
 
 def test_hints_of_reflections_dreams_and_chronicles_hold():
-    for hint, home in (("lesson", "LTMEMORY.md"), ("aspiration", "WISHES.md"),
-                       ("milestone", "HISTORY.md")):  # fmt: skip
+    for hint, home in (
+        ("lesson", "LTMEMORY.md"),
+        ("aspiration", "WISHES.md"),
+        ("milestone", "HISTORY.md"),
+    ):
         [claim] = claimed(candidate("Anna sails around the island", type_hint=hint))
         assert (claim.type, claim.home) == (hint, home)
 
@@ -489,9 +573,16 @@ def test_a_business_has_no_personal_homes(hint, type_, home):
 def prior(predicate, object_, *, id_="mem-00000000000000aa", day="2026-01-01", subject="Anna"):
     source = Source(resource="sources/MEMORY.md", captured=day, captured_from="unit")
     return PriorClaim(
-        memory_id=id_, type="fact", standing="resolved", subject=subject, predicate=predicate,
-        object=object_, text=f"{predicate}: {object_}", home="LTMEMORY.md", sources=(source,),
-    )  # fmt: skip
+        memory_id=id_,
+        type="fact",
+        standing="resolved",
+        subject=subject,
+        predicate=predicate,
+        object=object_,
+        text=f"{predicate}: {object_}",
+        home="LTMEMORY.md",
+        sources=(source,),
+    )
 
 
 def keyed(value, *, key="Editor", id_="cand-1", day="2026-02-01", origin="unit"):
@@ -511,25 +602,46 @@ OLD = "mem-00000000000000aa"
         (keyed("vim"), prior("Editor", "emacs"), ("resolved", (OLD,), ())),
         (keyed("vim", origin="heading"), prior("editors", "emacs"), ("resolved", (OLD,), ())),
         (keyed("Emacs"), prior("Editor", "emacs"), ("resolved", (), ())),
-        (keyed("vim", origin="commit"), prior("Editor", "emacs"),
-         ("contested", (), ("contested",))),
-        (keyed("vim", day="2026-01-01"), prior("Editor", "emacs"),
-         ("contested", (), ("contested",))),
+        (
+            keyed("vim", origin="commit"),
+            prior("Editor", "emacs"),
+            ("contested", (), ("contested",)),
+        ),
+        (
+            keyed("vim", day="2026-01-01"),
+            prior("Editor", "emacs"),
+            ("contested", (), ("contested",)),
+        ),
         (keyed("vim", day="2025-12-01"), prior("Editor", "emacs"), ("stale", (), ("stale",))),
         (keyed("vim"), prior("Editor", "emacs", day=""), ("contested", (), ("contested",))),
         (keyed("vim"), prior("Editor", "emacs", subject="Ben"), ("resolved", (), ())),
-        (candidate("Anna lives in Rome", day="2026-02-01", origin="unit"),
-         prior("lives in", "Oslo"), ("contested", (), ("contested",))),
-        (candidate("Anna likes tea", day="2026-02-01", origin="unit"),
-         prior("likes", "milk"), ("resolved", (), ())),
-        (candidate("Anna is a sculptor", day="2026-02-01", origin="unit"),
-         prior("is", "lactose intolerant"), ("resolved", (), ())),
-        (candidate("Anna is 35 years", day="2026-02-01", origin="unit"),
-         prior("is", "34 years"), ("contested", (), ("contested",))),
-        (candidate("runs at night now", heading="Anna", day="2026-02-01", origin="unit"),
-         prior("", "", subject="Anna"), ("resolved", (), ())),
+        (
+            candidate("Anna lives in Rome", day="2026-02-01", origin="unit"),
+            prior("lives in", "Oslo"),
+            ("contested", (), ("contested",)),
+        ),
+        (
+            candidate("Anna likes tea", day="2026-02-01", origin="unit"),
+            prior("likes", "milk"),
+            ("resolved", (), ()),
+        ),
+        (
+            candidate("Anna is a sculptor", day="2026-02-01", origin="unit"),
+            prior("is", "lactose intolerant"),
+            ("resolved", (), ()),
+        ),
+        (
+            candidate("Anna is 35 years", day="2026-02-01", origin="unit"),
+            prior("is", "34 years"),
+            ("contested", (), ("contested",)),
+        ),
+        (
+            candidate("runs at night now", heading="Anna", day="2026-02-01", origin="unit"),
+            prior("", "", subject="Anna"),
+            ("resolved", (), ()),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_new_value_does_to_a_known_one(made, known, expected):
     [claim] = claimed(made, priors=(known,))
     assert outcome(claim) == expected
@@ -566,8 +678,10 @@ def test_older_values_of_a_single_key_are_stale_beside_the_newest():
     ]
     found = {c.wording.object: outcome(c) for c in claimed(*made)}
     assert found == {
-        "emacs": ("stale", (), ()), "vim": ("stale", (), ()), "nano": ("resolved", (), ()),
-    }  # fmt: skip
+        "emacs": ("stale", (), ()),
+        "vim": ("stale", (), ()),
+        "nano": ("resolved", (), ()),
+    }
     known = prior("Editor", "ed", day="2025-06-01")
     newest = next(c for c in claimed(*made, priors=(known,)) if c.wording.object == "nano")
     assert outcome(newest) == ("resolved", (OLD,), ())
@@ -576,15 +690,19 @@ def test_older_values_of_a_single_key_are_stale_beside_the_newest():
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
-        (keyed("Atlas", key="Project", day="2026-01-05"),
-         keyed("Borealis", key="Project", id_="cand-2")),
+        (
+            keyed("Atlas", key="Project", day="2026-01-05"),
+            keyed("Borealis", key="Project", id_="cand-2"),
+        ),
         (keyed("emacs", day="2026-02-01"), keyed("vim", id_="cand-2")),
         (keyed("emacs", day="2026-01-05"), keyed("vim", id_="cand-2", origin="commit")),
         (keyed("emacs", day="2026-01-05", origin="commit"), keyed("vim", id_="cand-2")),
-        (candidate("Anna lives in Rome", day="2026-01-05", origin="unit"),
-         candidate("Anna lives in Oslo", id_="cand-2", day="2026-02-05", origin="unit")),
+        (
+            candidate("Anna lives in Rome", day="2026-01-05", origin="unit"),
+            candidate("Anna lives in Oslo", id_="cand-2", day="2026-02-05", origin="unit"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_lists_equal_days_and_undated_values_overtake_nothing(older, newer):
     assert {c.standing for c in claimed(older, newer)} == {"resolved"}
 
@@ -623,11 +741,45 @@ def test_more_resources_and_days_make_provenance_stronger():
 
 # -- laws ----------------------------------------------------------------------------------------
 
-WORDS = st.sampled_from([
-    "Anna", "I", "lives", "in", "Berlin", "likes", "**Key:**", "maybe", "never", "not", "the",
-    "tea", "`make`", "8080", "[2026-01-02]", "?", "。", "用户", "喜欢", "绿茶", "user:", "👍", "-",
-    "1.", "#", "##", "\n", "**", "__", "…", "ok", "today", "decided", "(D1:3)", "\u200b",
-])  # fmt: skip
+WORDS = st.sampled_from(
+    [
+        "Anna",
+        "I",
+        "lives",
+        "in",
+        "Berlin",
+        "likes",
+        "**Key:**",
+        "maybe",
+        "never",
+        "not",
+        "the",
+        "tea",
+        "`make`",
+        "8080",
+        "[2026-01-02]",
+        "?",
+        "。",
+        "用户",
+        "喜欢",
+        "绿茶",
+        "user:",
+        "👍",
+        "-",
+        "1.",
+        "#",
+        "##",
+        "\n",
+        "**",
+        "__",
+        "…",
+        "ok",
+        "today",
+        "decided",
+        "(D1:3)",
+        "\u200b",
+    ]
+)
 TEXTS = st.one_of(st.text(max_size=80), st.lists(WORDS, max_size=12).map(" ".join))
 HINTS = ("fact", "lesson", "method", "episode", "milestone", "aspiration", "unknown")
 CANDIDATES = st.lists(

@@ -66,9 +66,13 @@ def test_a_damaged_recording_is_a_failed_judge(
 
 @pytest.mark.parametrize(
     "options",
-    [["--judge", "offline", "--record", "x"], ["--judge", "replay"], ["--replay", "nowhere"],
-     ["--judge", "offline", "--replay", "x"]],
-)  # fmt: skip
+    [
+        ["--judge", "offline", "--record", "x"],
+        ["--judge", "replay"],
+        ["--replay", "nowhere"],
+        ["--judge", "offline", "--replay", "x"],
+    ],
+)
 def test_options_that_make_no_sense_are_refused(tmp_path: Path, options: list[str]) -> None:
     done(tmp_path, "init", "repo", "--from", growing(tmp_path / "workspace", 0))
     assert memrepo(tmp_path / "repo", "run", *options).exit == 2

@@ -36,8 +36,11 @@ def asked(service: Service) -> list[tuple[str, list[str]]]:
     found = []
     for question in service.questions():
         held = evidence(question)
-        rows, key = (held["candidates"], "candidate_id") if "candidates" in held else (
-            held["clusters"], "cluster_id")  # fmt: skip
+        rows, key = (
+            (held["candidates"], "candidate_id")
+            if "candidates" in held
+            else (held["clusters"], "cluster_id")
+        )
         found.append((key.partition("_")[0], [row[key] for row in rows]))
     return found
 
@@ -54,11 +57,23 @@ def killed(repo: Path, service: Service, after: int) -> list[tuple[str, list[str
     """Run in a process of its own, kill it while it waits for a further answer; return what was."""
     service.script = [*[Act()] * after, Act(silent=True)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", "2026-03-01T09:00:00Z",
-         "run", *JUDGE],
-        env=dict(os.environ), start_new_session=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "memrepo",
+            "-C",
+            str(repo),
+            "--now",
+            "2026-03-01T09:00:00Z",
+            "run",
+            *JUDGE,
+        ],
+        env=dict(os.environ),
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     deadline = time.monotonic() + 60
     while len(service.asked) <= after:
         assert process.poll() is None

@@ -18,12 +18,14 @@ from memrepo.judges.sameness import sense
         ("Ann bought a small house near Kiel", "Ann purchased a tiny house near Kiel"),
         ("Ann is happy about her new job", "Ann is really glad about her new position"),
         ("The backup doesn't run on Sundays", "The backup does not run on Sundays"),
-        ("Because it rained, the fair was moved indoors",
-         "The fair was moved indoors because it rained"),
+        (
+            "Because it rained, the fair was moved indoors",
+            "The fair was moved indoors because it rained",
+        ),
         ("Ann currently is learning to weld steel", "Ann is learning to weld steel currently"),
         ("ANN KEEPS TWO CATS AND A DOG", "Ann keeps two cats and a dog!"),
     ],
-)  # fmt: skip
+)
 def test_texts_of_one_sense(one, other):
     assert sense(one) == sense(other) != ()
 

@@ -21,8 +21,13 @@ def split(question: str, second: str = "and Ben keeps the books in Kiel.") -> st
             made.append(claim(cluster))
             continue
         for quote, subject in (("Anna leads the harbour team,", "Anna"), (second, "Ben")):
-            said = {"text": f"{subject}: {quote}", "subject": subject, "predicate": "",
-                    "object": "", "title": ""}  # fmt: skip
+            said = {
+                "text": f"{subject}: {quote}",
+                "subject": subject,
+                "predicate": "",
+                "object": "",
+                "title": "",
+            }
             made.append(claim(cluster, wording=said, quote=quote))
     return json.dumps({"claims": made})
 

@@ -117,9 +117,11 @@ SOURCES = (
     Memory(path="b.md", fields={"id": "mem-b"}, body="Vera lifts 12 crates a day. It rained."),
 )
 SOUND = Summary(
-    title="The crane of bay 4", text="Maybe the crane of bay 4 was not painted.",
-    facts=("Vera lifts 12 crates a day.",), entities=("Vera",),
-)  # fmt: skip
+    title="The crane of bay 4",
+    text="Maybe the crane of bay 4 was not painted.",
+    facts=("Vera lifts 12 crates a day.",),
+    entities=("Vera",),
+)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ SOUND = Summary(
         ({"text": "It rained.\n## Sources"}, "text: more than one line"),
         ({"facts": ("y" * 241,)}, "facts: 241 characters, expected 1 to 240"),
     ],
-)  # fmt: skip
+)
 def test_what_the_checks_refuse_of_a_summary(changes: dict[str, Any], fault: str) -> None:
     request = SummaryRequest(topic="", memories=SOURCES)
     found = fault_in_summary(replace(SOUND, **changes), request)

@@ -12,14 +12,17 @@ from memrepo.judges.wording import EXTRACT_LENGTH, extract
     [
         ("Short.", 20, "Short."),
         ("One here. Two here. Three here.", 20, "One here. Two here."),
-        ("Tools, e.g. hammers, lie in the shed. All others do not.", 40,
-         "Tools, e.g. hammers, lie in the shed."),
+        (
+            "Tools, e.g. hammers, lie in the shed. All others do not.",
+            40,
+            "Tools, e.g. hammers, lie in the shed.",
+        ),
         ("Dr. Berg and Prof. Lund own the mill in Kiel", 30, "Dr. Berg and Prof. Lund own…"),
         ("一个长句子。另一个长句子。第三个。", 14, "一个长句子。另一个长句子。"),
         ("First line\nsecond line that is long", 20, "First line"),
         ("nothing to cut at before the limit", 20, "nothing to cut at…"),
     ],
-)  # fmt: skip
+)
 def test_an_extract_ends_with_a_sentence(text, limit, expected):
     assert extract(text, limit) == expected
 

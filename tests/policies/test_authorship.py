@@ -27,8 +27,9 @@ def graphs(draw: st.DrawFn) -> list[Point]:
         tags = tuple(draw(st.lists(st.sampled_from("abc"), max_size=3, unique=True)))
         there = memory(
             "\n".join(draw(st.lists(st.sampled_from("xyz"), max_size=4))),
-            title=draw(st.sampled_from("AB")), **({"tags": tags} if tags else {}),
-        )  # fmt: skip
+            title=draw(st.sampled_from("AB")),
+            **({"tags": tags} if tags else {}),
+        )
         back = draw(st.booleans())
         gone = draw(st.integers(0, 4)) == 0
         parents = tuple(draw(some))
@@ -91,15 +92,18 @@ def chain(*versions: Memory | None, back: Sequence[int] = ()) -> list[Point]:
         # Written away and back by somebody: he set it.
         ((memory(title="A"), memory(title="B"), memory(title="A")), (), Setter(commit="2")),
         # Brought back: he set it, and it was another's.
-        ((memory(title="A"), memory(title="B"), memory(title="A")), (2,),
-         Setter(commit="2", restores="0")),
+        (
+            (memory(title="A"), memory(title="B"), memory(title="A")),
+            (2,),
+            Setter(commit="2", restores="0"),
+        ),
         ((memory(title="A"), None, memory(title="A")), (2,), Setter(commit="2", restores="0")),
         ((memory(title="A"), None, memory(title="A")), (), Setter(commit="2")),
         # Cleared: who cleared it.
         ((memory(title="A"), memory()), (), Setter(commit="1")),
         ((memory(), memory(title="A"), memory()), (2,), Setter(commit="2", restores="0")),
     ],
-)  # fmt: skip
+)
 def test_a_value_that_came_back(
     versions: Sequence[Memory | None], back: Sequence[int], said: Setter
 ) -> None:

@@ -53,20 +53,39 @@ def shown(moment: datetime, zone: ZoneInfo) -> str:
 @pytest.mark.parametrize(
     ("profile", "due_in_one_week"),
     [
-        ("personal", [
-            "Sun 05:15 reconciliation", "Sun 17:15 incremental-2", "Mon 05:15 incremental-1",
-            "Mon 17:15 incremental-2", "Tue 05:15 incremental-1", "Tue 17:15 incremental-2",
-            "Wed 05:15 reconciliation", "Wed 17:15 incremental-2", "Thu 05:15 incremental-1",
-            "Thu 17:15 incremental-2", "Fri 05:15 incremental-1", "Fri 17:15 incremental-2",
-            "Sat 05:15 incremental-1", "Sat 17:15 incremental-2",
-        ]),
-        ("business", [
-            "Sun 13:15 reconciliation", "Mon 13:15 incremental", "Tue 13:15 incremental",
-            "Wed 13:15 reconciliation", "Thu 13:15 incremental", "Fri 13:15 incremental",
-            "Sat 13:15 incremental",
-        ]),
+        (
+            "personal",
+            [
+                "Sun 05:15 reconciliation",
+                "Sun 17:15 incremental-2",
+                "Mon 05:15 incremental-1",
+                "Mon 17:15 incremental-2",
+                "Tue 05:15 incremental-1",
+                "Tue 17:15 incremental-2",
+                "Wed 05:15 reconciliation",
+                "Wed 17:15 incremental-2",
+                "Thu 05:15 incremental-1",
+                "Thu 17:15 incremental-2",
+                "Fri 05:15 incremental-1",
+                "Fri 17:15 incremental-2",
+                "Sat 05:15 incremental-1",
+                "Sat 17:15 incremental-2",
+            ],
+        ),
+        (
+            "business",
+            [
+                "Sun 13:15 reconciliation",
+                "Mon 13:15 incremental",
+                "Tue 13:15 incremental",
+                "Wed 13:15 reconciliation",
+                "Thu 13:15 incremental",
+                "Fri 13:15 incremental",
+                "Sat 13:15 incremental",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_week_of_each_profile(profile: Profile, due_in_one_week: list[str]) -> None:
     start = at("2026-03-01T00:00")
     found = islice(upcoming(start, CADENCES[profile], MANILA), len(due_in_one_week))
@@ -79,11 +98,17 @@ def test_a_week_of_each_profile(profile: Profile, due_in_one_week: list[str]) ->
 @pytest.mark.parametrize(
     ("local", "owned"),
     [
-        ("2026-03-04T04:14:59", False), ("2026-03-04T04:15", True), ("2026-03-04T05:15", True),
-        ("2026-03-04T06:15", True), ("2026-03-04T06:15:01", False), ("2026-03-04T17:15", False),
-        ("2026-03-05T05:15", False), ("2026-03-01T05:00", True), ("2026-03-07T05:15", False),
+        ("2026-03-04T04:14:59", False),
+        ("2026-03-04T04:15", True),
+        ("2026-03-04T05:15", True),
+        ("2026-03-04T06:15", True),
+        ("2026-03-04T06:15:01", False),
+        ("2026-03-04T17:15", False),
+        ("2026-03-05T05:15", False),
+        ("2026-03-01T05:00", True),
+        ("2026-03-07T05:15", False),
     ],
-)  # fmt: skip
+)
 def test_a_reconciliation_owns_the_hour_around_it(local: str, owned: bool) -> None:
     assert guard(at(local), PERSONAL, MANILA) is owned
 
@@ -168,9 +193,11 @@ def test_an_hourly_job_fires_in_every_real_hour_of_a_long_day() -> None:
     start = at("2026-10-25T00:30", BERLIN)
     found = [shown(f, BERLIN) for f in islice(fires("0 * * * *", BERLIN, start), 4)]
     assert found == [
-        "2026-10-25 01:00 +0200", "2026-10-25 02:00 +0200", "2026-10-25 02:00 +0100",
+        "2026-10-25 01:00 +0200",
+        "2026-10-25 02:00 +0200",
+        "2026-10-25 02:00 +0100",
         "2026-10-25 03:00 +0100",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
@@ -186,15 +213,24 @@ def test_the_guard_counts_real_minutes_over_a_clock_change(utc: str, owned: bool
 @pytest.mark.parametrize(
     ("cron", "said"),
     [
-        ("15 5 * * 1,2,4,5,6", ""), ("*/20 9-17/2 1,15 JAN,jul mon#2", ""), ("0 0 L * *", ""),
-        ("0 0 31 2 1", ""), ("61 * * * *", "wrong minute"), ("* 24 * * *", "wrong hour"),
-        ("* * * *", "expected five fields"), ("0 0 12 * * *", "expected five fields"),
-        ("@daily", "expected five fields"), ("0 0 30 2 *", "wrong day-of-month"),
-        ("* * */20 * 1L", "no date matches"), ("5-1 * * * *", "wrong minute"),
-        ("15 5 * *\n1", "one line"), ("", "expected five fields"),
-            ("0 0 * * 5L/2", "wrong"), (f"{'9' * 5000} * * * *", "wrong"),
+        ("15 5 * * 1,2,4,5,6", ""),
+        ("*/20 9-17/2 1,15 JAN,jul mon#2", ""),
+        ("0 0 L * *", ""),
+        ("0 0 31 2 1", ""),
+        ("61 * * * *", "wrong minute"),
+        ("* 24 * * *", "wrong hour"),
+        ("* * * *", "expected five fields"),
+        ("0 0 12 * * *", "expected five fields"),
+        ("@daily", "expected five fields"),
+        ("0 0 30 2 *", "wrong day-of-month"),
+        ("* * */20 * 1L", "no date matches"),
+        ("5-1 * * * *", "wrong minute"),
+        ("15 5 * *\n1", "one line"),
+        ("", "expected five fields"),
+        ("0 0 * * 5L/2", "wrong"),
+        (f"{'9' * 5000} * * * *", "wrong"),
     ],
-)  # fmt: skip
+)
 def test_an_expression_is_understood_or_named(cron: str, said: str) -> None:
     assert said in cron_problem(cron)
     assert bool(cron_problem(cron)) is bool(said)
@@ -243,9 +279,14 @@ def test_a_job_in_the_machine_s_time_starts_whenever_a_run_is_due(moment: dateti
 
 @pytest.mark.parametrize(
     ("cron", "known"),
-    [("15 5 * * 3,0", True), ("0 0 1 jul wed", True), ("0 0 L * *", False), ("0 0 * * 5L", False),
-     ("0 0 * * 5#2", False)],
-)  # fmt: skip
+    [
+        ("15 5 * * 3,0", True),
+        ("0 0 1 jul wed", True),
+        ("0 0 L * *", False),
+        ("0 0 * * 5L", False),
+        ("0 0 * * 5#2", False),
+    ],
+)
 def test_extensions_of_cron_are_told_apart(cron: str, known: bool) -> None:
     assert plain(cron) is known
 

@@ -69,18 +69,41 @@ def rejoined(text: str, found: Any) -> str:
 
 
 PIECES = st.sampled_from(
-    ["One.", "two", " ", "\n", "\n\n", "?!", "…", "。", "你好", "お早う！", "안녕.", "3.14",
-     "a.b/c.md",
-     "- x", "1. ", "# H", "| a | b |", "\"quoted.\" ", "(so.)", "\t", "\u00a0", "...", "e.g. "]
-)  # fmt: skip
+    [
+        "One.",
+        "two",
+        " ",
+        "\n",
+        "\n\n",
+        "?!",
+        "…",
+        "。",
+        "你好",
+        "お早う！",
+        "안녕.",
+        "3.14",
+        "a.b/c.md",
+        "- x",
+        "1. ",
+        "# H",
+        "| a | b |",
+        '"quoted." ',
+        "(so.)",
+        "\t",
+        "\u00a0",
+        "...",
+        "e.g. ",
+    ]
+)
 TEXTS = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=60).map("".join))
 
 
 @given(
-    TEXTS, st.builds(
+    TEXTS,
+    st.builds(
         ChunkRules, target=st.integers(1, 40), least=st.integers(0, 40), overlap=st.integers(0, 4)
     ),
-)  # fmt: skip
+)
 def test_chunks_joined_contain_every_character_that_is_no_blank(
     text: str, rules: ChunkRules
 ) -> None:
@@ -99,7 +122,7 @@ def test_chunks_joined_contain_every_character_that_is_no_blank(
     ("text", "expected"),
     [
         ("Host db.example.org is v2.1. Ask ops.", ["Host db.example.org is v2.1.", "Ask ops."]),
-        ("He said \"stop.\" Then (quietly.) it ended.", 3),
+        ('He said "stop." Then (quietly.) it ended.', 3),
         ("Wow!!! Really?? Yes... ok", ["Wow!!!", "Really??", "Yes...", "ok"]),
         ("晴れ。明日は「雨です。」たぶん！", ["晴れ。", "明日は「雨です。」", "たぶん！"]),
         ("나는 서울에 산다. 커피를 좋아한다.", ["나는 서울에 산다.", "커피를 좋아한다."]),
@@ -111,7 +134,7 @@ def test_chunks_joined_contain_every_character_that_is_no_blank(
         ("", []),
         (" \n ", []),
     ],
-)  # fmt: skip
+)
 def test_a_sentence_ends_where_a_reader_sees_its_end(text: str, expected: list[str] | int) -> None:
     found = [text[start:end] for start, end in sentences(text)]
     assert (len(found) if isinstance(expected, int) else found) == expected

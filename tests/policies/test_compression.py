@@ -72,19 +72,27 @@ def test_from_the_trigger_on_all_but_the_newest(
 
 def test_the_defaults_are_those_of_the_contract() -> None:
     assert CompressionRules() == CompressionRules(
-        enabled=True, trigger=1000, keep=300, below=0.45,
+        enabled=True,
+        trigger=1000,
+        keep=300,
+        below=0.45,
         protected=("commitment", "preference", "decision"),
-    )  # fmt: skip
+    )
     assert LEAST == 10
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        *KEPT, {"type": "decision"}, {"tags": ("PREFERENCE",)}, {"type": "summary"},
-        {"hot": Hot(since=BORN)}, {"status": "archived"}, {"compressed_into": "mem-" + "0" * 16},
+        *KEPT,
+        {"type": "decision"},
+        {"tags": ("PREFERENCE",)},
+        {"type": "summary"},
+        {"hot": Hot(since=BORN)},
+        {"status": "archived"},
+        {"compressed_into": "mem-" + "0" * 16},
     ],
-)  # fmt: skip
+)
 def test_what_is_protected_is_never_chosen(fields: dict[str, Any]) -> None:
     memories = hedged(30)
     memories[3] = memories[3].with_fields(fields)
@@ -171,9 +179,10 @@ def test_a_summary_holds_text_facts_names_and_time_and_reads_back() -> None:
 
 
 def test_a_reference_to_a_summary_that_is_gone_is_found_and_mended() -> None:
-    at = apply(state(hedged(3)), [
-        Update(id=hedged(1)[0].id, fields={"compressed_into": "mem-" + "1" * 16})
-    ])  # fmt: skip
+    at = apply(
+        state(hedged(3)),
+        [Update(id=hedged(1)[0].id, fields={"compressed_into": "mem-" + "1" * 16})],
+    )
     (problem,) = closure.closure(at)
     assert (problem.rule, problem.key) == ("reference-lost", "compressed_into")
     updates, _ = closure.close(at)

@@ -11,14 +11,26 @@ from memrepo.policies.terms import words
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("where is it", ""), ("Where is it?", "?"), ("那是什么？", "?"),
-        ("it was last week", "t"), ("On Friday it was", "tp"), ("in may", ""),
+        ("where is it", ""),
+        ("Where is it?", "?"),
+        ("那是什么？", "?"),
+        ("it was last week", "t"),
+        ("On Friday it was", "tp"),
+        ("in may", ""),
         ("fed at 07:00", "tn"),
-        ("three of them", "n"), ("it has 4 legs", "n"), ("anyone", ""),
-        ("Ana went", ""), ("she and Ana went", "p"), ("to Élodie", "p"), ("so I went. He did", ""),
-        ('I read "Water"', "pq"), ("«Eau»", "q"), ("", ""), ("so many days? 3 for Ana", "?tnp"),
+        ("three of them", "n"),
+        ("it has 4 legs", "n"),
+        ("anyone", ""),
+        ("Ana went", ""),
+        ("she and Ana went", "p"),
+        ("to Élodie", "p"),
+        ("so I went. He did", ""),
+        ('I read "Water"', "pq"),
+        ("«Eau»", "q"),
+        ("", ""),
+        ("so many days? 3 for Ana", "?tnp"),
     ],
-)  # fmt: skip
+)
 def test_a_text_tells_what_it_may_answer(text: str, found: str) -> None:
     assert cues_of(text) == found
 
@@ -26,12 +38,20 @@ def test_a_text_tells_what_it_may_answer(text: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("question", "kinds"),
     [
-        ("When did it start?", "t"), ("What year was it?", "t"), ("Say when", ""),
-        ("How many pumps are there?", "n"), ("How long is it?", "n"), ("Who was it?", "p"),
-        ("Where is it?", "p"), ("In what city was it?", "p"), ("Which books are these?", "pq"),
-        ("What is it called?", "q"), ("What is it?", ""), ("", ""),
+        ("When did it start?", "t"),
+        ("What year was it?", "t"),
+        ("Say when", ""),
+        ("How many pumps are there?", "n"),
+        ("How long is it?", "n"),
+        ("Who was it?", "p"),
+        ("Where is it?", "p"),
+        ("In what city was it?", "p"),
+        ("Which books are these?", "pq"),
+        ("What is it called?", "q"),
+        ("What is it?", ""),
+        ("", ""),
     ],
-)  # fmt: skip
+)
 def test_a_question_tells_what_it_asks_for(question: str, kinds: str) -> None:
     assert wanted(words(question)) == kinds
 
@@ -39,14 +59,21 @@ def test_a_question_tells_what_it_asks_for(question: str, kinds: str) -> None:
 @pytest.mark.parametrize(
     ("question", "several"),
     [
-        ("What books has Ana read?", True), ("Which pump stations are new?", True),
-        ("How many pumps are there?", True), ("What are Ana's hobbies?", True),
-        ("What kind of tea does she like?", True), ("Which people did he meet?", True),
-        ("In which ways does it help?", True), ("What book has Ana read?", False),
-        ("What does Ana read?", False), ("What has James done?", False),
-        ("What did James do?", False), ("What is this glass made of?", False),
-        ("When were the pumps cleaned?", False), ("", False),
+        ("What books has Ana read?", True),
+        ("Which pump stations are new?", True),
+        ("How many pumps are there?", True),
+        ("What are Ana's hobbies?", True),
+        ("What kind of tea does she like?", True),
+        ("Which people did he meet?", True),
+        ("In which ways does it help?", True),
+        ("What book has Ana read?", False),
+        ("What does Ana read?", False),
+        ("What has James done?", False),
+        ("What did James do?", False),
+        ("What is this glass made of?", False),
+        ("When were the pumps cleaned?", False),
+        ("", False),
     ],
-)  # fmt: skip
+)
 def test_a_plural_asks_for_several_and_a_name_in_s_does_not(question: str, several: bool) -> None:
     assert asks_several(words(question)) == several

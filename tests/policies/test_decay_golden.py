@@ -19,8 +19,14 @@ from memrepo.policies.rules import TTLS, DecayRules
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 RULES = DecayRules()
 SUBSTRINGS = {
-    "username", "filename", "headphones", "allocation", "temperature", "template", "multitask",
-}  # fmt: skip
+    "username",
+    "filename",
+    "headphones",
+    "allocation",
+    "temperature",
+    "template",
+    "multitask",
+}
 """Keys in which the original finds a word that is only part of another."""
 PERMANENT = {"name", "location"}
 """Entities that are keys of permanent statements, which the original looks for in keys only."""
@@ -162,19 +168,21 @@ class Played:
             case "get":
                 known = op["ref"] in self.memories
                 return {
-                    "op": "get", "ref": op["ref"],
+                    "op": "get",
+                    "ref": op["ref"],
                     "fact": self.fact(op["ref"]) if known else None,
-                }  # fmt: skip
+                }
         return None
 
     def fact(self, ref: str) -> dict[str, Any]:
         kept = self.kept(ref)
         expires, created = kept.expires, self.memories[ref].fields["created"]
         return {
-            "decayClass": kept.cls, "createdAt": int(created.timestamp()),
+            "decayClass": kept.cls,
+            "createdAt": int(created.timestamp()),
             "expiresAt": None if expires is None else int(expires.timestamp()),
             "lastConfirmedAt": int(kept.confirmed.timestamp()),
-        }  # fmt: skip
+        }
 
 
 def same(expected: Any, ours: Any) -> Any:

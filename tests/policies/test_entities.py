@@ -12,8 +12,9 @@ from memrepo.policies.entities import catalogue, held, mentions, stated_aliases
 
 def memory(number: int, body: str, **fields) -> Memory:
     id_ = f"mem-{number:016x}"
-    return Memory(path=f"memories/x-{number}.md", fields={"id": id_, "type": "fact", **fields},
-                  body=body)  # fmt: skip
+    return Memory(
+        path=f"memories/x-{number}.md", fields={"id": id_, "type": "fact", **fields}, body=body
+    )
 
 
 def names(*bodies: str, **configured) -> dict[str, tuple[tuple[str, ...], int]]:
@@ -96,8 +97,10 @@ def test_what_a_person_or_model_named_is_confirmed() -> None:
 def test_a_model_invents_no_name() -> None:
     texts = ["Mara met Bob in Lisbon.", "Heading"]
     assert held(("Mara", "mara", "Alice", "Lis", "", "Bob\nx", "Heading"), texts) == (
-        "Mara", "mara", "Heading",
-    )  # fmt: skip
+        "Mara",
+        "mara",
+        "Heading",
+    )
 
 
 @given(st.lists(st.text(max_size=80), max_size=4), st.dictionaries(st.text(), st.lists(st.text())))

@@ -27,7 +27,7 @@ DAY = """\
         ("Porto", 30, "… - Ana said that the harb…"),
         ("nothing", 40, "… - Nothing else happened."),
     ],
-)  # fmt: skip
+)
 def test_the_sentences_that_hold_the_question_are_shown(
     question: str, most: int, found: str
 ) -> None:

@@ -115,8 +115,11 @@ def test_stop_words_are_those_of_the_texts_language() -> None:
         "die",
     )
     assert keywords("Der Krieg war vorbei und die Straße leer.", WORDS) == (
-        "krieg", "vorbei", "strasse", "leer",
-    )  # fmt: skip
+        "krieg",
+        "vorbei",
+        "strasse",
+        "leer",
+    )
 
 
 def test_a_script_without_blanks_has_pairs_as_keywords() -> None:
@@ -138,9 +141,12 @@ def test_a_memory_counts_by_what_it_is() -> None:
 def test_every_point_is_told_with_its_words() -> None:
     scored = score("We must decide, maybe at 10:30.", "decision", ["Rule"], WORDS)
     assert [(p.code, p.weight, p.words) for p in scored.points] == [
-        ("critical", 0.2, "must"), ("hedging", -0.15, "maybe"), ("category", 0.08, "decision"),
-        ("specifics", 0.03, "10"), ("tags", 0.05, "Rule"),
-    ]  # fmt: skip
+        ("critical", 0.2, "must"),
+        ("hedging", -0.15, "maybe"),
+        ("category", 0.08, "decision"),
+        ("specifics", 0.03, "10"),
+        ("tags", 0.05, "Rule"),
+    ]
 
 
 @given(st.text(max_size=400), st.sampled_from(["", *CATEGORIES]), st.lists(st.text(max_size=12)))
@@ -159,8 +165,9 @@ def test_a_score_is_the_sum_of_its_points_and_within_bounds(
 
 @given(
     st.text(max_size=60) | st.sampled_from(["ha" * 40, "hm" + "m" * 90, "thx " * 20, "ok!"]),
-    st.sampled_from(["fact", "lesson", "note", "decision"]), st.lists(st.text(max_size=12)),
-)  # fmt: skip
+    st.sampled_from(["fact", "lesson", "note", "decision"]),
+    st.lists(st.text(max_size=12)),
+)
 def test_the_score_alone_is_that_of_the_full_account(
     text: str, type_: str, tags: list[str]
 ) -> None:

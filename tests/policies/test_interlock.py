@@ -14,10 +14,11 @@ def state(count: int) -> State:
     memories = {
         f"mem-{n:016x}": Memory(
             path=f"memories/knowledge/undated/00/m-{n:06x}.md",
-            fields={"id": f"mem-{n:016x}", "type": "fact"}, body=f"fact {n}",
+            fields={"id": f"mem-{n:016x}", "type": "fact"},
+            body=f"fact {n}",
         )
         for n in range(count)
-    }  # fmt: skip
+    }
     return State(files=Files({}, {}), memories=memories)
 
 

@@ -76,13 +76,20 @@ def test_a_name_of_two_memories_refers_to_neither() -> None:
 
 
 def test_the_walk_goes_both_ways_and_grows_weaker() -> None:
-    graph = Graph([
-        memory(1, links=(link(2, strength=0.5),)), memory(2), memory(3, "[[thing-2]]"),
-        memory(4, links=(link(3, "supports", 0.8),)), memory(5),
-    ])  # fmt: skip
+    graph = Graph(
+        [
+            memory(1, links=(link(2, strength=0.5),)),
+            memory(2),
+            memory(3, "[[thing-2]]"),
+            memory(4, links=(link(3, "supports", 0.8),)),
+            memory(5),
+        ]
+    )
     assert [(r.id, r.depth, r.strength) for r in graph.related(id_of(1), 9)] == [
-        (id_of(2), 1, 0.5), (id_of(3), 2, 0.35), (id_of(4), 3, 0.196),
-    ]  # fmt: skip
+        (id_of(2), 1, 0.5),
+        (id_of(3), 2, 0.35),
+        (id_of(4), 3, 0.196),
+    ]
     assert [r.id for r in graph.related(id_of(4), 1)] == [id_of(3)]
     assert [r.edge.in_body for r in graph.related(id_of(3), 1)] == [True, False]
     assert graph.related(id_of(5), 9) == []
@@ -95,25 +102,34 @@ def test_what_replaced_what_is_an_edge_where_it_is_asked_for() -> None:
     assert [e.type for e in Graph(found).edges] == ["related"]
     reached = Graph(found, lineage=True).related(id_of(1), 2)
     assert [(r.id, r.depth, r.strength) for r in reached] == [
-        (id_of(2), 1, 1.0), (id_of(3), 2, 0.35)
-    ]  # fmt: skip
+        (id_of(2), 1, 1.0),
+        (id_of(3), 2, 0.35),
+    ]
     assert (reached[0].edge.source, reached[0].edge.type) == (id_of(2), "supersedes")
 
 
 def test_what_contradicts_is_reached_and_not_passed() -> None:
-    graph = Graph([
-        memory(1, links=(link(2, "contradicts"),)), memory(2, links=(link(3),)), memory(3),
-        memory(4, links=(link(4), link(99))),
-    ])  # fmt: skip
+    graph = Graph(
+        [
+            memory(1, links=(link(2, "contradicts"),)),
+            memory(2, links=(link(3),)),
+            memory(3),
+            memory(4, links=(link(4), link(99))),
+        ]
+    )
     assert [r.id for r in graph.related(id_of(1), 9)] == [id_of(2)]
     assert graph.related(id_of(4), 9) == []
 
 
 def test_the_stronger_of_two_paths_counts() -> None:
-    graph = Graph([
-        memory(1, links=(link(2, strength=0.2), link(3, strength=0.9))),
-        memory(2, links=(link(4),)), memory(3, links=(link(4),)), memory(4),
-    ])  # fmt: skip
+    graph = Graph(
+        [
+            memory(1, links=(link(2, strength=0.2), link(3, strength=0.9))),
+            memory(2, links=(link(4),)),
+            memory(3, links=(link(4),)),
+            memory(4),
+        ]
+    )
     (last,) = (r for r in graph.related(id_of(1), 2) if r.id == id_of(4))
     assert (last.before, last.strength) == (id_of(3), 0.63)
 
@@ -121,10 +137,16 @@ def test_the_stronger_of_two_paths_counts() -> None:
 @pytest.mark.parametrize(
     ("counts", "days", "strength"),
     [
-        ((2,), None, 0.6), ((3,), None, 0.42), ((3,), 0, 0.6), ((3,), 7, 0.45), ((3,), 8, 0.42),
-        ((5, 5), None, 0.51), ((12,), 0, 0.43), ((2, 2), 0, 0.89),
+        ((2,), None, 0.6),
+        ((3,), None, 0.42),
+        ((3,), 0, 0.6),
+        ((3,), 7, 0.45),
+        ((3,), 8, 0.42),
+        ((5, 5), None, 0.51),
+        ((12,), 0, 0.43),
+        ((2, 2), 0, 0.89),
     ],
-)  # fmt: skip
+)
 def test_a_tie_is_stronger_the_rarer_its_names_and_the_nearer_its_days(
     counts: tuple[int, ...], days: int | None, strength: float
 ) -> None:
@@ -132,12 +154,14 @@ def test_a_tie_is_stronger_the_rarer_its_names_and_the_nearer_its_days(
 
 
 def test_runs_link_what_names_the_same_and_the_later_points_back() -> None:
-    found = added([
-        memory(1, "We moved Larder to the cellar.", "2026-02-10"),
-        memory(2, "Before the move Larder stood in the hall.", "2026-02-08"),
-        memory(3, "The Kestrel host runs nightly jobs.", "2026-02-08"),
-        memory(4, "Jobs on the Kestrel host failed.", "2025-06-01"),
-    ])  # fmt: skip
+    found = added(
+        [
+            memory(1, "We moved Larder to the cellar.", "2026-02-10"),
+            memory(2, "Before the move Larder stood in the hall.", "2026-02-08"),
+            memory(3, "The Kestrel host runs nightly jobs.", "2026-02-08"),
+            memory(4, "Jobs on the Kestrel host failed.", "2025-06-01"),
+        ]
+    )
     assert found == {
         (id_of(1), id_of(2)): Link(target=id_of(2), type="follows", strength=0.69),
         (id_of(3), id_of(4)): Link(target=id_of(4), type="related", strength=0.6),

@@ -24,29 +24,45 @@ from memrepo.policies.matching import (
 
 def prior(id_, subject, predicate, object_="", text="", **changes):
     made = {
-        "memory_id": id_, "type": "fact", "standing": "resolved", "subject": subject,
-        "predicate": predicate, "object": object_, "home": "LTMEMORY.md",
+        "memory_id": id_,
+        "type": "fact",
+        "standing": "resolved",
+        "subject": subject,
+        "predicate": predicate,
+        "object": object_,
+        "home": "LTMEMORY.md",
         "text": text or f"{subject} {predicate} {object_}",
-    }  # fmt: skip
+    }
     return PriorClaim(**{**made, **changes})
 
 
 def said(subject, predicate, object_="", text="", home="LTMEMORY.md"):
     return Statement(
-        subject=subject, predicate=predicate, object=object_, home=home,
+        subject=subject,
+        predicate=predicate,
+        object=object_,
+        home=home,
         text=text or f"{subject} {predicate} {object_}",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "folded"),
     [
-        ("prefers", "prefer"), ("moves", "move"), ("needs", "need"),
-        ("preferring", "preferr"), ("preferred", "preferr"), ("running", "runn"),
-        ("noted", "not"), ("uses", "use" + "s"), ("runs", "runs"), ("Likes ", "like"),
-        ("lives in", "lives in"), ("", ""),
+        ("prefers", "prefer"),
+        ("moves", "move"),
+        ("needs", "need"),
+        ("preferring", "preferr"),
+        ("preferred", "preferr"),
+        ("running", "runn"),
+        ("noted", "not"),
+        ("uses", "use" + "s"),
+        ("runs", "runs"),
+        ("Likes ", "like"),
+        ("lives in", "lives in"),
+        ("", ""),
     ],
-)  # fmt: skip
+)
 def test_predicate_folding(text, folded):
     assert normal_predicate(text) == folded
 
@@ -54,11 +70,18 @@ def test_predicate_folding(text, folded):
 @pytest.mark.parametrize(
     ("text", "folded"),
     [
-        ("the windows", "window"), ("files", "files"), ("preferences", "preferences"),
-        ("cities", "cities"), ("An  Editor", "editor"), ("class", "class"), ("bus", "bus"),
-        ("The", "the"), ("时区", "时区"), ("Ｗｅｂ", "web"),
+        ("the windows", "window"),
+        ("files", "files"),
+        ("preferences", "preferences"),
+        ("cities", "cities"),
+        ("An  Editor", "editor"),
+        ("class", "class"),
+        ("bus", "bus"),
+        ("The", "the"),
+        ("时区", "时区"),
+        ("Ｗｅｂ", "web"),
     ],
-)  # fmt: skip
+)
 def test_subject_folding(text, folded):
     assert normal_subject(text) == folded
 
@@ -154,9 +177,13 @@ def test_an_index_grows():
 
 def test_claims_and_priors_are_compared_by_the_same_parts():
     claim = CanonicalClaim(
-        cluster_id="c", type="fact", standing="resolved", home="LTMEMORY.md", scores=Scores(),
+        cluster_id="c",
+        type="fact",
+        standing="resolved",
+        home="LTMEMORY.md",
+        scores=Scores(),
         wording=Wording(text="Anna likes tea", subject="Anna", predicate="likes", object="tea"),
-    )  # fmt: skip
+    )
     assert statement_of(claim) == statement_of(prior("mem-1", "Anna", "likes", "tea"))
 
 

@@ -49,9 +49,11 @@ def test_what_is_hardly_important_loses(score: float, wanted: float) -> None:
     ],
 )
 def test_a_memory_was_last_seen_at_its_newest_evidence_or_else_when_it_was_made(
-    captured: tuple[str, ...], verified: datetime | None, created: datetime | None,
+    captured: tuple[str, ...],
+    verified: datetime | None,
+    created: datetime | None,
     wanted: datetime | None,
-) -> None:  # fmt: skip
+) -> None:
     fields: dict[str, object] = {
         "sources": tuple(Source(resource="s", captured=c) for c in captured)
     }

@@ -18,18 +18,27 @@ WORDS = "alpha beta gamma delta bells choir archive parish telephone noon server
 
 def prior(n: int, text: str, subject: str = "", day: str = "2025-01-01", **more: str) -> PriorClaim:
     return PriorClaim(
-        memory_id=f"mem-{n:016x}", type=more.get("type", "fact"), standing="resolved",
-        subject=subject, predicate=more.get("predicate", ""), object="", text=text,
-        home=more.get("home", "LTMEMORY.md"), sources=(Source(resource="s", captured=day),),
-    )  # fmt: skip
+        memory_id=f"mem-{n:016x}",
+        type=more.get("type", "fact"),
+        standing="resolved",
+        subject=subject,
+        predicate=more.get("predicate", ""),
+        object="",
+        text=text,
+        home=more.get("home", "LTMEMORY.md"),
+        sources=(Source(resource="s", captured=day),),
+    )
 
 
 def cluster(text: str, *context: str, key: str = "") -> Cluster:
     candidate = Candidate(candidate_id="cand-1", text=text, context=context, key=key)
     return Cluster(
-        cluster_id="clust-1", candidates=(candidate,), strength=2.0, type_hint="fact",
+        cluster_id="clust-1",
+        candidates=(candidate,),
+        strength=2.0,
+        type_hint="fact",
         home_hint="LTMEMORY.md",
-    )  # fmt: skip
+    )
 
 
 def ids(found: tuple[PriorClaim, ...]) -> list[int]:

@@ -12,8 +12,9 @@ TEXTS = st.lists(
     st.lists(st.sampled_from("red green blue cat dog sun moon tree".split()), max_size=7).map(
         " ".join
     ),
-    min_size=1, max_size=9,
-)  # fmt: skip
+    min_size=1,
+    max_size=9,
+)
 
 
 @given(TEXTS)
@@ -21,9 +22,10 @@ def test_the_index_finds_what_a_look_at_all_finds(texts: list[str]) -> None:
     named = {f"m{n}": text for n, text in enumerate(texts)}
     for id_, text in named.items():
         every = {
-            other: score for other, said in named.items()
+            other: score
+            for other, said in named.items()
             if other != id_ and (score := cosine(tokens(text), tokens(said))) > ALIKE
-        }  # fmt: skip
+        }
         ranked = sorted(every.values(), reverse=True)
         least = ranked[MOST] if len(ranked) > MOST else 0.0
         found = dict(Similar(named.items()).nearest(id_))

@@ -51,18 +51,22 @@ def by_runs(
     return states
 
 
-kinds = st.fixed_dictionaries({
-    "type": st.sampled_from(("fact", "note", "decision", "note")),
-    "created": st.integers(-2, 40).map(lambda n: T0 - n * D),
-    "decay": st.sampled_from((None, *(Decay(cls=c) for c in ("short", "normal", "durable")))),
-    "hot": st.sampled_from((None, None, Hot(since=T0 - 5 * D, reason="x"), Hot(until=T0 - 9 * D))),
-    "confidence": st.sampled_from((None, None, 0.05, 0.1, 0.3)),
-    "valid_until": st.sampled_from((None, None, "2026-03-09")),
-    "pinned": st.sampled_from((None, None, True)),
-    "critical": st.sampled_from((None, None, None, True)),
-    "user_marked": st.sampled_from((None, None, True)),
-    "link": st.sampled_from((None, None, 1, 2)),
-})  # fmt: skip
+kinds = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(("fact", "note", "decision", "note")),
+        "created": st.integers(-2, 40).map(lambda n: T0 - n * D),
+        "decay": st.sampled_from((None, *(Decay(cls=c) for c in ("short", "normal", "durable")))),
+        "hot": st.sampled_from(
+            (None, None, Hot(since=T0 - 5 * D, reason="x"), Hot(until=T0 - 9 * D))
+        ),
+        "confidence": st.sampled_from((None, None, 0.05, 0.1, 0.3)),
+        "valid_until": st.sampled_from((None, None, "2026-03-09")),
+        "pinned": st.sampled_from((None, None, True)),
+        "critical": st.sampled_from((None, None, None, True)),
+        "user_marked": st.sampled_from((None, None, True)),
+        "link": st.sampled_from((None, None, 1, 2)),
+    }
+)
 
 
 def made(number: int, link: int | None, **fields: Any) -> Memory:
@@ -79,16 +83,18 @@ def made(number: int, link: int | None, **fields: Any) -> Memory:
 @given(
     st.lists(kinds, min_size=2, max_size=9),
     st.lists(st.tuples(st.integers(1, 9), st.integers(-60, 24 * 40), st.sampled_from("abc"))),
-    st.integers(0, 60), st.integers(0, 3),
-)  # fmt: skip
+    st.integers(0, 60),
+    st.integers(0, 3),
+)
 def test_it_agrees_with_runs_that_look_at_everything(
     fields: list[dict[str, Any]], found: list[tuple[int, int, str]], sessions: int, seed: int
 ) -> None:
     start = state(*(made(n, **f) for n, f in enumerate(fields, start=1)))
     before = [
         Event(kind=RETRIEVAL, at=seconds(T0 - hours * H), session=s, memory=memory(n).id)
-        for n, hours, s in found if n <= len(fields)
-    ]  # fmt: skip
+        for n, hours, s in found
+        if n <= len(fields)
+    ]
     rules, days = Rules(hot=HotRules(budget=2)), 40
     told = simulate(start, fold(before), T0, rules, days=days, sessions=sessions, seed=seed)
     states = by_runs(start, before, told.events, rules, days)

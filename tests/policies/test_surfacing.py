@@ -12,8 +12,15 @@ from memrepo.policies.surfacing import recall_surface
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-def claim(number: int = 1, *, standing: str = "unresolved", age: int = 0, days: int = 1,
-          sources: int = 1, **fields: object) -> Memory:  # fmt: skip
+def claim(
+    number: int = 1,
+    *,
+    standing: str = "unresolved",
+    age: int = 0,
+    days: int = 1,
+    sources: int = 1,
+    **fields: object,
+) -> Memory:
     """Return an open claim with evidence from so many sources, captured on so many days."""
     evidence = tuple(
         Source(resource=f"sources/{n}.md", captured=f"2026-01-{n % days + 1:02}")
@@ -22,11 +29,16 @@ def claim(number: int = 1, *, standing: str = "unresolved", age: int = 0, days: 
     return Memory(
         path=f"memories/knowledge/{number}.md",
         fields={
-            "id": f"mem-{number:016x}", "type": "fact", "standing": standing, "sources": evidence,
-            "created": NOW - timedelta(days=age), "home": "LTMEMORY.md", **fields,
+            "id": f"mem-{number:016x}",
+            "type": "fact",
+            "standing": standing,
+            "sources": evidence,
+            "created": NOW - timedelta(days=age),
+            "home": "LTMEMORY.md",
+            **fields,
         },
         body="Maybe the\nfan is\u200b louder.",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,9 +65,13 @@ def test_the_score_follows_the_formula(memory: Memory, score: float) -> None:
 
 @pytest.mark.parametrize(
     "memory",
-    [claim(standing="resolved"), claim(standing="stale"), claim(status="superseded"),
-     claim(status="archived")],
-)  # fmt: skip
+    [
+        claim(standing="resolved"),
+        claim(standing="stale"),
+        claim(status="superseded"),
+        claim(status="archived"),
+    ],
+)
 def test_what_is_settled_or_gone_is_not_brought_up(memory: Memory) -> None:
     assert recall_surface([memory], NOW) is None
 

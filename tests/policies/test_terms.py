@@ -25,7 +25,7 @@ from memrepo.policies.terms import date_words, fold, index_terms, query_terms, t
         ("", []),
         ("... --- !!!", []),
     ],
-)  # fmt: skip
+)
 def test_a_text_is_cut_into_folded_words_and_pairs(text: str, wanted: list[str]) -> None:
     assert words(text) == wanted
 
@@ -38,11 +38,18 @@ def test_forms_of_a_word_meet_in_one_term() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("went", "going"), ("bought", "buys"), ("children", "child's"), ("kids", "child"),
-        ("taught", "teaching"), ("written", "wrote"), ("colours", "colored"), ("mom", "mothers"),
-        ("feet", "foot"), ("Jan", "January"),
+        ("went", "going"),
+        ("bought", "buys"),
+        ("children", "child's"),
+        ("kids", "child"),
+        ("taught", "teaching"),
+        ("written", "wrote"),
+        ("colours", "colored"),
+        ("mom", "mothers"),
+        ("feet", "foot"),
+        ("Jan", "January"),
     ],
-)  # fmt: skip
+)
 def test_forms_that_no_rule_leads_back_meet_in_their_word(one: str, other: str) -> None:
     assert terms(one) == terms(other)
 
@@ -69,10 +76,14 @@ def test_a_word_counts_by_its_first_characters() -> None:
 @pytest.mark.parametrize(
     ("captured", "wanted"),
     [
-        ("2023-05-08", "8 may 2023"), ("2023-12-31T10:00:00Z", "31 december 2023"),
-        ("2023-13-01", ""), ("2023-00-01", ""), ("undated", ""), ("", ""),
+        ("2023-05-08", "8 may 2023"),
+        ("2023-12-31T10:00:00Z", "31 december 2023"),
+        ("2023-13-01", ""),
+        ("2023-00-01", ""),
+        ("undated", ""),
+        ("", ""),
     ],
-)  # fmt: skip
+)
 def test_a_day_is_spelled_as_people_ask_for_it(captured: str, wanted: str) -> None:
     assert date_words(captured) == wanted
 

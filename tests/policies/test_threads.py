@@ -92,8 +92,9 @@ def test_titles_of_a_single_thread_are_those_of_the_original(row: dict[str, Any]
 def note(
     number: int, title: str, body: str = "Words.", day: str = "2026-02-01", **more: Any
 ) -> Memory:
-    source = Source(resource=more.pop("file", f"sources/memory/{day}.md"), lines=(number, number),
-                    captured=day)  # fmt: skip
+    source = Source(
+        resource=more.pop("file", f"sources/memory/{day}.md"), lines=(number, number), captured=day
+    )
     fields = {"id": f"mem-{number:016x}", "type": "note", "title": title, "sources": (source,)}
     path = f"memories/notes/2026-02/01/x-{number:06x}.md"
     return Memory(path=path, fields={**fields, **more}, body=body)
@@ -106,21 +107,28 @@ def found(*notes: Memory) -> list[tuple[list[int], str]]:
 
 def test_notes_of_a_day_are_parted_by_clock_and_session() -> None:
     assert found(
-        note(3, "10:00 Greenhouse"), note(1, "09:00 Orders"), note(2, "09:25 More orders"),
+        note(3, "10:00 Greenhouse"),
+        note(1, "09:00 Orders"),
+        note(2, "09:25 More orders"),
         note(4, "10:05", "- **Session Key**: agent:main:tg\nWater."),
-        note(5, "10:10", "More water."), note(6, "10:15", "Session key: agent:main:cli"),
+        note(5, "10:10", "More water."),
+        note(6, "10:15", "Session key: agent:main:cli"),
         note(7, "10:20", "session id: 7f3a"),
     ) == [
-        ([1, 2], ""), ([3, 4, 5], "agent:main:tg"), ([6], "agent:main:cli"), ([7], "7f3a"),
-    ]  # fmt: skip
+        ([1, 2], ""),
+        ([3, 4, 5], "agent:main:tg"),
+        ([6], "agent:main:cli"),
+        ([7], "7f3a"),
+    ]
 
 
 def test_where_no_clock_is_known_the_file_is_the_conversation() -> None:
     assert found(
-        note(1, "2026-02-01"), note(2, "Later that day"),
+        note(1, "2026-02-01"),
+        note(2, "Later that day"),
         note(3, "trip", file="sources/memory/t.md"),
         note(4, "2026-02-02", day="2026-02-02"),
-    ) == [([1, 2], ""), ([3], ""), ([4], "")]  # fmt: skip
+    ) == [([1, 2], ""), ([3], ""), ([4], "")]
 
 
 def test_threads_are_linked_by_what_their_notes_refer_to_and_by_their_session() -> None:
@@ -130,7 +138,7 @@ def test_threads_are_linked_by_what_their_notes_refer_to_and_by_their_session() 
         note(2, "12:00", "See [[mem-0000000000000001]]."),
         note(3, "15:00", "Session key: x1", links=(back,)),
         note(4, "18:00", type="fact", threads=("trip",)),
-    ]  # fmt: skip
+    ]
     threads = threads_of({n.id: n for n in notes}, WORDS, ZONE)
     one, two, three, trip = threads
     assert (two.linked, three.linked) == ((one.id,), (one.id, two.id))
@@ -139,9 +147,10 @@ def test_threads_are_linked_by_what_their_notes_refer_to_and_by_their_session() 
 
 def test_a_title_names_what_other_threads_do_not() -> None:
     notes = [
-        note(1, "09:00", "Kestrel water water pump."), note(2, "12:00", "Water water osprey."),
+        note(1, "09:00", "Kestrel water water pump."),
+        note(2, "12:00", "Water water osprey."),
         note(3, "15:00", "Water again."),
-    ]  # fmt: skip
+    ]
     titles = [t.title for t in threads_of({n.id: n for n in notes}, WORDS, ZONE)]
     assert titles == ["Kestrel, Pump, Water", "Osprey, Water", "Again, Water"]
 

@@ -139,10 +139,13 @@ def test_each_retrieval_is_followed_in_order() -> None:
     first, second = T0 + 10 * D, T0 + 12 * D
     found = owed(note(), second + 3 * H, first, second)
     assert found == [
-        ("hot", "warm", T0 + 3 * H), ("warm", "gist", T0 + 7 * D), ("gist", "hot", first),
-        ("hot", "warm", first + 3 * H), ("warm", "hot", second),
+        ("hot", "warm", T0 + 3 * H),
+        ("warm", "gist", T0 + 7 * D),
+        ("gist", "hot", first),
+        ("hot", "warm", first + 3 * H),
+        ("warm", "hot", second),
         ("hot", "warm", second + 3 * H),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_retrieval_that_another_clone_saw_undoes_a_gist_that_was_made_too_early() -> None:
@@ -154,14 +157,17 @@ def test_a_retrieval_that_another_clone_saw_undoes_a_forgetting_and_marks_nothin
     of, at = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=T0 + 15 * D), T0 + 10 * D
     late = owed(of, T0 + 20 * D, at)
     assert late == [
-        ("forgotten", "hot", at), ("hot", "warm", at + 3 * H), ("warm", "gist", at + 7 * D)
-    ]  # fmt: skip
+        ("forgotten", "hot", at),
+        ("hot", "warm", at + 3 * H),
+        ("warm", "gist", at + 7 * D),
+    ]
     assert [m[1:] for m in owed(note(), T0 + 20 * D, at)][-3:] == [m[1:] for m in late]
     assert not written(of, T0 + 20 * D, at).flag("user_marked")
     # One that came after the forgetting, of the same ledger, is a recovery all the same.
     assert [tier for _, tier, _ in owed(of, T0 + 30 * D, at, T0 + 26 * D)][-2:] == [
-        "forgotten", "warm"
-    ]  # fmt: skip
+        "forgotten",
+        "warm",
+    ]
 
 
 def test_the_gist_is_made_when_a_note_becomes_one_and_the_body_stays() -> None:

@@ -58,12 +58,19 @@ def test_trends_are_those_of_the_original(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("now", "before", "rises", "falls"),
-    [(1.5, 1.0, 0, 0), (1.51, 1.0, 1, 0), (0.0, 0.5, 0, 0), (0.0, 0.51, 0, 1), (0.7, 1.3, 0, 0),
-     (0.6, 1.3, 0, 1)],
-)  # fmt: skip
+    [
+        (1.5, 1.0, 0, 0),
+        (1.51, 1.0, 1, 0),
+        (0.0, 0.5, 0, 0),
+        (0.0, 0.51, 0, 1),
+        (0.7, 1.3, 0, 0),
+        (0.6, 1.3, 0, 1),
+    ],
+)
 def test_a_trend_begins_beyond_its_bound(now: float, before: float, rises: int, falls: int) -> None:
-    rising, falling = trends([Topic(term="x", score=now, count=1)],
-                             [Topic(term="x", score=before, count=1)])  # fmt: skip
+    rising, falling = trends(
+        [Topic(term="x", score=now, count=1)], [Topic(term="x", score=before, count=1)]
+    )
     assert (len(rising), len(falling)) == (rises, falls)
 
 

@@ -14,13 +14,17 @@ PERSON, PROGRAM = "human:ana@example.org", "memrepo/0.1.0"
 
 def memory(written: str, *confirmed: str, kinds: tuple[str, ...]) -> Memory:
     days = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 9)]
-    return Memory(path="memories/facts/m.md", body="x", fields={
-        "generated": Stamp(by=written, at=days[0]),
-        "verified": tuple(Stamp(by=by, at=days[1]) for by in confirmed),
-        "sources": tuple(
-            Source(resource="sources/a.md", lines=(1, 1), kind=kind) for kind in kinds
-        ),
-    })  # fmt: skip
+    return Memory(
+        path="memories/facts/m.md",
+        body="x",
+        fields={
+            "generated": Stamp(by=written, at=days[0]),
+            "verified": tuple(Stamp(by=by, at=days[1]) for by in confirmed),
+            "sources": tuple(
+                Source(resource="sources/a.md", lines=(1, 1), kind=kind) for kind in kinds
+            ),
+        },
+    )
 
 
 @pytest.mark.parametrize(

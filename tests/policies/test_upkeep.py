@@ -88,9 +88,14 @@ def test_what_was_demoted_has_sixty_days(age: timedelta, expected: list[str]) ->
 
 @pytest.mark.parametrize(
     "fields",
-    [{"pinned": True}, {"critical": True, "hot": Hot(since=T0, reason="critical")},
-     {"type": "decision"}, {"status": "archived", "archived_at": T0}, {"created": None}],
-)  # fmt: skip
+    [
+        {"pinned": True},
+        {"critical": True, "hot": Hot(since=T0, reason="critical")},
+        {"type": "decision"},
+        {"status": "archived", "archived_at": T0},
+        {"created": None},
+    ],
+)
 def test_what_is_kept_is_never_archived(fields: dict[str, Any]) -> None:
     assert ops(state(memory(**fields)), [], T0 + 400 * D) == []
 
@@ -141,9 +146,12 @@ def test_what_leaves_takes_its_predecessors_and_links_along() -> None:
     older = older.with_fields({"superseded_by": (old.id,), **when})
     chunk = chunk.with_fields({"type": "chunk", "parent": new.id, "chunk": 0})
     friend = friend.with_fields(
-        {"links": (Link(target=new.id, type="related"), Link(target=friend.id, type="supports")),
-         "duplicate_of": new.id, "standing": "probable_duplicate"}
-    )  # fmt: skip
+        {
+            "links": (Link(target=new.id, type="related"), Link(target=friend.id, type="supports")),
+            "duplicate_of": new.id,
+            "standing": "probable_duplicate",
+        }
+    )
     found = upkeep(state(new, old, older, chunk, friend), Accesses(), T0 + 3 * D, RULES)
     (step,) = found.steps
     removed = {c.id for c in step.changes if isinstance(c, Remove)}
@@ -195,9 +203,14 @@ def test_counting_starts_after_the_last_promotion_or_demotion() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"type": "note"}, {"status": "archived"}, {"standing": "stale"},
-     {"valid_until": "2026-02-01"}, {"decay": Decay(cls="ephemeral")}],
-)  # fmt: skip
+    [
+        {"type": "note"},
+        {"status": "archived"},
+        {"standing": "stale"},
+        {"valid_until": "2026-02-01"},
+        {"decay": Decay(cls="ephemeral")},
+    ],
+)
 def test_what_is_over_or_no_claim_does_not_come(fields: dict[str, Any]) -> None:
     of = memory(**fields)
     events = reads(of, T0, T0 + H, T0 + 2 * H)
@@ -230,9 +243,12 @@ def test_eviction_takes_cold_then_stale_then_recent_and_the_oldest_first() -> No
     old = memory(3, hot=Hot(since=T0 + S, reason="x"))
     new = memory(4, hot=Hot(since=T0 + 2 * S, reason="x"))
     events = [
-        *begins(*(T0 + n * H for n in (1, 2, 3, 4))), *reads(cold, T0 + H - S),
-        *reads(stale, T0 + 3 * H + S), *reads(old, T0 + 5 * H), *reads(new, T0 + 5 * H),
-    ]  # fmt: skip
+        *begins(*(T0 + n * H for n in (1, 2, 3, 4))),
+        *reads(cold, T0 + H - S),
+        *reads(stale, T0 + 3 * H + S),
+        *reads(old, T0 + 5 * H),
+        *reads(new, T0 + 5 * H),
+    ]
     found = upkeep(state(cold, stale, old, new), fold(events), T0 + 6 * H, rules)
     assert [s.memory_ids[0] for s in found.steps] == [cold.id, stale.id]
     tight = Rules(hot=HotRules(budget=1, idle=5))
@@ -292,8 +308,11 @@ def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:
 def test_layers_stand_in_their_order_and_end_with_a_pointer() -> None:
     hot = Hot(since=T0, reason="x")
     fact = memory(1, hot=hot)
-    name = Memory(path="memories/identity/2026-03/n-000002.md", body="I am Jo.",
-                  fields=memory(2, hot=hot, type="identity").fields)  # fmt: skip
+    name = Memory(
+        path="memories/identity/2026-03/n-000002.md",
+        body="I am Jo.",
+        fields=memory(2, hot=hot, type="identity").fields,
+    )
     page = hot_page(state(fact, name), HotRules())
     assert page is not None
     text = page.decode()
@@ -329,8 +348,9 @@ def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> Non
     del files["MEMORY.md"]
     moved = hot_changes(read_state(files, Layout()), HotRules())
     assert [(type(c).__name__, c.path) for c in moved] == [
-        ("Delete", "HOT.md"), ("Write", "MEMORY.md")
-    ]  # fmt: skip
+        ("Delete", "HOT.md"),
+        ("Write", "MEMORY.md"),
+    ]
     del files[of.path]
     assert [c.path for c in hot_changes(read_state(files, Layout()), HotRules())] == ["HOT.md"]
 
@@ -340,9 +360,15 @@ def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> Non
 
 @pytest.mark.parametrize(
     ("ago", "count", "why"),
-    [(1, 2, ()), (1, 3, ("3 retrievals in 7 days",)), (8, 4, ()),
-     (8, 5, ("5 retrievals in 14 days",)), (20, 7, ()), (20, 8, ("8 retrievals in all",))],
-)  # fmt: skip
+    [
+        (1, 2, ()),
+        (1, 3, ("3 retrievals in 7 days",)),
+        (8, 4, ()),
+        (8, 5, ("5 retrievals in 14 days",)),
+        (20, 7, ()),
+        (20, 8, ("8 retrievals in all",)),
+    ],
+)
 def test_a_note_is_nominated_at_each_threshold(ago: int, count: int, why: tuple[str, ...]) -> None:
     now = T0 + 30 * D
     note = memory(type="note", created=now - (ago + 1) * D)
@@ -370,15 +396,17 @@ def test_a_marked_note_is_nominated_and_a_promoted_one_never_again() -> None:
 
 # -- the law -------------------------------------------------------------------------------------
 
-kinds = st.fixed_dictionaries({
-    "type": st.sampled_from(("fact", "note", "decision", "preference")),
-    "created": st.integers(0, 60).map(lambda n: T0 - n * D),
-    "decay": st.sampled_from((None, Decay(cls="short"), Decay(cls="normal"))),
-    "hot": st.sampled_from((None, Hot(since=T0 - 5 * D, reason="x"), Hot(until=T0 - 9 * D))),
-    "pinned": st.sampled_from((None, True)),
-    "critical": st.sampled_from((None, None, True)),
-    "user_marked": st.sampled_from((None, None, True)),
-})  # fmt: skip
+kinds = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(("fact", "note", "decision", "preference")),
+        "created": st.integers(0, 60).map(lambda n: T0 - n * D),
+        "decay": st.sampled_from((None, Decay(cls="short"), Decay(cls="normal"))),
+        "hot": st.sampled_from((None, Hot(since=T0 - 5 * D, reason="x"), Hot(until=T0 - 9 * D))),
+        "pinned": st.sampled_from((None, True)),
+        "critical": st.sampled_from((None, None, True)),
+        "user_marked": st.sampled_from((None, None, True)),
+    }
+)
 
 
 @given(
@@ -392,8 +420,9 @@ def test_upkeep_twice_at_one_moment_proposes_nothing(
     made = [memory(n, **f) for n, f in enumerate(fields, start=1)]
     events = [
         Event(kind=RETRIEVAL, at=seconds(T0 - hours * H), session=s, memory=made[n - 1].id)
-        for n, hours, s in found if n <= len(made)
-    ] + begins(*(T0 - hours * H for hours in starts))  # fmt: skip
+        for n, hours, s in found
+        if n <= len(made)
+    ] + begins(*(T0 - hours * H for hours in starts))
     rules = Rules(hot=HotRules(budget=2))
     first = upkeep(state(*made), fold(events), T0, rules)
     second = upkeep(first.state, fold(events), T0, rules)

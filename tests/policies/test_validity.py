@@ -64,8 +64,10 @@ def test_the_fields_bound_a_half_open_span(fields: dict[str, Any], moment: str, 
 
 
 REPLACED = {
-    "status": "superseded", "superseded_by": (NEW,), "superseded_at": "2026-03-10T09:00:00Z",
-}  # fmt: skip
+    "status": "superseded",
+    "superseded_by": (NEW,),
+    "superseded_at": "2026-03-10T09:00:00Z",
+}
 
 
 @pytest.mark.parametrize(
@@ -99,10 +101,15 @@ def test_one_of_a_superseded_pair_is_true_at_a_time(
 def test_a_chain_has_one_true_memory_at_every_moment() -> None:
     found = world(
         memory(OLD, **REPLACED),
-        memory(NEW, status="superseded", supersedes=(OLD,), superseded_by=(THIRD,),
-               superseded_at="2026-03-20T00:00:00Z"),
+        memory(
+            NEW,
+            status="superseded",
+            supersedes=(OLD,),
+            superseded_by=(THIRD,),
+            superseded_at="2026-03-20T00:00:00Z",
+        ),
         memory(THIRD, supersedes=(NEW,)),
-    )  # fmt: skip
+    )
     for day, held in ((1, OLD), (11, NEW), (19, NEW), (20, THIRD), (28, THIRD)):
         assert holds(found, f"2026-03-{day:02d}T12:00:00Z") == {held}
 

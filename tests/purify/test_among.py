@@ -117,10 +117,11 @@ def test_one_run_asks_a_model_about_so_many_pairs_and_no_more(
 ) -> None:
     monkeypatch.setattr(stage, "MOST", 1)
     state = stand(
-        plain("a", TEA), plain("b", COFFEE),
+        plain("a", TEA),
+        plain("b", COFFEE),
         plain("c", "The gate of the old mill is painted red"),
         plain("d", "The gate of the old mill is painted blue"),
-    )  # fmt: skip
+    )
     first = Scripted([BOTH])
     done = look(state, first)
     second = Scripted([BOTH])
@@ -198,12 +199,13 @@ WORDS = ("old", "mill", "gate", "painted", "red", "blue", "not", "north")
 @settings(max_examples=40)
 @given(
     texts=st.lists(
-        st.lists(st.sampled_from(WORDS), min_size=4, max_size=6, unique=True), min_size=2,
+        st.lists(st.sampled_from(WORDS), min_size=4, max_size=6, unique=True),
+        min_size=2,
         max_size=12,
     ),
     keyed_as=st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("xyz")), max_size=6),
     turn=st.randoms(use_true_random=False),
-)  # fmt: skip
+)
 def test_of_what_changed_the_same_pairs_are_suspected_as_among_all(
     texts: list[list[str]], keyed_as: list[tuple[str, str]], turn: Any
 ) -> None:
@@ -217,9 +219,10 @@ def test_of_what_changed_the_same_pairs_are_suspected_as_among_all(
     look(state, among_all)
     among(state, among_these, NOW, (), (), changed)
     expected = [
-        (s.first.memory_id, s.second.memory_id, s.why) for s in among_all.asked
+        (s.first.memory_id, s.second.memory_id, s.why)
+        for s in among_all.asked
         if changed & {s.first.memory_id, s.second.memory_id}
-    ]  # fmt: skip
+    ]
     found = [(s.first.memory_id, s.second.memory_id, s.why) for s in among_these.asked]
     assert found == expected
 

@@ -29,9 +29,13 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 def source(text: str, resource: str = "sources/MEMORY.md", captured: str = "2026-02-10") -> Source:
     return Source(
-        resource=resource, blob="b" * 40, lines=(3, 3), text_hash=text_hash(text),
-        captured=captured, captured_from="unit",
-    )  # fmt: skip
+        resource=resource,
+        blob="b" * 40,
+        lines=(3, 3),
+        text_hash=text_hash(text),
+        captured=captured,
+        captured_from="unit",
+    )
 
 
 def group(name: str, *texts: str, sources: Iterable[Source] = ()) -> Cluster:
@@ -42,9 +46,12 @@ def group(name: str, *texts: str, sources: Iterable[Source] = ()) -> Cluster:
         for n, text in enumerate(texts)
     )
     return Cluster(
-        cluster_id=f"clust-{name}", candidates=members, strength=2.5, type_hint="fact",
+        cluster_id=f"clust-{name}",
+        candidates=members,
+        strength=2.5,
+        type_hint="fact",
         home_hint="LTMEMORY.md",
-    )  # fmt: skip
+    )
 
 
 def claim(
@@ -53,9 +60,14 @@ def claim(
     sure = more.pop("sure", 0.0)
     wording = Wording(text=text, subject=subject, predicate=predicate, object=object_)
     return CanonicalClaim(
-        cluster_id=f"clust-{name}", type="fact", standing="resolved", wording=wording,
-        home="LTMEMORY.md", scores=Scores(confidence=0.8, supersession_confidence=sure), **more,
-    )  # fmt: skip
+        cluster_id=f"clust-{name}",
+        type="fact",
+        standing="resolved",
+        wording=wording,
+        home="LTMEMORY.md",
+        scores=Scores(confidence=0.8, supersession_confidence=sure),
+        **more,
+    )
 
 
 def empty() -> State:
@@ -139,11 +151,15 @@ def test_evidence_recorded_once_keeps_its_blob_and_lines() -> None:
 def test_another_object_is_another_memory_and_neither_text_is_lost() -> None:
     after = run(
         empty(),
-        (group("a", "Mara prefers Python."), claim("a", "Mara prefers Python.", "Mara", "prefers",
-                                                   "Python")),
-        (group("b", "Mara prefers tea."), claim("b", "Mara prefers tea.", "Mara", "prefers",
-                                                "tea")),
-    )  # fmt: skip
+        (
+            group("a", "Mara prefers Python."),
+            claim("a", "Mara prefers Python.", "Mara", "prefers", "Python"),
+        ),
+        (
+            group("b", "Mara prefers tea."),
+            claim("b", "Mara prefers tea.", "Mara", "prefers", "tea"),
+        ),
+    )
     assert {m.body for m in after.memories.values()} == {
         "Mara prefers Python.",
         "Mara prefers tea.",
@@ -158,8 +174,10 @@ def test_claims_of_one_run_are_compared_with_each_other() -> None:
 
 def test_equal_triples_in_other_words_are_one_memory_with_the_first_wording() -> None:
     first = (group("a", "Editor: vim"), claim("a", "Editor: vim", "Tools", "Editor", "vim"))
-    second = (group("b", "The editor is vim."),
-              claim("b", "The editor is vim.", "tools", "editor", "Vim"))  # fmt: skip
+    second = (
+        group("b", "The editor is vim."),
+        claim("b", "The editor is vim.", "tools", "editor", "Vim"),
+    )
     memory = only(run(run(empty(), first), second))
     assert memory.body == "Editor: vim"
     assert len(memory.sources) == 2
@@ -192,9 +210,10 @@ def test_a_superseded_value_stated_again_stays_superseded_and_is_flagged() -> No
     vim = only(state).id
     state = run(state, editor("b", "helix", supersedes=(vim,), sure=0.95))
     helix = next(i for i in state.memories if i != vim)
-    again = (group("c", "Editor: vim", sources=[source("Editor: vim", "sources/c.md")]),
-             claim("c", "Editor: vim", "Tools", "Editor", "vim", supersedes=(helix,),
-                   sure=0.95))  # fmt: skip
+    again = (
+        group("c", "Editor: vim", sources=[source("Editor: vim", "sources/c.md")]),
+        claim("c", "Editor: vim", "Tools", "Editor", "vim", supersedes=(helix,), sure=0.95),
+    )
     after = run(state, again)
     assert after.memories[vim].status == "superseded"
     assert after.memories[helix].status == "active"
@@ -213,8 +232,9 @@ def test_two_contradictions_of_one_memory_keep_both_links() -> None:
 
 def test_a_text_that_could_not_be_read_back_is_quarantined_alone() -> None:
     bad = "---\nid: x\n---\ntext"
-    made = assembled(empty(), [(group("a", bad), claim("a", bad)),
-                               (group("b", LONG), claim("b", LONG))])  # fmt: skip
+    made = assembled(
+        empty(), [(group("a", bad), claim("a", bad)), (group("b", LONG), claim("b", LONG))]
+    )
     assert [d.cluster_id for d in made.quarantined] == ["clust-a"]
     assert [m.body for m in made.creates] == [LONG]
 

@@ -33,9 +33,13 @@ from memrepo.purify.scope import cursors
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 WEAK = PromotionScores(
-    durability=0.2, future_judgment_value=0.2, action_value=0.2, identity_relationship_weight=0.2,
-    cross_time_persistence=0.2, noise_risk=0.0,
-)  # fmt: skip
+    durability=0.2,
+    future_judgment_value=0.2,
+    action_value=0.2,
+    identity_relationship_weight=0.2,
+    cross_time_persistence=0.2,
+    noise_risk=0.0,
+)
 
 
 @dataclass
@@ -67,11 +71,15 @@ class Scripted:
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         return [
             CanonicalClaim(
-                cluster_id=c.cluster_id, type="fact", standing="resolved", home="LTMEMORY.md",
-                wording=Wording(text=c.candidates[0].text), scores=Scores(confidence=0.8),
+                cluster_id=c.cluster_id,
+                type="fact",
+                standing="resolved",
+                home="LTMEMORY.md",
+                wording=Wording(text=c.candidates[0].text),
+                scores=Scores(confidence=0.8),
             )
             for c in request.clusters
-        ]  # fmt: skip
+        ]
 
     def verify(self, suspicion: Suspicion) -> Finding:
         return Finding(is_contradiction=False, confidence=1.0)
@@ -100,15 +108,28 @@ class Store:
         for name, text in sorted(sources.items()):
             blob = f"{abs(hash((name, text))):040x}"[:40]
             self.blobs[blob] = text.encode()
-            texts.append(SourceText(
-                name=f"{name}.md", resource=f"sources/{name}.md", blob=blob, kind="claims",
-                committed="2026-02-20",
-            ))  # fmt: skip
+            texts.append(
+                SourceText(
+                    name=f"{name}.md",
+                    resource=f"sources/{name}.md",
+                    blob=blob,
+                    kind="claims",
+                    committed="2026-02-20",
+                )
+            )
         found = purify(
-            self.state, texts, cursors(self.manifests),
-            Setting(now=NOW, judge=judge, profile="personal", read=self.blobs.__getitem__,
-                    mode=mode, afresh=afresh),
-        )  # fmt: skip
+            self.state,
+            texts,
+            cursors(self.manifests),
+            Setting(
+                now=NOW,
+                judge=judge,
+                profile="personal",
+                read=self.blobs.__getitem__,
+                mode=mode,
+                afresh=afresh,
+            ),
+        )
         changes = [c for step in found.steps for c in step.changes]
         state = apply(self.state, [*changes, *found.files])
         files = {p: state.files[p] for p in state.files}
@@ -205,10 +226,11 @@ def test_its_source_is_not_open_again_when_the_judge_fails(store: Store) -> None
     class Failing(Scripted):
         def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
             return [
-                v for v in super().promote(request)
-                if NEAR in next(c.text for c in request.candidates
-                                if c.candidate_id == v.candidate_id)
-            ]  # fmt: skip
+                v
+                for v in super().promote(request)
+                if NEAR
+                in next(c.text for c in request.candidates if c.candidate_id == v.candidate_id)
+            ]
 
     found = store.run(Failing({}), MEMORY=f"- {VAGUE}\n", RTMEMORY=f"- {NEAR}\n")
     assert [c.resource for c in found.consumed] == ["sources/RTMEMORY.md"]
@@ -257,7 +279,8 @@ def test_a_short_text_is_rejected_under_its_heading_only() -> None:
 def test_a_reverted_manifest_asks_about_its_units_and_not_about_what_was_rejected() -> None:
     store, judge = Store(), Scripted({"another pump": "reject"})
     store.run(judge, MEMORY=f"- {VAGUE}\n- {FAR}\n")
-    store.manifests = [Recorded(run=m.run, consumed=(), refused=frozenset())
-                       for m in store.manifests]  # fmt: skip
+    store.manifests = [
+        Recorded(run=m.run, consumed=(), refused=frozenset()) for m in store.manifests
+    ]
     store.run(judge, MEMORY=f"- {VAGUE}\n- {FAR}\n")
     assert judge.texts() == [FAR]

@@ -13,12 +13,12 @@ A, B, C = (f"mem-{c * 16}" for c in "abc")
 
 def create(*ids: str) -> Step:
     return Step(
-        op="create", what=f"{len(ids)} memories from sources",
+        op="create",
+        what=f"{len(ids)} memories from sources",
         changes=tuple(
-            Create(memory=Memory(path=f"memories/knowledge/{i}.md", fields={"id": i}))
-            for i in ids
+            Create(memory=Memory(path=f"memories/knowledge/{i}.md", fields={"id": i})) for i in ids
         ),
-    )  # fmt: skip
+    )
 
 
 def supersede(old: str, new: str) -> Step:

@@ -26,16 +26,30 @@ SOURCE = b"# Memory\n\n- Vera keeps the greenhouse at 14 degrees in winter.\n- H
 def claim(digit: str, **more: Any) -> dict[str, Any]:
     record: dict[str, Any] = dict.fromkeys(lineage.CLAIM_FIELDS)
     record |= {
-        "id": f"cl-{digit * 16}", "type": "fact", "status": "resolved",
-        "text": f"Bed {digit} of the garden holds roses.", "subject": f"Bed {digit}",
-        "predicate": "holds", "object": "roses", "primaryHome": "LTMEMORY.md",
-        "secondaryTags": [], "profileScope": "personal",
-        "provenance": [{"source": "MEMORY.md", "lineSpan": [3, 3], "type": "direct",
-                        "capturedAt": "2026-01-05T08:30:00Z"}],
-        "contradictions": [], "supersedes": [], "supersededBy": [],
+        "id": f"cl-{digit * 16}",
+        "type": "fact",
+        "status": "resolved",
+        "text": f"Bed {digit} of the garden holds roses.",
+        "subject": f"Bed {digit}",
+        "predicate": "holds",
+        "object": "roses",
+        "primaryHome": "LTMEMORY.md",
+        "secondaryTags": [],
+        "profileScope": "personal",
+        "provenance": [
+            {
+                "source": "MEMORY.md",
+                "lineSpan": [3, 3],
+                "type": "direct",
+                "capturedAt": "2026-01-05T08:30:00Z",
+            }
+        ],
+        "contradictions": [],
+        "supersedes": [],
+        "supersededBy": [],
         "updatedAt": "2026-02-01T17:00:00.123456+08:00",
         "updatedAt_utc": "2026-02-01T09:00:00.123456Z",
-    }  # fmt: skip
+    }
     return {**record, **more}
 
 
@@ -72,8 +86,10 @@ def test_a_claim_becomes_a_memory_under_our_id() -> None:
     )
     assert memory.path.startswith("memories/knowledge/2026-01/bed-1-of-the-garden")
     assert (memory.type, memory.body, memory.text("home")) == (
-        "fact", record["text"], "LTMEMORY.md",
-    )  # fmt: skip
+        "fact",
+        record["text"],
+        "LTMEMORY.md",
+    )
     assert memory.text("claim_id") == "cl-1111111111111111"
     assert memory.texts("tags") == ("garden",)
     assert memory.fields["scores"].confidence == 0.75
@@ -83,8 +99,11 @@ def test_a_claim_becomes_a_memory_under_our_id() -> None:
     assert memory.time("created") == NOW
     (source,) = memory.sources
     assert (source.resource, source.lines, source.kind, source.captured) == (
-        "sources/MEMORY.md", (3, 3), "direct", "2026-01-05",
-    )  # fmt: skip
+        "sources/MEMORY.md",
+        (3, 3),
+        "direct",
+        "2026-01-05",
+    )
 
 
 @pytest.mark.parametrize("status", lineage.CLAIM_STATUSES)
@@ -95,15 +114,25 @@ def test_a_status_comes_back_as_it_was(status: str) -> None:
 
 
 def test_supersession_duplicates_and_contradictions_are_linked_both_ways() -> None:
-    new = claim("1", supersedes=["cl-2222222222222222"], contradictions=[
-        {"competingClaimId": "cl-3333333333333333", "competingText": "x", "relation": "stale"},
-        {"competingClaimId": None, "competingText": claim("4")["text"], "relation": "contested"},
-    ])  # fmt: skip
+    new = claim(
+        "1",
+        supersedes=["cl-2222222222222222"],
+        contradictions=[
+            {"competingClaimId": "cl-3333333333333333", "competingText": "x", "relation": "stale"},
+            {
+                "competingClaimId": None,
+                "competingText": claim("4")["text"],
+                "relation": "contested",
+            },
+        ],
+    )
     old = claim("2", status="superseded", supersededBy=[new["id"]])
     twin = claim(
-        "4", status="probable_duplicate", duplicateDisposition="probable_duplicate",
+        "4",
+        status="probable_duplicate",
+        duplicateDisposition="probable_duplicate",
         duplicateTargetClaimId="cl-3333333333333333",
-    )  # fmt: skip
+    )
     found = import_artifacts(EMPTY, offer(new, old, claim("3"), twin))
     memories = made(found)
     one, two, three, four = (memories[f"cl-{d * 16}"] for d in "1234")
@@ -112,8 +141,11 @@ def test_supersession_duplicates_and_contradictions_are_linked_both_ways() -> No
     assert two.time("superseded_at") == datetime(2026, 2, 1, 9, tzinfo=UTC)
     against = {m.id: {k.target for k in m.fields.get("links", ())} for m in memories.values()}
     assert against == {
-        one.id: {three.id, four.id}, two.id: set(), three.id: {one.id}, four.id: {one.id},
-    }  # fmt: skip
+        one.id: {three.id, four.id},
+        two.id: set(),
+        three.id: {one.id},
+        four.id: {one.id},
+    }
     assert four.text("duplicate_of") == three.id
     assert found.judgements[one.id][0]["relations"] == {three.id: "stale", four.id: "contested"}
 
@@ -137,15 +169,29 @@ def test_reasons_of_retirement_are_kept_one_a_source() -> None:
 
 
 def test_what_has_no_field_in_a_memory_goes_to_the_judgement() -> None:
-    record = claim("1", rationale="why", routeRationale="where", freshnessPosture="aging",
-                   confidencePosture="low", sourceClusterId="clust-1",
-                   duplicateDisposition="new_claim", duplicateReason="none")  # fmt: skip
+    record = claim(
+        "1",
+        rationale="why",
+        routeRationale="where",
+        freshnessPosture="aging",
+        confidencePosture="low",
+        sourceClusterId="clust-1",
+        duplicateDisposition="new_claim",
+        duplicateReason="none",
+    )
     found = import_artifacts(EMPTY, offer(record))
     ((judgement,),) = found.judgements.values()
     assert judgement == {
-        "cluster": "clust-1", "disposition": "new_claim", "reason": "none", "rationale": "why",
-        "route": "where", "freshness": "aging", "confidence": "low", "run": "", "verdicts": [],
-    }  # fmt: skip
+        "cluster": "clust-1",
+        "disposition": "new_claim",
+        "reason": "none",
+        "rationale": "why",
+        "route": "where",
+        "freshness": "aging",
+        "confidence": "low",
+        "run": "",
+        "verdicts": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -183,18 +229,22 @@ def test_a_line_that_cannot_be_taken_in_is_named_and_the_rest_is(line: Any, rule
         ({"provenance": [{"source": 3}]}, "provenance"),
         ({"provenance": [{"source": "A.md", "lineSpan": [3, 1], "type": "direct"}]}, "provenance"),
         ({"provenance": [{"source": "A.md", "type": "odd"}]}, "provenance"),
-        ({"provenance": [{"source": "A.md", "type": "direct", "capturedAt": "soon"}]},
-         "provenance"),
+        (
+            {"provenance": [{"source": "A.md", "type": "direct", "capturedAt": "soon"}]},
+            "provenance",
+        ),
         ({"id": "x"}, "id"),
         ({"updatedAt_utc": "soon"}, "updatedAt_utc"),
         ({"subject": 3}, "subject"),
         ({"text": "The key is ghp_" + "FakeFakeFake1234FakeFakeFake5678Fake"}, "text"),
         ({"supersedes": ["cl-9999999999999999"]}, "supersedes"),
         ({"contradictions": [{"competingClaimId": "cl-9"}]}, "contradictions"),
-        ({"duplicateDisposition": "probable_duplicate", "duplicateTargetClaimId": "cl-9"},
-         "duplicateTargetClaimId"),
+        (
+            {"duplicateDisposition": "probable_duplicate", "duplicateTargetClaimId": "cl-9"},
+            "duplicateTargetClaimId",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_field_that_cannot_be_used_is_named_and_the_claim_is_taken_in(
     more: dict[str, Any], key: str
 ) -> None:
@@ -211,17 +261,23 @@ def test_a_personal_home_is_rerouted_on_a_business_repository() -> None:
 
 def test_one_statement_under_two_homes_is_one_memory_with_all_evidence() -> None:
     one = claim("1", type="method", primaryHome="PLAYBOOKS.md")
-    other = {**one, "id": "cl-2222222222222222", "primaryHome": "LTMEMORY.md",
-             "provenance": [{"source": "RTMEMORY.md", "type": "direct"}]}  # fmt: skip
+    other = {
+        **one,
+        "id": "cl-2222222222222222",
+        "primaryHome": "LTMEMORY.md",
+        "provenance": [{"source": "RTMEMORY.md", "type": "direct"}],
+    }
     found = import_artifacts(EMPTY, offer(one, other))
     (memory,) = made(found).values()
     assert [s.resource for s in memory.sources] == ["sources/MEMORY.md", "sources/RTMEMORY.md"]
     assert rules(found) == [("import-same", 2)]
 
 
-INVENTORY = {"sourceInventory": [
-    {"path": "MEMORY.md", "content_hash": lineage.content_hash(SOURCE)},
-]}  # fmt: skip
+INVENTORY = {
+    "sourceInventory": [
+        {"path": "MEMORY.md", "content_hash": lineage.content_hash(SOURCE)},
+    ]
+}
 UNIT = text_hash("Vera keeps the greenhouse at 14 degrees in winter.")
 
 
@@ -232,22 +288,32 @@ UNIT = text_hash("Vera keeps the greenhouse at 14 degrees in winter.")
         ({"text": "In winter Vera keeps the greenhouse at 14."}, INVENTORY, UNIT),
         ({"text": "In winter Vera keeps the greenhouse at 14."}, {}, ""),
         ({"text": "Completely different words stand here."}, INVENTORY, ""),
-        ({"text": "In winter Vera keeps the greenhouse at 14.", "status": "superseded"},
-         INVENTORY, ""),
-        ({"text": "Vera keeps the greenhouse at 14, Holt sells seeds.",
-          "provenance": [{"source": "MEMORY.md", "lineSpan": [3, 4], "type": "direct"}]},
-         INVENTORY, ""),
+        (
+            {"text": "In winter Vera keeps the greenhouse at 14.", "status": "superseded"},
+            INVENTORY,
+            "",
+        ),
+        (
+            {
+                "text": "Vera keeps the greenhouse at 14, Holt sells seeds.",
+                "provenance": [{"source": "MEMORY.md", "lineSpan": [3, 4], "type": "direct"}],
+            },
+            INVENTORY,
+            "",
+        ),
     ],
     ids=["same-text", "reworded", "file-changed", "other-words", "superseded", "two-units"],
-)  # fmt: skip
+)
 def test_evidence_is_a_unit_only_where_that_is_sure(
     more: dict[str, Any], page: dict[str, Any], expected: str
 ) -> None:
     files = {lineage.MANIFEST: json.dumps(page).encode()}
     memory = only(
-        claim("1", **more), files=files, sources={"MEMORY.md": SOURCE},
+        claim("1", **more),
+        files=files,
+        sources={"MEMORY.md": SOURCE},
         blobs={"MEMORY.md": "a" * 40},
-    )  # fmt: skip
+    )
     (source,) = memory.sources
     assert source.text_hash == expected
     assert source.blob == ("a" * 40 if expected else "")
@@ -270,15 +336,29 @@ def after(found: Imported, base: State = EMPTY) -> State:
 
 def candidate(text: str, verdict: str, at: str) -> dict[str, Any]:
     scores = dict.fromkeys(
-        ("durability", "future_judgment_value", "action_value", "identity_relationship_weight",
-         "cross_time_persistence", "noise_risk"), 0.25,
-    )  # fmt: skip
+        (
+            "durability",
+            "future_judgment_value",
+            "action_value",
+            "identity_relationship_weight",
+            "cross_time_persistence",
+            "noise_risk",
+        ),
+        0.25,
+    )
     return {
-        "candidate_id": "cand-1", "text": text, "type_hint": "fact", "verdict": verdict,
-        "strength": 1.0, "scores": scores, "rationale": "vague", "timestamp_utc": at,
-        "source_refs": [{"source": "DREAMS.md", "line_span": [4, 5],
-                         "captured_at": "2026-01-03T00:00:00Z"}],
-    }  # fmt: skip
+        "candidate_id": "cand-1",
+        "text": text,
+        "type_hint": "fact",
+        "verdict": verdict,
+        "strength": 1.0,
+        "scores": scores,
+        "rationale": "vague",
+        "timestamp_utc": at,
+        "source_refs": [
+            {"source": "DREAMS.md", "line_span": [4, 5], "captured_at": "2026-01-03T00:00:00Z"}
+        ],
+    }
 
 
 def log(*records: Any) -> bytes:
@@ -332,9 +412,16 @@ def test_a_claim_that_is_known_by_its_text_only_lends_its_id() -> None:
 
 def test_a_later_import_links_new_claims_to_known_ones() -> None:
     state = after(import_artifacts(EMPTY, offer(claim("1"))))
-    new = claim("2", contradictions=[
-        {"competingClaimId": "cl-1111111111111111", "competingText": "", "relation": "contested"},
-    ])  # fmt: skip
+    new = claim(
+        "2",
+        contradictions=[
+            {
+                "competingClaimId": "cl-1111111111111111",
+                "competingText": "",
+                "relation": "contested",
+            },
+        ],
+    )
     found = after(import_artifacts(state, offer(claim("1"), new)), state)
     assert all(len(m.fields["links"]) == 1 for m in found.memories.values())
 

@@ -62,16 +62,25 @@ def test_only_a_closed_mapping_at_the_top_is_frontmatter(text: str, expected: li
     ("text", "expected", "found"),
     [
         ("<!-- x:start -->\na\n# h\n<!-- x:end -->\nb\n", [1, 2, 3, 4], []),
-        ("<!-- openclaw:dreaming:rem:start d=1 -->\na\n<!-- openclaw:dreaming:rem:end -->\n",
-         [1, 2, 3], []),
+        (
+            "<!-- openclaw:dreaming:rem:start d=1 -->\na\n<!-- openclaw:dreaming:rem:end -->\n",
+            [1, 2, 3],
+            [],
+        ),
         ("<!-- BEGIN toc -->\na\n<!-- END toc -->\n", [1, 2, 3], []),
         ("<!-- memrepo:hot:begin -->\na\n<!-- memrepo:hot:end -->\n", [1, 2, 3], []),
-        ("<!-- a:start -->\n<!-- b:start -->\nx\n<!-- b:end -->\ny\n<!-- a:end -->\nz\n",
-         [1, 2, 3, 4, 5, 6], []),
+        (
+            "<!-- a:start -->\n<!-- b:start -->\nx\n<!-- b:end -->\ny\n<!-- a:end -->\nz\n",
+            [1, 2, 3, 4, 5, 6],
+            [],
+        ),
         ("<!-- x:start -->\na\n# h\nb\n", [1, 2], [("source-managed-block", 1)]),
         ("<!-- x:start -->\na\nb\n", [1, 2, 3], [("source-managed-block", 1)]),
-        ("<!-- x:start -->\na\n<!-- x:start -->\nb\n<!-- x:end -->\nc\n", [1, 2, 3, 4, 5],
-         [("source-managed-block", 1)]),
+        (
+            "<!-- x:start -->\na\n<!-- x:start -->\nb\n<!-- x:end -->\nc\n",
+            [1, 2, 3, 4, 5],
+            [("source-managed-block", 1)],
+        ),
         ("a\n<!-- x:end -->\nb\n", [], [("source-managed-block", 2)]),
         ("```\n<!-- x:start -->\n```\na\n", [], []),
         ("<!-- quick-start guide -->\na\n", [], []),
@@ -80,7 +89,7 @@ def test_only_a_closed_mapping_at_the_top_is_frontmatter(text: str, expected: li
         ("a\n- hot thing ↑2026-04-22(3 sessions)←memories/x.md[pin]\nb\n", [2], []),
         ("```\n↑2026-04-22(sync)←memories/x.md\n```\n", [], []),
     ],
-)  # fmt: skip
+)
 def test_what_programs_keep_is_hidden(
     text: str, expected: list[int], found: list[tuple[str, int]]
 ) -> None:

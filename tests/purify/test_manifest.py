@@ -17,9 +17,15 @@ BLOB = "a" * 40
 
 def spelled(run: str = RUN, to: object = BLOB, from_: object = "") -> bytes:
     manifest = Manifest(
-        run=run, mode="incremental", judge="offline", profile="personal", base="", now="",
-        package="0", consumed=(Consumed(resource="sources/MEMORY.md", to=BLOB),),
-    )  # fmt: skip
+        run=run,
+        mode="incremental",
+        judge="offline",
+        profile="personal",
+        base="",
+        now="",
+        package="0",
+        consumed=(Consumed(resource="sources/MEMORY.md", to=BLOB),),
+    )
     record = json.loads(manifest.to_bytes())
     record["consumed"][0] |= {"to": to, "from": from_}
     return json.dumps(record).encode()
@@ -34,11 +40,18 @@ def test_what_runs_write_is_read(run: str, to: str) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        spelled(run="latest"), spelled(run="20269901T090000Z-0123abcd"), spelled(run=f"{RUN}-x"),
-        spelled(run="99991231T235959Z-0123abcd"), spelled(to="HEAD"), spelled(to=None),
-        spelled(from_="--all"), spelled(to="A" * 40), b"[]", b"{}",
+        spelled(run="latest"),
+        spelled(run="20269901T090000Z-0123abcd"),
+        spelled(run=f"{RUN}-x"),
+        spelled(run="99991231T235959Z-0123abcd"),
+        spelled(to="HEAD"),
+        spelled(to=None),
+        spelled(from_="--all"),
+        spelled(to="A" * 40),
+        b"[]",
+        b"{}",
     ],
-)  # fmt: skip
+)
 def test_what_no_run_wrote_is_a_problem(data: bytes) -> None:
     found = read_manifest("runs/x.json", data)
     assert isinstance(found, Problem)

@@ -27,22 +27,39 @@ def parse(text: str) -> list[tuple[str, tuple[int, int], str]]:
         ("a\nb\n\nc\n", [("paragraph", (1, 2), "a\nb"), ("paragraph", (4, 4), "c")]),
         ("# A #\n\nB\n---\n", [("heading", (1, 1), "A"), ("heading", (3, 4), "B")]),
         ("A\n===\nb\n", [("heading", (1, 2), "A"), ("paragraph", (3, 3), "b")]),
-        ("- a\n- b\n\n- c\n",
-         [("item", (1, 1), "a"), ("item", (2, 2), "b"), ("item", (4, 4), "c")]),
+        (
+            "- a\n- b\n\n- c\n",
+            [("item", (1, 1), "a"), ("item", (2, 2), "b"), ("item", (4, 4), "c")],
+        ),
         ("- a\n  b\nlazy\n- c\n", [("item", (1, 3), "a\nb\nlazy"), ("item", (4, 4), "c")]),
-        ("- a\n  - b\n    1. c\n  - d\n- e\n",
-         [("item", (1, 1), "a"), ("item", (2, 2), "b"), ("item", (3, 3), "c"),
-          ("item", (4, 4), "d"), ("item", (5, 5), "e")]),
+        (
+            "- a\n  - b\n    1. c\n  - d\n- e\n",
+            [
+                ("item", (1, 1), "a"),
+                ("item", (2, 2), "b"),
+                ("item", (3, 3), "c"),
+                ("item", (4, 4), "d"),
+                ("item", (5, 5), "e"),
+            ],
+        ),
         ("- - - a\n", [("item", (1, 1), ""), ("item", (1, 1), ""), ("item", (1, 1), "a")]),
         ("-\n  a\n-\n- b\n", [("item", (1, 2), "a"), ("item", (3, 3), ""), ("item", (4, 4), "b")]),
-        ("-\n  - a\n  -\n    b\n",
-         [("item", (1, 1), ""), ("item", (2, 2), "a"), ("item", (3, 4), "b")]),
-        ("- a\n\n  second\n\n  ```\n  - code\n  ```\n- b\n",
-         [("item", (1, 7), "a\n\nsecond\n\n```\n- code\n```"), ("item", (8, 8), "b")]),
-        ("- a\n  - b\n\n  after\n- c\n",
-         [("item", (1, 4), "a\n\nafter"), ("item", (2, 2), "b"), ("item", (5, 5), "c")]),
-        ("- a\n# H\n- b\n",
-         [("item", (1, 1), "a"), ("heading", (2, 2), "H"), ("item", (3, 3), "b")]),
+        (
+            "-\n  - a\n  -\n    b\n",
+            [("item", (1, 1), ""), ("item", (2, 2), "a"), ("item", (3, 4), "b")],
+        ),
+        (
+            "- a\n\n  second\n\n  ```\n  - code\n  ```\n- b\n",
+            [("item", (1, 7), "a\n\nsecond\n\n```\n- code\n```"), ("item", (8, 8), "b")],
+        ),
+        (
+            "- a\n  - b\n\n  after\n- c\n",
+            [("item", (1, 4), "a\n\nafter"), ("item", (2, 2), "b"), ("item", (5, 5), "c")],
+        ),
+        (
+            "- a\n# H\n- b\n",
+            [("item", (1, 1), "a"), ("heading", (2, 2), "H"), ("item", (3, 3), "b")],
+        ),
         ("- a\n> q\n- b\n", [("item", (1, 1), "a"), ("item", (3, 3), "b")]),
         ("- a\n> q\nb\n", [("item", (1, 1), "a"), ("paragraph", (3, 3), "b")]),
         ("- a\n```\n- x\n```\n- b\n", [("item", (1, 1), "a"), ("item", (5, 5), "b")]),
@@ -65,7 +82,7 @@ def parse(text: str) -> list[tuple[str, tuple[int, int], str]]:
         ("• a\n  • b\n", [("item", (1, 1), "a"), ("item", (2, 2), "b")]),
         ("- [ ] a\n- [x] b\n", [("item", (1, 1), "a"), ("item", (2, 2), "b")]),
     ],
-)  # fmt: skip
+)
 def test_blocks_stand_on_the_lines_counted_by_hand(
     text: str, expected: list[tuple[str, tuple[int, int], str]]
 ) -> None:

@@ -21,11 +21,19 @@ from memrepo.purify.nominees import Nominee
 from memrepo.purify.pipeline import Purified, Setting, purify
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
-WORDS = st.sampled_from((
-    "The wiki's backup runs at 03:40.", "ok thanks", "Mara decided to keep PostgreSQL 15 for good.",
-    "How to restart: stop it, start it.", "ERROR worker 3 failed", "See you!", "# A heading only",
-    "- one\n- two\n- three", "We never deploy on a Friday because of the night shift.",
-))  # fmt: skip
+WORDS = st.sampled_from(
+    (
+        "The wiki's backup runs at 03:40.",
+        "ok thanks",
+        "Mara decided to keep PostgreSQL 15 for good.",
+        "How to restart: stop it, start it.",
+        "ERROR worker 3 failed",
+        "See you!",
+        "# A heading only",
+        "- one\n- two\n- three",
+        "We never deploy on a Friday because of the night shift.",
+    )
+)
 TEXTS = st.lists(WORDS, min_size=1, max_size=4).map("\n\n".join)
 
 
@@ -50,8 +58,9 @@ def test_a_note_is_nominated_once_in_its_life(made: list[tuple[str, list[int]]])
     notes = [note(number, text) for number, (text, _) in enumerate(made)]
     events = [
         Event(kind=RETRIEVAL, at=seconds(T0 + timedelta(days=day)), session="s", memory=one.id)
-        for one, (_, days) in zip(notes, made, strict=True) for day in days
-    ]  # fmt: skip
+        for one, (_, days) in zip(notes, made, strict=True)
+        for day in days
+    ]
     state = read_state({one.path: encode(one) for one in notes}, Layout())
     stamped: list[str] = []
     for day in range(0, 28, 3):

@@ -34,29 +34,47 @@ def test_a_note_knows_its_place_and_time() -> None:
         ("plain words\n", [("2026-02-07", (1, 1), "plain words")]),
         ("# Log\n\nplain words\n", [("Log", (3, 3), "plain words")]),
         ("# Log\n\n## A\none\n## B\ntwo\n", [("Log", (3, 6), "## A\none\n## B\ntwo")]),
-        ("# Log\nfirst\n## 10:00\none\n## 11:00 b\ntwo\n",
-         [("Log", (2, 2), "first"), ("10:00", (3, 4), "one"), ("11:00 b", (5, 6), "two")]),
-        ("# 2026-02-07\none\n# 2026-02-08\ntwo\n",
-         [("2026-02-07", (1, 2), "one"), ("2026-02-08", (3, 4), "two")]),
+        (
+            "# Log\nfirst\n## 10:00\none\n## 11:00 b\ntwo\n",
+            [("Log", (2, 2), "first"), ("10:00", (3, 4), "one"), ("11:00 b", (5, 6), "two")],
+        ),
+        (
+            "# 2026-02-07\none\n# 2026-02-08\ntwo\n",
+            [("2026-02-07", (1, 2), "one"), ("2026-02-08", (3, 4), "two")],
+        ),
         ("## 10:00\none\n### 10:30\ntwo\n", [("10:00", (1, 4), "one\n### 10:30\ntwo")]),
-        ("# Session 10:00\none\n## 10:30\ntwo\n",
-         [("Session 10:00", (2, 2), "one"), ("10:30", (3, 4), "two")]),
+        (
+            "# Session 10:00\none\n## 10:30\ntwo\n",
+            [("Session 10:00", (2, 2), "one"), ("10:30", (3, 4), "two")],
+        ),
         ("# Log\n## 10:00\n## 11:00\none\n", [("11:00", (3, 4), "one")]),
         ("# Log\n## 10:00\none\n## Todo\ntwo\n", [("10:00", (2, 5), "one\n## Todo\ntwo")]),
-        ("# Log\n## Work\nzero\n### 10:00\none\n## Home\ntwo\n### 11:00\nthree\n",
-         [("Work", (2, 3), "zero"), ("10:00", (4, 5), "one"), ("Home", (6, 7), "two"),
-          ("11:00", (8, 9), "three")]),
-        ("```\n## 10:00\n```\n## 11:00\none\n",
-         [("2026-02-07", (1, 3), "```\n## 10:00\n```"), ("11:00", (4, 5), "one")]),
-        ("---\ntitle: x\n---\n<!-- made by y -->\n\nwords\n",
-         [("2026-02-07", (4, 6), "<!-- made by y -->\n\nwords")]),
-        ("## 10:00\n<!-- x:start -->\n- theirs\n<!-- x:end -->\n- mine\n",
-         [("10:00", (1, 5), "- mine")]),
+        (
+            "# Log\n## Work\nzero\n### 10:00\none\n## Home\ntwo\n### 11:00\nthree\n",
+            [
+                ("Work", (2, 3), "zero"),
+                ("10:00", (4, 5), "one"),
+                ("Home", (6, 7), "two"),
+                ("11:00", (8, 9), "three"),
+            ],
+        ),
+        (
+            "```\n## 10:00\n```\n## 11:00\none\n",
+            [("2026-02-07", (1, 3), "```\n## 10:00\n```"), ("11:00", (4, 5), "one")],
+        ),
+        (
+            "---\ntitle: x\n---\n<!-- made by y -->\n\nwords\n",
+            [("2026-02-07", (4, 6), "<!-- made by y -->\n\nwords")],
+        ),
+        (
+            "## 10:00\n<!-- x:start -->\n- theirs\n<!-- x:end -->\n- mine\n",
+            [("10:00", (1, 5), "- mine")],
+        ),
         ("# 2026-02-07\n<!-- made by y -->\n", []),
         ("", []),
         ("\n \n", []),
     ],
-)  # fmt: skip
+)
 def test_a_log_is_cut_at_dated_headings(
     text: str, expected: list[tuple[str, tuple[int, int], str]]
 ) -> None:

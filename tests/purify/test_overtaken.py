@@ -27,9 +27,12 @@ def repo(tmp_path: Path) -> Path:
 def test_older_values_are_superseded_in_a_chain(repo: Path):
     found = {m.text("object"): m for m in memories(repo).values()}
     assert {value: m.status for value, m in found.items()} == {
-        "emacs": "superseded", "vim": "superseded", "helix": "active",
-        "Atlas": "active", "Borealis": "active",
-    }  # fmt: skip
+        "emacs": "superseded",
+        "vim": "superseded",
+        "helix": "active",
+        "Atlas": "active",
+        "Borealis": "active",
+    }
     assert found["emacs"].texts("superseded_by") == (found["vim"].id,)
     assert found["vim"].texts("supersedes") == (found["emacs"].id,)
     assert found["vim"].texts("superseded_by") == (found["helix"].id,)

@@ -120,16 +120,23 @@ ALL = [(kind, *pair) for kind, pairs in PAIRS.items() for pair in pairs]
 
 def cluster(text: str, day: str, context: tuple[str, ...]) -> Cluster:
     source = Source(
-        resource="sources/MEMORY.md", blob="b" * 40, lines=(3, 3), text_hash=text_hash(text),
-        captured=day, captured_from="unit",
-    )  # fmt: skip
+        resource="sources/MEMORY.md",
+        blob="b" * 40,
+        lines=(3, 3),
+        text_hash=text_hash(text),
+        captured=day,
+        captured_from="unit",
+    )
     candidate = Candidate(
         candidate_id=f"cand-{text_hash(text)}", text=text, context=context, sources=(source,)
     )
     return Cluster(
-        cluster_id=f"clust-{text_hash(text)}", candidates=(candidate,), strength=2.5,
-        type_hint="fact", home_hint="LTMEMORY.md",
-    )  # fmt: skip
+        cluster_id=f"clust-{text_hash(text)}",
+        candidates=(candidate,),
+        strength=2.5,
+        type_hint="fact",
+        home_hint="LTMEMORY.md",
+    )
 
 
 def read(
@@ -138,9 +145,12 @@ def read(
     """Take in one statement as a run does: worded by the rules, its pairs verified by the judge."""
     groups = (cluster(text, day, context),)
     request = CanonicalRequest(
-        run="r", profile="personal", now=NOW, clusters=groups,
+        run="r",
+        profile="personal",
+        now=NOW,
+        clusters=groups,
         priors=tuple(prior_of(m) for m in state.active),
-    )  # fmt: skip
+    )
     claims = tuple(OfflineJudge().canonicalise(request))
     made = verified(state, groups, claims, Former(), Setting(judge)).made
     return taken(state, made), made.singles
@@ -209,9 +219,10 @@ def claims_apart(older: str, newer: str) -> State:
         alone, _ = read(empty(), text, day, OfflineJudge())
         (memory,) = alone.memories.values()
         state = State(
-            layout=state.layout, files=state.files.edited(dict(alone.files)),
+            layout=state.layout,
+            files=state.files.edited(dict(alone.files)),
             memories={**state.memories, memory.id: memory},
-        )  # fmt: skip
+        )
     return state
 
 

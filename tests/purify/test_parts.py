@@ -24,16 +24,24 @@ def candidate(id_: str, text: str, first: int, last: int, name: str = "MEMORY.md
 
 def group(*members: Candidate) -> Cluster:
     return Cluster(
-        cluster_id="clust-a", candidates=members, strength=2.5, type_hint="fact",
+        cluster_id="clust-a",
+        candidates=members,
+        strength=2.5,
+        type_hint="fact",
         home_hint="LTMEMORY.md",
-    )  # fmt: skip
+    )
 
 
 def claim(text: str, quote: str = "", **more: object) -> CanonicalClaim:
     made = CanonicalClaim(
-        cluster_id="clust-a", type="fact", standing="resolved", wording=Wording(text=text),
-        home="LTMEMORY.md", scores=Scores(confidence=0.8), quote=quote,
-    )  # fmt: skip
+        cluster_id="clust-a",
+        type="fact",
+        standing="resolved",
+        wording=Wording(text=text),
+        home="LTMEMORY.md",
+        scores=Scores(confidence=0.8),
+        quote=quote,
+    )
     return replace(made, **more)  # type: ignore[arg-type]
 
 
@@ -49,15 +57,19 @@ ANNA, BEN = (
         ([ANNA, BEN], ""),
         ([ANNA], ""),
         ([ANNA, replace(BEN, quote=" ")], "answered 2 times, and not every answer has a quote"),
-        ([ANNA, replace(BEN, quote="Ben hates tea")],
-         "a quote does not stand in the cluster's candidates"),
-        ([ANNA, replace(BEN, wording=Wording(text="anna  likes TEA"))],
-         "two answers have the same text"),
+        (
+            [ANNA, replace(BEN, quote="Ben hates tea")],
+            "a quote does not stand in the cluster's candidates",
+        ),
+        (
+            [ANNA, replace(BEN, wording=Wording(text="anna  likes TEA"))],
+            "two answers have the same text",
+        ),
         ([ANNA, replace(BEN, type="rumour")], "type is none of "),
         ([claim("x" * 401)], "text has 401 characters, at most 400 are allowed"),
         ([claim("x" * 400)], ""),
     ],
-)  # fmt: skip
+)
 def test_what_stands_side_by_side(answers: list[CanonicalClaim], reason: str) -> None:
     request = CanonicalRequest(
         run="r", profile="personal", now=NOW, clusters=(group(candidate("a", TEXT, 3, 5)),)

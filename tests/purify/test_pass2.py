@@ -34,18 +34,27 @@ def request(*ids, profile="personal"):
         for i in ids
     )
     prior = PriorClaim(
-        memory_id=PRIOR, type="fact", standing="resolved", subject="Anna", predicate="lives in",
-        object="Berlin", text="Anna lives in Berlin", home="LTMEMORY.md",
-    )  # fmt: skip
+        memory_id=PRIOR,
+        type="fact",
+        standing="resolved",
+        subject="Anna",
+        predicate="lives in",
+        object="Berlin",
+        text="Anna lives in Berlin",
+        home="LTMEMORY.md",
+    )
     return CanonicalRequest(run="r", profile=profile, now=NOW, clusters=made, priors=(prior,))
 
 
 def claim(cluster_id="c", **changes):
     made = CanonicalClaim(
-        cluster_id=cluster_id, type="fact", standing="resolved",
-        wording=Wording(text="Anna lives in Paris"), home="LTMEMORY.md",
+        cluster_id=cluster_id,
+        type="fact",
+        standing="resolved",
+        wording=Wording(text="Anna lives in Paris"),
+        home="LTMEMORY.md",
         scores=Scores(freshness=0.8, confidence=0.3),
-    )  # fmt: skip
+    )
     return replace(made, **changes)
 
 

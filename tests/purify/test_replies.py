@@ -52,10 +52,25 @@ def test_the_ladder(text: str, expected: list, how: str, cut: bool) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "  \n", "no", "[1]", '"verdicts"', "{}", '{"verdicts": 3}', '{"claims": []}',
-     '{"verdicts": [', '{"verdicts": [{"candidate_id": "a"', "{" * 100_000, "[" * 100_000,
-     '{"verdicts":[' * 5_000, "```\n" * 5_000, "null", "NaN"],
-)  # fmt: skip
+    [
+        "",
+        "  \n",
+        "no",
+        "[1]",
+        '"verdicts"',
+        "{}",
+        '{"verdicts": 3}',
+        '{"claims": []}',
+        '{"verdicts": [',
+        '{"verdicts": [{"candidate_id": "a"',
+        "{" * 100_000,
+        "[" * 100_000,
+        '{"verdicts":[' * 5_000,
+        "```\n" * 5_000,
+        "null",
+        "NaN",
+    ],
+)
 def test_what_holds_no_answer_is_told(text: str) -> None:
     found = read_verdicts(text)
     assert isinstance(found, Unreadable)
@@ -64,9 +79,11 @@ def test_what_holds_no_answer_is_told(text: str) -> None:
 
 def good() -> dict:
     return {
-        "candidate_id": "a", "scores": dict.fromkeys(PromotionScores.__slots__, 0.5),
-        "strength": 2, "verdict": "promote",
-    }  # fmt: skip
+        "candidate_id": "a",
+        "scores": dict.fromkeys(PromotionScores.__slots__, 0.5),
+        "strength": 2,
+        "verdict": "promote",
+    }
 
 
 def only(**changes: object) -> Verdict:
@@ -169,12 +186,18 @@ def test_whatever_the_schema_allows_is_read_without_a_fault(verdicts: dict, clai
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["verdicts", "claims", "scores", "candidate_id", "strength", "wording"]),
-        inner, max_size=3,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["verdicts", "claims", "scores", "candidate_id", "strength", "wording"]
+            ),
+            inner,
+            max_size=3,
+        )
     ),
     max_leaves=12,
-)  # fmt: skip
+)
 
 
 @given(JSON, st.integers(0, 200))

@@ -13,26 +13,36 @@ from memrepo.purify.requests import Said, requests
 
 ID = "mem-1234560000000000"
 SHED = Memory(
-    path="memories/knowledge/2026-01/shed-123456.md", body="The old shed is red.",
+    path="memories/knowledge/2026-01/shed-123456.md",
+    body="The old shed is red.",
     fields={"id": ID, "type": "fact"},
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
     ("text", "asks", "fix"),
     [
-        ("Please [[pin:knowledge:shed]] now", "asks [[pin:knowledge:shed]]",
-         "`echo '[[pin:knowledge:shed]]' | memrepo directives`"),
-        ("[[forget keyword:a b]]", "asks [[forget keyword:a b]]",
-         "`echo '[[forget keyword:a b]]' | memrepo directives`"),
-        ("[[memory_health]]", "asks [[memory_health]]",
-         "`echo '[[memory_health]]' | memrepo directives`"),
+        (
+            "Please [[pin:knowledge:shed]] now",
+            "asks [[pin:knowledge:shed]]",
+            "`echo '[[pin:knowledge:shed]]' | memrepo directives`",
+        ),
+        (
+            "[[forget keyword:a b]]",
+            "asks [[forget keyword:a b]]",
+            "`echo '[[forget keyword:a b]]' | memrepo directives`",
+        ),
+        (
+            "[[memory_health]]",
+            "asks [[memory_health]]",
+            "`echo '[[memory_health]]' | memrepo directives`",
+        ),
         ("Remember this: the pump leaks", "asks to be remembered", f"`memrepo promote {ID}`"),
         ("And don’t forget the gate.", "asks to be remembered", f"`memrepo promote {ID}`"),
         ("Forget about the old shed.", "asks to forget about old shed", f"`memrepo archive {ID}`"),
         ("forget about Mars, ok", "asks to forget about Mars", "nothing here says so by this name"),
     ],
-)  # fmt: skip
+)
 def test_a_request_is_told_with_its_command(text: str, asks: str, fix: str) -> None:
     said = Said(path="sources/MEMORY.md", line=3, text=text, became=(ID,))
     (found,) = requests([said], {ID: SHED})
@@ -42,9 +52,17 @@ def test_a_request_is_told_with_its_command(text: str, asks: str, fix: str) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["I remember this man", "He forgot about it", "unforgettable", "[[link]]", "don't ask",
-     "Do not forget about the shed", "We cannot remember", "don't forget about the shed"],
-)  # fmt: skip
+    [
+        "I remember this man",
+        "He forgot about it",
+        "unforgettable",
+        "[[link]]",
+        "don't ask",
+        "Do not forget about the shed",
+        "We cannot remember",
+        "don't forget about the shed",
+    ],
+)
 def test_other_words_ask_nothing(text: str) -> None:
     assert list(requests([Said(path="a.md", line=1, text=text)], {ID: SHED})) == []
 

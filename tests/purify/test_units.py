@@ -232,8 +232,13 @@ def documents(draw: st.DrawFn) -> tuple[bytes, list[bool], list[str]]:
     numbered: list[str] = []
     for number, (line, _) in enumerate(lines, start=1):
         words = iter(range(9))
-        numbered.append(re.sub(r"Bob|likes|green|tea|Rome", lambda m, n=number, w=words:
-                               f"{m[0]}q{n}q{next(w, 9)}", line))  # fmt: skip
+        numbered.append(
+            re.sub(
+                r"Bob|likes|green|tea|Rome",
+                lambda m, n=number, w=words: f"{m[0]}q{n}q{next(w, 9)}",
+                line,
+            )
+        )
     ends = draw(st.lists(st.sampled_from(["\n", "\r\n"]), min_size=len(lines), max_size=len(lines)))
     bom = draw(st.sampled_from(["", "\ufeff"]))
     text = bom + "".join(map("".join, zip(numbered, ends, strict=True)))

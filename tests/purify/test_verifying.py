@@ -109,8 +109,10 @@ def test_a_sure_contradiction_of_alike_statements_replaces_the_older_one() -> No
     assert (bodies(after, "active"), bodies(after, "superseded")) == ([COFFEE], [TEA])
     (case,) = read_corrections(after.files, after.layout).cases.values()
     assert (case.verdict, case.confidence, case.kept) == (
-        "superseded", 0.95, next(m.id for m in after.active),
-    )  # fmt: skip
+        "superseded",
+        0.95,
+        next(m.id for m in after.active),
+    )
     assert case.reason.startswith("one editor")
 
 
@@ -143,9 +145,10 @@ def test_a_contradiction_that_a_second_look_denies_is_not_flagged() -> None:
     (old,) = state.memories
     group_, said = plain("b", "Helix is what she edits with")
     said = replace(
-        said, standing="contested",
+        said,
+        standing="contested",
         contradictions=(Contradiction(memory_id=old, relation="contested", reason="why"),),
-    )  # fmt: skip
+    )
     judge = Scripted([replace(YES, is_contradiction=False)])
     made = look(state, [(group_, said)], judge)
     assert judge.asked[0].why == "claimed"

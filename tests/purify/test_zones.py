@@ -13,9 +13,13 @@ from memrepo.purify.sources import default_type
 from memrepo.purify.zones import defer_dreams, hint_of, only_reflects
 
 SCORES = PromotionScores(
-    durability=0.6, future_judgment_value=0.6, action_value=0.6, identity_relationship_weight=0.2,
-    cross_time_persistence=0.6, noise_risk=0.1,
-)  # fmt: skip
+    durability=0.6,
+    future_judgment_value=0.6,
+    action_value=0.6,
+    identity_relationship_weight=0.2,
+    cross_time_persistence=0.6,
+    noise_risk=0.1,
+)
 
 
 def candidate(id_: str, *names: str) -> Candidate:
@@ -30,9 +34,12 @@ def candidate(id_: str, *names: str) -> Candidate:
 def verdict(id_: str, *merge_with: str, lasting: float = 0.6) -> Verdict:
     scores = replace(SCORES, cross_time_persistence=lasting)
     return Verdict(
-        candidate_id=id_, scores=scores, strength=scores.strength,
-        verdict="merge" if merge_with else "promote", merge_with=merge_with,
-    )  # fmt: skip
+        candidate_id=id_,
+        scores=scores,
+        strength=scores.strength,
+        verdict="merge" if merge_with else "promote",
+        merge_with=merge_with,
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,17 @@ from memrepo.store.clone import NAME as CLONE
 
 KILLED = 137
 WRITING_GIT = {
-    "fast-import", "update-index", "merge", "update-ref", "checkout-index", "config", "init",
-    "maintenance", "fetch", "push",
-}  # fmt: skip
+    "fast-import",
+    "update-index",
+    "merge",
+    "update-ref",
+    "checkout-index",
+    "config",
+    "init",
+    "maintenance",
+    "fetch",
+    "push",
+}
 WRITING_CALLS = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod")
 
 

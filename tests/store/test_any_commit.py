@@ -15,21 +15,31 @@ from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
 
 BODIES = (
-    "the pump", "a pump and a valve", "the valve of the pump house", "温室は寒い", "café Oslo",
-    "nothing here", " ".join(f"The valve number {n} is shut." for n in range(60)) + " The pump.",
-)  # fmt: skip
-MEMORY = st.fixed_dictionaries({
-    "body": st.sampled_from(BODIES), "status": st.sampled_from(("active", "active", "archived")),
-    "subject": st.sampled_from(("", "Ana", "Ben")), "line": st.integers(1, 4),
-    "day": st.sampled_from(("", "2026-01-05", "2026-02-20")),
-    "after": st.sampled_from((None, 0, 1, 2)),
-})  # fmt: skip
+    "the pump",
+    "a pump and a valve",
+    "the valve of the pump house",
+    "温室は寒い",
+    "café Oslo",
+    "nothing here",
+    " ".join(f"The valve number {n} is shut." for n in range(60)) + " The pump.",
+)
+MEMORY = st.fixed_dictionaries(
+    {
+        "body": st.sampled_from(BODIES),
+        "status": st.sampled_from(("active", "active", "archived")),
+        "subject": st.sampled_from(("", "Ana", "Ben")),
+        "line": st.integers(1, 4),
+        "day": st.sampled_from(("", "2026-01-05", "2026-02-20")),
+        "after": st.sampled_from((None, 0, 1, 2)),
+    }
+)
 TREES = st.lists(st.dictionaries(st.integers(0, 4), MEMORY, max_size=5), min_size=1, max_size=4)
 QUERIES = (
-    ("pump", "valve"), ("what", "did", "Ana", "say", "of", "the", "pump", "yesterday?"),
+    ("pump", "valve"),
+    ("what", "did", "Ana", "say", "of", "the", "pump", "yesterday?"),
     ("温室", "oslo", "-k", "1"),
     ("valve", "pump", "--status", "active", "--status", "archived", "--status", "superseded"),
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +54,19 @@ def written(repo: Path, contents: dict[int, dict[str, object]]) -> None:
     shutil.rmtree(repo / "memories", ignore_errors=True)
     for number, drawn in contents.items():
         place = Source(
-            resource="sources/a.md", blob="", lines=(drawn["line"], drawn["line"]),  # type: ignore[arg-type]
-            text_hash=f"th-{number:016x}", kind="direct", captured=str(drawn["day"]),
-        )  # fmt: skip
+            resource="sources/a.md",
+            blob="",
+            lines=(drawn["line"], drawn["line"]),  # type: ignore[arg-type]
+            text_hash=f"th-{number:016x}",
+            kind="direct",
+            captured=str(drawn["day"]),
+        )
         fields: dict[str, object] = {
-            "id": f"mem-{number:016x}", "type": "fact", "status": drawn["status"],
+            "id": f"mem-{number:016x}",
+            "type": "fact",
+            "status": drawn["status"],
             "sources": (place,),
-        }  # fmt: skip
+        }
         if drawn["subject"]:
             fields["subject"] = drawn["subject"]
         if drawn["after"] not in (None, number):
@@ -90,8 +106,18 @@ def test_a_search_at_a_commit_is_a_search_in_its_checkout(
                 done(clone, "search", *query, "--no-touch", now=moment) for query in QUERIES
             ]
         # Work that is not committed, and an index of the present, change nothing of the past.
-        written(repo, {0: {**next(iter(trees[0].values()), {"day": "", "line": 1, "after": None,
-                           "subject": "", "status": "active"}), "body": "the pump"}})  # fmt: skip
+        written(
+            repo,
+            {
+                0: {
+                    **next(
+                        iter(trees[0].values()),
+                        {"day": "", "line": 1, "after": None, "subject": "", "status": "active"},
+                    ),
+                    "body": "the pump",
+                }
+            },
+        )
         done(repo, "search", "pump")
         for commit in (commits[i] for i in order if i < len(commits)):
             found = [done(repo, "search", *query, "--at", commit) for query in QUERIES]

@@ -55,11 +55,12 @@ def test_a_last_line_without_an_end_gets_one() -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        b"# memrepo begin /srv/memory\na\n", b"a\n# memrepo end /srv/memory\n",
+        b"# memrepo begin /srv/memory\na\n",
+        b"a\n# memrepo end /srv/memory\n",
         b"# memrepo end /srv/memory\n# memrepo begin /srv/memory\n",
         b"# memrepo begin /srv/memory\n# memrepo begin /srv/memory\n# memrepo end /srv/memory\n",
     ],
-)  # fmt: skip
+)
 def test_marks_that_do_not_pair_stop_everything(table: bytes) -> None:
     with pytest.raises(crontab.CrontabFailed, match="do not pair"):
         crontab.with_block(table, NAME, ["a"])
@@ -123,11 +124,14 @@ def test_without_the_program_it_is_said_what_else_helps(
 @pytest.mark.parametrize(
     ("of", "to", "hours"),
     [
-        ("UTC", "Asia/Manila", {-8}), ("Asia/Manila", "Asia/Manila", {0}),
-        ("Asia/Singapore", "Asia/Manila", {0}), ("Europe/Berlin", "UTC", {1, 2}),
-        ("Europe/Berlin", "Europe/Paris", {0}), ("Asia/Kathmandu", "UTC", {5.75}),
+        ("UTC", "Asia/Manila", {-8}),
+        ("Asia/Manila", "Asia/Manila", {0}),
+        ("Asia/Singapore", "Asia/Manila", {0}),
+        ("Europe/Berlin", "UTC", {1, 2}),
+        ("Europe/Berlin", "Europe/Paris", {0}),
+        ("Asia/Kathmandu", "UTC", {5.75}),
     ],
-)  # fmt: skip
+)
 def test_the_distance_of_two_zones_is_taken_over_a_year(
     of: str, to: str, hours: set[float]
 ) -> None:

@@ -62,13 +62,23 @@ def test_what_a_step_says_is_what_is_read(bare: Path) -> None:
 @pytest.mark.parametrize(
     "reason",
     [
-        "x\nMemrepo-Run: forged", "x\r\n\r\nMemrepo-Op: run", "Memrepo-Run: forged",
-        "x\u2028Memrepo-Run: forged", "x\x0bMemrepo-Run: forged", "x\x1e\x1f\x1d\0forged",
-        "x\n---\nMemrepo-Run: forged", "---", "# comment", "x" * 2000 + "\nMemrepo-Run: forged",
-        "x\n \nMemrepo-Run: forged", "", "Memrepo-Reverts: " + "f" * 40,
-        "x\n\nMemrepo-Reverts: " + "f" * 40 + "\nMemrepo-Memory: " + B, "memrepo-op: run",
+        "x\nMemrepo-Run: forged",
+        "x\r\n\r\nMemrepo-Op: run",
+        "Memrepo-Run: forged",
+        "x\u2028Memrepo-Run: forged",
+        "x\x0bMemrepo-Run: forged",
+        "x\x1e\x1f\x1d\0forged",
+        "x\n---\nMemrepo-Run: forged",
+        "---",
+        "# comment",
+        "x" * 2000 + "\nMemrepo-Run: forged",
+        "x\n \nMemrepo-Run: forged",
+        "",
+        "Memrepo-Reverts: " + "f" * 40,
+        "x\n\nMemrepo-Reverts: " + "f" * 40 + "\nMemrepo-Memory: " + B,
+        "memrepo-op: run",
     ],
-)  # fmt: skip
+)
 def test_no_reason_can_pose_as_another_trailer(bare: Path, reason: str) -> None:
     step = Step(op="edit", what=f"a {reason}", reason=reason, memories=(A,))
     commit(bare, message(step, Context(actor=f"human:{reason}@b")))
@@ -181,9 +191,16 @@ def test_the_chain_of_a_merge_is_its_second_side_and_of_one_commit_itself(bare: 
 
 def test_any_name_a_file_can_have_is_found_where_it_last_changed(bare: Path) -> None:
     names = [
-        "s/a b.md", "s/\nfirst.md", "s/mid\ndle.md", "s/last\n", "s/日 🚀.md", "s/\udcff.md",
-        "s/*.md", "s/-n", "s/:(top)x",
-    ]  # fmt: skip
+        "s/a b.md",
+        "s/\nfirst.md",
+        "s/mid\ndle.md",
+        "s/last\n",
+        "s/日 🚀.md",
+        "s/\udcff.md",
+        "s/*.md",
+        "s/-n",
+        "s/:(top)x",
+    ]
     put(bare, 1, *names, "root.md")
     put(bare, 2)
     put(bare, 3, "s/mid\ndle.md", "s/last\n", "s/\udcff.md", "root.md")
@@ -198,8 +215,9 @@ def test_any_name_a_file_can_have_is_found_where_it_last_changed(bare: Path) -> 
         assert days(history.last_touched(found, "HEAD", names)) == wanted
         # Not one folder: the whole tree is walked.
         assert days(history.last_touched(found, "HEAD", [*names, "root.md"])) == {
-            **wanted, "root.md": 3,
-        }  # fmt: skip
+            **wanted,
+            "root.md": 3,
+        }
         assert days(history.last_touched(found, "HEAD~3", ["s/*.md", "other.md"])) == {"s/*.md": 1}
         assert history.last_touched(found, "HEAD", []) == {}
 
@@ -239,16 +257,20 @@ def test_when_a_file_last_changed_follows_first_parents(bare: Path) -> None:
     with opened(bare) as found:
         days = history.last_touched(found, "HEAD", [*names, "s/none.md"])
     assert {name: day.day for name, day in days.items()} == {
-        "s/a.md": 9, names[1]: 2, names[2]: 3, names[3]: 4,
-    }  # fmt: skip
+        "s/a.md": 9,
+        names[1]: 2,
+        names[2]: 3,
+        names[3]: 4,
+    }
 
 
 def committer(repo: Path, day: str) -> None:
     """Set the committer date of the last commit."""
     subprocess.run(
         ["git", "-C", str(repo), "commit", "-q", "--amend", "--no-edit", "--allow-empty"],
-        env={**os.environ, "GIT_COMMITTER_DATE": day}, check=True,
-    )  # fmt: skip
+        env={**os.environ, "GIT_COMMITTER_DATE": day},
+        check=True,
+    )
 
 
 def test_entries_print_as_json(place: Path) -> None:

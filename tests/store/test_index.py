@@ -86,9 +86,12 @@ def file(number: int, body: str, **fields: str) -> tuple[str, bytes]:
 
 
 def search(
-    folder: Path, tree: Snapshot, words: Sequence[str], only: index.Filter,
+    folder: Path,
+    tree: Snapshot,
+    words: Sequence[str],
+    only: index.Filter,
     weights: Weights | None = None,
-) -> list[index.Match]:  # fmt: skip
+) -> list[index.Match]:
     """Search an index of a tree, by what answers the question alone."""
     wanted = indexing.Indexed(tree=tree)
     return index.Index(folder=folder, wanted=wanted).search(words, only, weights)
@@ -167,11 +170,16 @@ def of_another_program(path: Path) -> None:
 @pytest.mark.parametrize(
     "spoil",
     [
-        Path.unlink, overwritten(b""), overwritten(b"garbage" * 1000), truncated, damaged_inside,
-        of_another_version, of_another_program,
+        Path.unlink,
+        overwritten(b""),
+        overwritten(b"garbage" * 1000),
+        truncated,
+        damaged_inside,
+        of_another_version,
+        of_another_program,
     ],
     ids=["deleted", "empty", "garbage", "truncated", "damaged", "version", "foreign"],
-)  # fmt: skip
+)
 def test_a_lost_or_damaged_index_is_built_again(small: Path, spoil: Callable[[Path], None]) -> None:
     wanted = hits(small, "greenhouse")
     assert len(wanted) == 1
@@ -184,10 +192,18 @@ def test_a_lost_or_damaged_index_is_built_again(small: Path, spoil: Callable[[Pa
 @pytest.mark.parametrize(
     ("words", "count"),
     [
-        (["北京"], 1), (["温室"], 1), (["京の"], 1), (["greenhouse"], 1), (["GREENHOUSES"], 1),
-        (["Вера"], 1), (["вера"], 1), (["東京"], 0), (["oslo", "北京"], 2), (["ｏｓｌｏ"], 1),
+        (["北京"], 1),
+        (["温室"], 1),
+        (["京の"], 1),
+        (["greenhouse"], 1),
+        (["GREENHOUSES"], 1),
+        (["Вера"], 1),
+        (["вера"], 1),
+        (["東京"], 0),
+        (["oslo", "北京"], 2),
+        (["ｏｓｌｏ"], 1),
     ],
-)  # fmt: skip
+)
 def test_every_script_is_found(standing_repository: Path, words: list[str], count: int) -> None:
     assert len(hits(standing_repository, *words)) == count
 
@@ -195,14 +211,62 @@ def test_every_script_is_found(standing_repository: Path, words: list[str], coun
 @pytest.mark.parametrize(
     "words",
     [
-        '"', '""', '"greenhouse', "*", "green*", "(", ")", "()", "NEAR", "NEAR(a b)", "AND", "OR",
-        "NOT", "a AND", "OR b", ":", "title:", "title:x", "body : x", "^", "^a", "-", "--", "-a",
-        "+", "'", "';--", "\\", "{a b}", "a.b", "%", "_", "?", "", " ", "\t", "\n", "\0", "\x1b[0m",
-        "\ud800", "\u200b", "🚀", "e\u0301", "a" * 10_000, "x " * 3_000, "is the", "١٢٣", "ﬁ", "İ",
-        "_" * 50, "京", "ー", "\u3099",
+        '"',
+        '""',
+        '"greenhouse',
+        "*",
+        "green*",
+        "(",
+        ")",
+        "()",
+        "NEAR",
+        "NEAR(a b)",
+        "AND",
+        "OR",
+        "NOT",
+        "a AND",
+        "OR b",
+        ":",
+        "title:",
+        "title:x",
+        "body : x",
+        "^",
+        "^a",
+        "-",
+        "--",
+        "-a",
+        "+",
+        "'",
+        "';--",
+        "\\",
+        "{a b}",
+        "a.b",
+        "%",
+        "_",
+        "?",
+        "",
+        " ",
+        "\t",
+        "\n",
+        "\0",
+        "\x1b[0m",
+        "\ud800",
+        "\u200b",
+        "🚀",
+        "e\u0301",
+        "a" * 10_000,
+        "x " * 3_000,
+        "is the",
+        "١٢٣",
+        "ﬁ",
+        "İ",
+        "_" * 50,
+        "京",
+        "ー",
+        "\u3099",
     ],
     ids=lambda words: ascii(words[:12]),
-)  # fmt: skip
+)
 def test_no_query_is_a_syntax_error(standing_repository: Path, words: str) -> None:
     with open_repository(standing_repository) as store:
         search(store.folder, store.snapshot(store.head()), [words], ALL)
@@ -279,8 +343,10 @@ def test_where_nothing_changed_no_memory_is_read_and_git_is_asked_once(
 def test_an_index_that_a_child_helped_to_build_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [Memory(path=path, fields={"id": f"mem-{n:016x}", "type": "fact"}, body=f"pump {n}")
-             for n, path in ((n, file(n, "")[0]) for n in range(150))]  # fmt: skip
+    found = [
+        Memory(path=path, fields={"id": f"mem-{n:016x}", "type": "fact"}, body=f"pump {n}")
+        for n, path in ((n, file(n, "")[0]) for n in range(150))
+    ]
     filled(Machine(tmp_path), tmp_path / "repo", found)
     wanted = dump_after_search(tmp_path / "repo")
     monkeypatch.setattr(child, "WORTH_IT", 100)
@@ -366,18 +432,38 @@ def test_after_any_trees_catching_up_answers_as_a_new_index_does(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("café", "cafe"), ("cafe", "CAFÉ"), ("cafe\u0301", "café"), ("STRASSE", "straße"),
-        ("Straße", "STRASSE"), ("ŁÓDŹ", "łódź"), ("ΣΊΣΥΦΟΣ", "Σίσυφος"), ("ﬁnal", "final"),
-        ("H₂O", "h2o"), ("Ⅷ", "viii"), ("Ọ̀ṣun", "osun"), ("x̂y", "x̂y"), ("हिन्दी", "हिन्दी"),
-        ("テスト", "ﾃｽﾄ"), ("ﾃｽﾄ", "テスト"), ("がくせい", "か\u3099くせい"),
-        ("か\u3099くせい", "がくせい"), ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"),
+        ("café", "cafe"),
+        ("cafe", "CAFÉ"),
+        ("cafe\u0301", "café"),
+        ("STRASSE", "straße"),
+        ("Straße", "STRASSE"),
+        ("ŁÓDŹ", "łódź"),
+        ("ΣΊΣΥΦΟΣ", "Σίσυφος"),
+        ("ﬁnal", "final"),
+        ("H₂O", "h2o"),
+        ("Ⅷ", "viii"),
+        ("Ọ̀ṣun", "osun"),
+        ("x̂y", "x̂y"),
+        ("हिन्दी", "हिन्दी"),
+        ("テスト", "ﾃｽﾄ"),
+        ("ﾃｽﾄ", "テスト"),
+        ("がくせい", "か\u3099くせい"),
+        ("か\u3099くせい", "がくせい"),
+        ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"),
         ("한국어", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
-        ("\uf900\u66f4", "豈更"), ("お茶が好き", "茶"), ("犬", "犬"), ("用Python写的", "python"),
-        ("用Python写的", "写的"), ("GPT4を使う", "gpt4"), ("２０２６年３月", "2026"),
-        ("snake_case", "snake_case"), ("we don't", "don't"), ("heated pumps", "heating pump"),
+        ("\uf900\u66f4", "豈更"),
+        ("お茶が好き", "茶"),
+        ("犬", "犬"),
+        ("用Python写的", "python"),
+        ("用Python写的", "写的"),
+        ("GPT4を使う", "gpt4"),
+        ("２０２６年３月", "2026"),
+        ("snake_case", "snake_case"),
+        ("we don't", "don't"),
+        ("heated pumps", "heating pump"),
         ("a\u200bb", "ab"),
     ],
-)  # fmt: skip
+)
 def test_one_text_in_two_spellings_is_one(text: str, words: str) -> None:
     tree = tree_of(texts("nothing of the kind", text))
     assert found(tree, words) == [1]
@@ -397,12 +483,21 @@ def test_without_a_word_nothing_is_found(tmp_path: Path, words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ('"valve"', [1]), ("val*", []), ("(valve)", [1]), ("NEAR(pump valve)", [0, 1, 2]),
-        ("pump AND valve", [0, 1]), ("pump NOT valve", [0, 1]), ("title:valve", [1]),
-        ("body : pump", [0]), ("^valve", [1]), ("-valve", [1]), ("pump+valve", [0, 1]),
-        ("';DROP TABLE words;--", []), ("near", [2]),
+        ('"valve"', [1]),
+        ("val*", []),
+        ("(valve)", [1]),
+        ("NEAR(pump valve)", [0, 1, 2]),
+        ("pump AND valve", [0, 1]),
+        ("pump NOT valve", [0, 1]),
+        ("title:valve", [1]),
+        ("body : pump", [0]),
+        ("^valve", [1]),
+        ("-valve", [1]),
+        ("pump+valve", [0, 1]),
+        ("';DROP TABLE words;--", []),
+        ("near", [2]),
     ],
-)  # fmt: skip
+)
 def test_signs_of_a_query_language_are_only_signs(words: str, wanted: list[int]) -> None:
     tree = tree_of(texts("the pump", "the valve", "near the shed"))
     assert sorted(found(tree, words)) == wanted
@@ -590,11 +685,13 @@ def test_two_programs_that_search_while_a_third_runs_all_end_well(place: Path) -
     calls = [["search", "Vera"], ["run"], ["search", "greenhouse"]]
     running = [
         subprocess.Popen(
-            [*command, *argv], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            [*command, *argv],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             cwd=Path(__file__).resolve().parents[2],
         )
         for argv in calls
-    ]  # fmt: skip
+    ]
     ended = [(process.communicate()[1], process.returncode) for process in running]
     assert [code for _, code in ended] == [0, 0, 0], ended
     (repo / ".git" / "memrepo" / index.NAME).stat()

@@ -29,10 +29,18 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 EMPTY = State(files=Files({}, {}), memories={})
 CONTEXT = Context(actor="human:person@example.org", run="20260301T090000Z-00000000")
 PATHS = (
-    "views/PAGE.md", "views/deep/page.md", "views/deep/er/page.md", "runs/2026-03/a.json",
-    "candidates/deferred/ab/th.md", 'sources/a "quoted" name.md', "sources/-dash.md",
-    "sources/日記 🚀.md", "sources/back\\slash.md", "sources/tab\there.md", "sources/ü.md",
-)  # fmt: skip
+    "views/PAGE.md",
+    "views/deep/page.md",
+    "views/deep/er/page.md",
+    "runs/2026-03/a.json",
+    "candidates/deferred/ab/th.md",
+    'sources/a "quoted" name.md',
+    "sources/-dash.md",
+    "sources/日記 🚀.md",
+    "sources/back\\slash.md",
+    "sources/tab\there.md",
+    "sources/ü.md",
+)
 updatable = st.sampled_from([f for f in FIELDS if f.name not in ("id", "type")])
 few = settings(
     max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -70,8 +78,9 @@ def changes(draw: st.DrawFn, state: State, number: int) -> Change:
             body = draw(st.none() | strategies.bodies())
             return Update(
                 id=draw(st.sampled_from(sorted(state.memories))),
-                fields={field.name: value}, body=body,
-            )  # fmt: skip
+                fields={field.name: value},
+                body=body,
+            )
         case "remove":
             return Remove(id=draw(st.sampled_from(sorted(state.memories))))
         case "write":
@@ -171,8 +180,9 @@ bullets = st.lists(
             lambda rest: f"- {name} {rest}.\n"
         )
     ),
-    min_size=1, max_size=4,
-)  # fmt: skip
+    min_size=1,
+    max_size=4,
+)
 
 
 @settings(max_examples=10)

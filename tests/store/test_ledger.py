@@ -291,11 +291,19 @@ def test_a_clone_keeps_its_id_and_a_copy_gets_one_of_its_own(repo: Path, tmp_pat
 @pytest.mark.parametrize(
     "data",
     [
-        b"{", b"{}", b'{"covers": []}', b'{"covers": 3, "sessions": []}', b'{"sessions": [[1]]}',
-        b'{"covers": [], "sessions": []}\n["m"]', b'{"covers": [], "sessions": []}\n["m", 7]',
-        b'{"covers": [], "sessions": []}\n{}', b"\xff\xfe", b"[]", b"",
+        b"{",
+        b"{}",
+        b'{"covers": []}',
+        b'{"covers": 3, "sessions": []}',
+        b'{"sessions": [[1]]}',
+        b'{"covers": [], "sessions": []}\n["m"]',
+        b'{"covers": [], "sessions": []}\n["m", 7]',
+        b'{"covers": [], "sessions": []}\n{}',
+        b"\xff\xfe",
+        b"[]",
+        b"",
     ],
-)  # fmt: skip
+)
 def test_a_segment_from_elsewhere_that_is_none_counts_nothing(data: bytes) -> None:
     found = read_segment(data)
     assert (dict(found.accesses.by_memory), found.covers) == ({}, frozenset())

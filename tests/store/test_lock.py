@@ -34,9 +34,11 @@ def held(folder: Path, name: str) -> Iterator[subprocess.Popen[str]]:
     """Let another process hold a lock until its standard input closes or it is killed."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(folder), name],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         cwd=Path(__file__).resolve().parents[2],
-    ) as process:  # fmt: skip
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         try:

@@ -27,15 +27,24 @@ NOTHING_AROUND = Weights(feedback=0, neighbour=0, second_neighbour=0, thread=0, 
 
 
 def said(
-    number: int, body: str, *, source: str = "sources/a.md", line: int = 0, day: str = "",
+    number: int,
+    body: str,
+    *,
+    source: str = "sources/a.md",
+    line: int = 0,
+    day: str = "",
     subject: str = "",
-) -> tuple[str, bytes]:  # fmt: skip
+) -> tuple[str, bytes]:
     """Return the file of a memory that was said in a place."""
     path = f"memories/knowledge/2026-01/m-{number:03}.md"
     place = Source(
-        resource=source, blob="", lines=(line, line), text_hash=f"th-{number:016x}", kind="direct",
+        resource=source,
+        blob="",
+        lines=(line, line),
+        text_hash=f"th-{number:016x}",
+        kind="direct",
         captured=day,
-    )  # fmt: skip
+    )
     fields = {"id": f"mem-{number:016x}", "type": "fact", "sources": (place,)}
     if subject:
         fields["subject"] = subject
@@ -52,11 +61,14 @@ def asked(
 
 
 def test_a_hit_beside_another_hit_comes_before_a_lone_one(tmp_path: Path) -> None:
-    files = dict([
-        said(1, "the pump", source="sources/lone.md", line=1),
-        said(2, "the pump", line=1), said(3, "a pump", line=2),
-        said(4, "other words", line=3),
-    ])  # fmt: skip
+    files = dict(
+        [
+            said(1, "the pump", source="sources/lone.md", line=1),
+            said(2, "the pump", line=1),
+            said(3, "a pump", line=2),
+            said(4, "other words", line=3),
+        ]
+    )
     assert asked(tmp_path, files, "pump", NOTHING_AROUND) == [1, 2, 3]
     assert asked(tmp_path, files, "pump") == [2, 3, 1]
 
@@ -67,28 +79,36 @@ def test_a_neighbour_that_holds_no_word_of_the_question_is_no_hit(tmp_path: Path
 
 
 def test_lines_of_another_source_or_day_are_no_neighbours(tmp_path: Path) -> None:
-    files = dict([
-        said(1, "the pump", source="sources/b.md", line=1),
-        said(2, "the pump", line=1, day="2026-01-01"),
-        said(3, "the pump", line=2, day="2026-01-02"),
-    ])  # fmt: skip
+    files = dict(
+        [
+            said(1, "the pump", source="sources/b.md", line=1),
+            said(2, "the pump", line=1, day="2026-01-01"),
+            said(3, "the pump", line=2, day="2026-01-02"),
+        ]
+    )
     assert asked(tmp_path, files, "pump", Weights(thread=0)) == [1, 2, 3]
 
 
 def test_a_long_source_finds_its_neighbours_too(tmp_path: Path) -> None:
     filler = [said(n, f"filler w{n}", line=n) for n in range(10, 450)]
-    files = dict([
-        said(1, "the pump", source="sources/lone.md", line=1),
-        said(500, "the pump", line=500), said(501, "a pump", line=501), *filler,
-    ])  # fmt: skip
+    files = dict(
+        [
+            said(1, "the pump", source="sources/lone.md", line=1),
+            said(500, "the pump", line=500),
+            said(501, "a pump", line=501),
+            *filler,
+        ]
+    )
     assert asked(tmp_path, files, "pump", Weights(thread=0)) == [500, 501, 1]
 
 
 def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
-    files = dict([
-        said(1, "likes tea", subject="Ben", source="sources/1.md"),
-        said(2, "likes tea", subject="Vera", source="sources/2.md"),
-    ])  # fmt: skip
+    files = dict(
+        [
+            said(1, "likes tea", subject="Ben", source="sources/1.md"),
+            said(2, "likes tea", subject="Vera", source="sources/2.md"),
+        ]
+    )
     assert asked(tmp_path, files, "what tea does Vera like") == [2, 1]
     assert asked(tmp_path, files, "what tea is liked", Weights(thread=0)) == [1, 2]
 
@@ -96,10 +116,17 @@ def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
 def test_a_question_that_names_the_wrong_subject_is_answered_by_what_it_says(
     tmp_path: Path,
 ) -> None:
-    files = dict([
-        said(1, "sailed around the northern islands in a storm", subject="Ben", source="sources/1"),
-        said(2, "sailed once", subject="Vera", source="sources/2.md"),
-    ])  # fmt: skip
+    files = dict(
+        [
+            said(
+                1,
+                "sailed around the northern islands in a storm",
+                subject="Ben",
+                source="sources/1",
+            ),
+            said(2, "sailed once", subject="Vera", source="sources/2.md"),
+        ]
+    )
     question = "which storm did Vera meet on the northern islands when she sailed"
     assert asked(tmp_path, files, question)[0] == 1
 
@@ -117,11 +144,15 @@ def test_a_day_in_the_question_lifts_what_is_of_that_time(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "months", "days"),
     [
-        ("in March", {3}, set()), ("in Mar 2024", {3}, set()), ("on 5th of June", {6}, {5}),
-        ("what may happen", set(), set()), ("on 5 May", {5}, {5}), ("May 2024", {5}, set()),
+        ("in March", {3}, set()),
+        ("in Mar 2024", {3}, set()),
+        ("on 5th of June", {6}, {5}),
+        ("what may happen", set(), set()),
+        ("on 5 May", {5}, {5}),
+        ("May 2024", {5}, set()),
         ("room 12", set(), set()),
     ],
-)  # fmt: skip
+)
 def test_months_and_days_are_read_from_a_question(
     text: str, months: set[int], days: set[int]
 ) -> None:
@@ -133,11 +164,13 @@ def test_terms_of_the_best_hits_bring_up_what_goes_with_them(tmp_path: Path) -> 
     files = dict(
         said(n, f"the pump and its gasket w{n}", source=f"sources/{n}.md") for n in range(20, 30)
     )
-    files |= dict([
-        said(1, "a pump of steel", source="sources/x1.md"),
-        said(2, "a pump with gasket", source="sources/x2.md"),
-        *(said(n, f"plain talk w{n}", source=f"sources/{n}.md") for n in range(100, 140)),
-    ])  # fmt: skip
+    files |= dict(
+        [
+            said(1, "a pump of steel", source="sources/x1.md"),
+            said(2, "a pump with gasket", source="sources/x2.md"),
+            *(said(n, f"plain talk w{n}", source=f"sources/{n}.md") for n in range(100, 140)),
+        ]
+    )
     order = asked(tmp_path, files, "pump")
     assert order.index(2) < order.index(1)
     plain = asked(tmp_path, files, "pump", NOTHING_AROUND)
@@ -163,14 +196,16 @@ NOTHING_AROUND_BUT_SPREAD = replace(NOTHING_AROUND, answers=Answers(spread=0.1))
         ("", "", [1, 4, 2, 3]),
     ],
     ids=["another day", "the same day", "no dates, another source"],
-)  # fmt: skip
+)
 def test_a_question_for_a_list_draws_from_several_days(
     tmp_path: Path, day: str, other: str, lists: list[int]
 ) -> None:
-    files = dict([
-        *(said(n, "pump pump pump", line=5 * n, day=day) for n in (1, 2, 3)),
-        said(4, "pump pump pump two", source="sources/other.md", line=1, day=other),
-    ])  # fmt: skip
+    files = dict(
+        [
+            *(said(n, "pump pump pump", line=5 * n, day=day) for n in (1, 2, 3)),
+            said(4, "pump pump pump two", source="sources/other.md", line=1, day=other),
+        ]
+    )
     for question, order in (("which pumps are there", lists), ("the pump", [1, 2, 3, 4])):
         assert asked(tmp_path, files, question, NOTHING_AROUND_BUT_SPREAD) == order
 
@@ -228,10 +263,12 @@ def test_what_follows_no_matching_question_is_no_reply(
 
 
 def test_what_one_adds_to_a_question_of_theirs_is_no_reply(tmp_path: Path) -> None:
-    files = dict([
-        said(1, "Where is the pump?", line=1, subject="Ana"),
-        said(2, "I wonder.", line=2, subject="Ana"),
-    ])  # fmt: skip
+    files = dict(
+        [
+            said(1, "Where is the pump?", line=1, subject="Ana"),
+            said(2, "I wonder.", line=2, subject="Ana"),
+        ]
+    )
     assert asked(tmp_path, files, "where is the pump") == [1]
 
 
@@ -244,10 +281,12 @@ def test_a_reply_that_a_filter_leaves_out_is_no_hit(tmp_path: Path) -> None:
 
 
 def test_what_answers_comes_before_what_asks_the_same(tmp_path: Path) -> None:
-    files = dict([
-        said(1, "Is the pump in the shed?", source="sources/1.md"),
-        said(2, "The pump is in the shed.", source="sources/2.md"),
-    ])  # fmt: skip
+    files = dict(
+        [
+            said(1, "Is the pump in the shed?", source="sources/1.md"),
+            said(2, "The pump is in the shed.", source="sources/2.md"),
+        ]
+    )
     assert asked(tmp_path, files, "pump shed") == [2, 1]
 
 
@@ -289,9 +328,13 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def ranked(
-    folder: Path, files: dict[str, bytes], question: str, only: index.Filter | None = None,
-    merits: Merits | None = None, **retrievals: int,
-) -> list[index.Match]:  # fmt: skip
+    folder: Path,
+    files: dict[str, bytes],
+    question: str,
+    only: index.Filter | None = None,
+    merits: Merits | None = None,
+    **retrievals: int,
+) -> list[index.Match]:
     """Ask at a moment; retrievals by the number of a memory, such as `n2=5`."""
     counts = {f"mem-{int(name[1:]):016x}": count for name, count in retrievals.items()}
     moment = Moment(now=NOW, retrievals=lambda id_: counts.get(id_, 0))
@@ -343,10 +386,13 @@ def test_each_merit_says_what_it_made_of_the_score(tmp_path: Path) -> None:
 
 def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) -> None:
     old = {"status": "superseded", "superseded_by": (f"mem-{2:016x}",)}
-    files = dict([
-        lone(1, "the pump of the pump house", "2026-02-28", **old), lone(2, "a pump"),
-        lone(3, "pump"),
-    ])  # fmt: skip
+    files = dict(
+        [
+            lone(1, "the pump of the pump house", "2026-02-28", **old),
+            lone(2, "a pump"),
+            lone(3, "pump"),
+        ]
+    )
     only = index.Filter(statuses=("active", "superseded"))
     found = ranked(tmp_path, files, "pump house", only)
     assert order(found).index(2) < order(found).index(1)
@@ -360,10 +406,13 @@ def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) ->
 
 
 def test_a_question_of_days_finds_what_is_of_them_whatever_its_words(tmp_path: Path) -> None:
-    files = dict([
-        lone(1, "the pump", "2026-01-01"), lone(2, "bought a lamp", "2026-02-28"),
-        lone(3, "sold the fence", "2026-02-20"),
-    ])  # fmt: skip
+    files = dict(
+        [
+            lone(1, "the pump", "2026-01-01"),
+            lone(2, "bought a lamp", "2026-02-28"),
+            lone(3, "sold the fence", "2026-02-20"),
+        ]
+    )
     assert order(ranked(tmp_path, files, "what happened yesterday?")) == [2]
     assert order(ranked(tmp_path, files, "what was sold last week?")) == [3]
     assert order(ranked(tmp_path, files, "pump or lamp, 2026-02-28"))[0] == 2
@@ -372,11 +421,15 @@ def test_a_question_of_days_finds_what_is_of_them_whatever_its_words(tmp_path: P
 
 
 def test_tags_and_scopes_limit_what_is_found_and_what_lends_a_score(tmp_path: Path) -> None:
-    files = dict([
-        lone(1, "the pump", tags=("ops", "home base")), lone(2, "the pump", tags=("ops",)),
-        lone(3, "the pump", scope="user:ana"), lone(4, "the pump", scope="user:ben"),
-        lone(5, "the pump", tags=("oops",)),
-    ])  # fmt: skip
+    files = dict(
+        [
+            lone(1, "the pump", tags=("ops", "home base")),
+            lone(2, "the pump", tags=("ops",)),
+            lone(3, "the pump", scope="user:ana"),
+            lone(4, "the pump", scope="user:ben"),
+            lone(5, "the pump", tags=("oops",)),
+        ]
+    )
 
     def kept(**only: tuple[str, ...]) -> list[int]:
         return sorted(order(ranked(tmp_path, files, "pump", index.Filter(**only))))  # type: ignore[arg-type]

@@ -67,14 +67,17 @@ def cut_off(path: Path) -> None:
 
 
 DAMAGES: tuple[Callable[[Path], None], ...] = (
-    Path.unlink, overwritten, cut_off, lambda path: path.write_bytes(b""),
+    Path.unlink,
+    overwritten,
+    cut_off,
+    lambda path: path.write_bytes(b""),
     lambda path: told(path, "UPDATE kept_by SET version = '0'"),
     lambda path: told(path, "DROP TABLE record"),
     lambda path: told(path, "UPDATE record SET said = replace(said, 'active', 'passive')"),
     lambda path: told(path, "UPDATE record SET said = '[[{'"),
     lambda path: told(path, "UPDATE record SET said = NULL"),
     lambda path: told(path, "UPDATE record SET said = replace(said, 'fact', 'note')"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -313,9 +313,13 @@ def test_the_index_lock_of_a_living_git_is_respected(repo: Path) -> None:
     editor.chmod(0o755)
     (repo / "memrepo.toml").write_text((repo / "memrepo.toml").read_text() + "\n# mine\n")
     with subprocess.Popen(
-        ["git", "commit", "-a"], cwd=repo, env={**os.environ, "GIT_EDITOR": str(editor)},
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    ) as commit:  # fmt: skip
+        ["git", "commit", "-a"],
+        cwd=repo,
+        env={**os.environ, "GIT_EDITOR": str(editor)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as commit:
         assert commit.stdout is not None
         assert b"ready" in commit.stdout.readline()
         assert (repo / ".git" / "index.lock").exists()

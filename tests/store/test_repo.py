@@ -152,9 +152,17 @@ def made_a_pipe(path: Path, repo: Path) -> None:
 
 
 TRACKED: tuple[Callable[[Path, Path], None], ...] = (
-    lambda path, repo: other_content(path), staged, staged_and_restored, deleted, removed, linked,
-    hidden, skipped, replaced_by_folder, made_a_pipe,
-)  # fmt: skip
+    lambda path, repo: other_content(path),
+    staged,
+    staged_and_restored,
+    deleted,
+    removed,
+    linked,
+    hidden,
+    skipped,
+    replaced_by_folder,
+    made_a_pipe,
+)
 
 
 @pytest.mark.parametrize(
@@ -205,10 +213,15 @@ def folder_of_ignored_files(path: Path, repo: Path) -> None:
 @pytest.mark.parametrize(
     "spoil",
     [
-        untracked, ignored, in_an_ignored_folder, staged_new, intent_to_add, folder_there,
+        untracked,
+        ignored,
+        in_an_ignored_folder,
+        staged_new,
+        intent_to_add,
+        folder_there,
         folder_of_ignored_files,
     ],
-)  # fmt: skip
+)
 def test_something_else_where_a_new_file_is_to_be_is_left_alone(
     repo: Path, spoil: Callable[[Path, Path], None]
 ) -> None:
@@ -254,9 +267,10 @@ def test_an_area_that_became_a_link_is_never_written_through(repo: Path, area: s
 def test_the_branch_that_moved_meanwhile_is_not_written(repo: Path) -> None:
     with open_repository(repo) as store:
         chain = Chain(
-            base=store.head(), commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
+            base=store.head(),
+            commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
             when=store.commit_time(store.head()),
-        )  # fmt: skip
+        )
         git(repo, "commit", "-q", "--allow-empty", "-m", "meanwhile")
         before = standing.prints(repo)
         with pytest.raises(BranchMoved):
@@ -321,9 +335,11 @@ def mess(repo: Path) -> dict[str, str]:
     (repo / "memories" / "draft.md").write_text("untracked\n")
     (repo / "intended.txt").write_text("intended\n")
     git(repo, "add", "-N", "intended.txt")
-    return {"status": standing.status(repo), "diff": git(repo, "diff"), "staged": git(
-        repo, "diff", "--cached"
-    )}  # fmt: skip
+    return {
+        "status": standing.status(repo),
+        "diff": git(repo, "diff"),
+        "staged": git(repo, "diff", "--cached"),
+    }
 
 
 def test_uncommitted_work_elsewhere_is_left_alone(repo: Path) -> None:
@@ -331,9 +347,10 @@ def test_uncommitted_work_elsewhere_is_left_alone(repo: Path) -> None:
     for argv in (("ingest",), ("run",), ("revert",)):
         driving.done(repo, *argv, now=driving.LATER)
         after = {
-            "status": standing.status(repo), "diff": git(repo, "diff"),
+            "status": standing.status(repo),
+            "diff": git(repo, "diff"),
             "staged": git(repo, "diff", "--cached"),
-        }  # fmt: skip
+        }
         assert after == before, argv
     assert git(repo, "diff", "--name-only", "HEAD~3", "HEAD", "--", "*.txt") == ""
 
@@ -376,7 +393,7 @@ def test_when_git_refuses_what_was_adopted_is_given_back(repo: Path) -> None:
             base=store.head(),
             commits=[Commit(message="a\n", effect=effect)],
             when=store.commit_time(store.head()),
-        )  # fmt: skip
+        )
         before = standing.prints(repo)
         lock = repo / ".git" / "refs" / "heads" / "main.lock"
         lock.write_text("")
@@ -391,9 +408,10 @@ def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) 
     git(repo, "branch", "run/x")
     with open_repository(repo) as store:
         chain = Chain(
-            base=store.head(), commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
+            base=store.head(),
+            commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
             when=store.commit_time(store.head()),
-        )  # fmt: skip
+        )
         before = standing.prints(repo)
         with pytest.raises(Exception, match="run/x exists already"):
             store.leave(chain, "run/x")
@@ -407,9 +425,11 @@ def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) 
 def test_a_stream_that_git_refuses_leaves_nothing(repo: Path) -> None:
     with open_repository(repo) as store:
         chain = Chain(
-            base=store.head(), when=store.commit_time(store.head()), author="no address",
+            base=store.head(),
+            when=store.commit_time(store.head()),
+            author="no address",
             commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
-        )  # fmt: skip
+        )
         before = standing.prints(repo)
         with pytest.raises(git_error()):
             store.land(chain, "bad")
@@ -420,9 +440,10 @@ def test_a_stream_that_git_refuses_leaves_nothing(repo: Path) -> None:
 def test_a_path_that_git_will_not_check_out_leaves_nothing(repo: Path) -> None:
     with open_repository(repo) as store:
         chain = Chain(
-            base=store.head(), when=store.commit_time(store.head()),
+            base=store.head(),
+            when=store.commit_time(store.head()),
             commits=[Commit(message="a\n", effect=Effect(files={"new": b"1", "a/../b": b"1"}))],
-        )  # fmt: skip
+        )
         before = standing.prints(repo)
         with pytest.raises(Exception, match="invalid path"):
             store.land(chain, "bad")
@@ -454,10 +475,11 @@ def test_an_unborn_branch_takes_a_first_commit(tmp_path: Path) -> None:
         store = Repository(repo, Layout())
         tip = store.land(
             Chain(
-                base="", commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
+                base="",
+                commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
                 when=parse_time(driving.NOW),
             ),
             "first",
-        )  # fmt: skip
+        )
         assert store.head() == tip
     assert git(tmp_path, "status", "--porcelain") == ""

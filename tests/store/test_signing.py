@@ -30,9 +30,21 @@ def signing(request: pytest.FixtureRequest, repo: Path, tmp_path: Path) -> Itera
     with tempfile.TemporaryDirectory(prefix="g") as home, pytest.MonkeyPatch.context() as p:
         p.setenv("GNUPGHOME", home)
         made = subprocess.run(
-            ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", PERSON, "ed25519",
-             "sign", "never"], capture_output=True, check=False,
-        )  # fmt: skip
+            [
+                "gpg",
+                "--batch",
+                "--quiet",
+                "--passphrase",
+                "",
+                "--quick-gen-key",
+                PERSON,
+                "ed25519",
+                "sign",
+                "never",
+            ],
+            capture_output=True,
+            check=False,
+        )
         if made.returncode:
             pytest.skip(f"gpg makes no key here: {made.stderr.decode()[-200:]}")
         yield repo
@@ -49,9 +61,10 @@ def _ssh(repo: Path, folder: Path) -> None:
     allowed = folder / "allowed"
     allowed.write_text(f"person@example.org {key.with_suffix('.pub').read_text()}")
     for name, value in (
-        ("gpg.format", "ssh"), ("user.signingKey", str(key)),
+        ("gpg.format", "ssh"),
+        ("user.signingKey", str(key)),
         ("gpg.ssh.allowedSignersFile", str(allowed)),
-    ):  # fmt: skip
+    ):
         git(repo, "config", name, value)
 
 
@@ -76,8 +89,10 @@ def test_a_signature_that_does_not_fit_is_named(signing: Path) -> None:
     forged = raw.replace("memrepo <memrepo@localhost>", "somebody <memrepo@localhost>", 1)
     made = subprocess.run(
         ["git", "-C", str(signing), "hash-object", "-t", "commit", "-w", "--stdin"],
-        input=forged.encode(), capture_output=True, check=True,
-    )  # fmt: skip
+        input=forged.encode(),
+        capture_output=True,
+        check=True,
+    )
     commit = made.stdout.decode().strip()
     git(signing, "update-ref", "HEAD", commit)
     found = check(signing, "signatures")

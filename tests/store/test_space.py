@@ -26,8 +26,11 @@ def memrepo(repo: Path, *argv: str, first: Callable[[], None]) -> subprocess.Com
     """Run the program in a process of its own that `first` takes something from."""
     return subprocess.run(
         [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", LATER, *argv],
-        capture_output=True, text=True, check=False, preexec_fn=first,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=first,
+    )
 
 
 def no_room() -> None:

@@ -37,8 +37,13 @@ def commits(states: list[State]) -> list[Commit]:
     for old, new in zip([read_state({}, Layout()), *states], states, strict=False):
         paths = sorted({*old.files, *new.files})
         files = {p: new.files.get(p) for p in paths if new.files.get(p) != old.files.get(p)}
-        ids = tuple(sorted(i for i in {*old.memories, *new.memories}
-                           if old.memories.get(i) != new.memories.get(i)))  # fmt: skip
+        ids = tuple(
+            sorted(
+                i
+                for i in {*old.memories, *new.memories}
+                if old.memories.get(i) != new.memories.get(i)
+            )
+        )
         step = Step(op="edit", what="a step", memories=ids)
         said = message(step, Context(actor="human:person@example.org"))
         found.append(Commit(message=said, effect=Effect(files=files)))

@@ -129,10 +129,11 @@ def test_a_command_is_given_the_manifest_and_the_folder(tmp_path: Path) -> None:
     [
         ("sh -c 'echo went; echo wrong >&2; exit 3'", "exit code 3: went wrong"),
         ("sh -c 'yes | head -c 3000; exit 1'", "exit code 1: y y y"),
-        ("no-such-program-here", "cannot be started"), ("'unclosed", "cannot be started"),
+        ("no-such-program-here", "cannot be started"),
+        ("'unclosed", "cannot be started"),
         ("sh -c 'sleep 30 & sleep 30'", "took longer than 0.3 s"),
     ],
-)  # fmt: skip
+)
 def test_what_fails_is_said_in_a_few_words(tmp_path: Path, command: str, said: str) -> None:
     found = hand_off(command, Path("m.json"), tmp_path, limit_s=0.3)
     assert said in found

@@ -22,9 +22,15 @@ def root(tmp_path: Path) -> Path:
     """Make a repository with files of ours, of a person's, and things that are not files."""
     git(tmp_path, "init", "-q")
     for name in (
-        "memories/knowledge/a.md", "sources/b.md", "views/C.md", "runs/2026-03/d.json", "own.txt",
-        "memrepo.toml", "src/memories/x.md", "memoriesque/y.md",
-    ):  # fmt: skip
+        "memories/knowledge/a.md",
+        "sources/b.md",
+        "views/C.md",
+        "runs/2026-03/d.json",
+        "own.txt",
+        "memrepo.toml",
+        "src/memories/x.md",
+        "memoriesque/y.md",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -50,14 +56,19 @@ def take(root: Path, layout: Layout) -> tuple[Snapshot, dict[str, bytes]]:
 def test_what_memrepo_owns_is_listed_and_nothing_else(root: Path) -> None:
     found, files = take(root, Layout())
     assert set(files) == {
-        "memories/knowledge/a.md", "sources/b.md", "views/C.md", "runs/2026-03/d.json",
+        "memories/knowledge/a.md",
+        "sources/b.md",
+        "views/C.md",
+        "runs/2026-03/d.json",
         "memrepo.toml",
-    }  # fmt: skip
+    }
     assert files["sources/b.md"] == b"sources/b.md"
     assert {(p.path, p.rule) for p in found.problems} == {
-        ("memories/knowledge/l.md", "tree-not-a-file"), ("sources/link.md", "tree-not-a-file"),
-        ("sources/module", "tree-not-a-file"), ("sources/\\udcff.md", "tree-name-not-utf8"),
-    }  # fmt: skip
+        ("memories/knowledge/l.md", "tree-not-a-file"),
+        ("sources/link.md", "tree-not-a-file"),
+        ("sources/module", "tree-not-a-file"),
+        ("sources/\\udcff.md", "tree-name-not-utf8"),
+    }
     assert "a submodule" in next(p.message for p in found.problems if "module" in p.path)
 
 
@@ -126,10 +137,25 @@ def test_an_old_commit_is_read_as_it_was(root: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["with space.md", "line\nbreak.md", "\nfirst.md", "last\n", 'quo"te\'s.md', "tab\t.md", "🚀.md",
-     "日記.md", "e\u0301.md", "back\\slash.md", "*.md", ":(top)x.md", "-x.md", "  ", "a\rb.md"],
+    [
+        "with space.md",
+        "line\nbreak.md",
+        "\nfirst.md",
+        "last\n",
+        "quo\"te's.md",
+        "tab\t.md",
+        "🚀.md",
+        "日記.md",
+        "e\u0301.md",
+        "back\\slash.md",
+        "*.md",
+        ":(top)x.md",
+        "-x.md",
+        "  ",
+        "a\rb.md",
+    ],
     ids=ascii,
-)  # fmt: skip
+)
 def test_any_text_is_a_name(tmp_path: Path, name: str) -> None:
     git(tmp_path, "init", "-q")
     path = "sources/" + name

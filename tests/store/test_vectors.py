@@ -117,10 +117,13 @@ packaged = pytest.mark.skipif(
 
 @packaged
 def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
-    files = dict([
-        lone(1, "The physician prescribed pills."), lone(2, "Taxes are due in April."),
-        lone(3, "The surgeon has seen the patient."),
-    ])  # fmt: skip
+    files = dict(
+        [
+            lone(1, "The physician prescribed pills."),
+            lone(2, "Taxes are due in April."),
+            lone(3, "The surgeon has seen the patient."),
+        ]
+    )
     ticks: list[str] = []
     wanted = Indexed(tree=tree_of(files), tick=ticks.append)
     model = embedding.load()

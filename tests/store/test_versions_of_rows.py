@@ -34,10 +34,17 @@ TEXTS = (
 )
 SEEN = Source(resource="sources/MEMORY.md", lines=(3, 4), captured="2026-02-01")
 KEPT = [
-    memory(100 + n, text, type=type_, subject="Mara", tags=("tea", "tools")[: n % 3],
-           sources=(SEEN,), updated=datetime(2026, 3, 1, tzinfo=UTC))
+    memory(
+        100 + n,
+        text,
+        type=type_,
+        subject="Mara",
+        tags=("tea", "tools")[: n % 3],
+        sources=(SEEN,),
+        updated=datetime(2026, 3, 1, tzinfo=UTC),
+    )
     for n, (type_, text) in enumerate(TEXTS)
-]  # fmt: skip
+]
 
 
 def digest(value: Any) -> str:
@@ -53,8 +60,10 @@ def test_what_follows_from_memories_is_what_this_version_of_the_records_keeps() 
     catalogue(memories)
     topics_of(memories, words)
     state = State(files={}, memories={one.id: one for one in memories})
-    pages = {change.path: getattr(change, "data", b"").decode()
-             for change in render_views(state, personal=True)}  # fmt: skip
+    pages = {
+        change.path: getattr(change, "data", b"").decode()
+        for change in render_views(state, personal=True)
+    }
     found = digest([[one.id, one.derived] for one in memories]), digest(pages)
     assert (records.VERSION.split()[0], *found) == ("1", "f90f090e23c660b8", "895ce77f0fb1308d"), (
         "raise records.VERSION, and tell the new digests here"

@@ -29,16 +29,32 @@ def write(root: Path, files: dict[str, bytes]) -> Path:
 
 
 def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> None:
-    write(tmp_path, {
-        "MEMORY.md": b"- a\n", "memory/tools.md": b"- b\n", "memory/2026-01-05.md": b"# c\n",
-        "episodes/d.md": b"d\n", "SOUL.md": b"no\n", "README.md": b"no\n", "memory/x/deep.md": b"n",
-        "runtime/x.md": b"no\n", "notes.txt": b"no\n", ".git/config.md": b"no\n",
-        ".gitlab.md": b"- e\n", "node_modules/big/x.md": b"no\n", "views/X.md": b"no\n",
-    })  # fmt: skip
+    write(
+        tmp_path,
+        {
+            "MEMORY.md": b"- a\n",
+            "memory/tools.md": b"- b\n",
+            "memory/2026-01-05.md": b"# c\n",
+            "episodes/d.md": b"d\n",
+            "SOUL.md": b"no\n",
+            "README.md": b"no\n",
+            "memory/x/deep.md": b"n",
+            "runtime/x.md": b"no\n",
+            "notes.txt": b"no\n",
+            ".git/config.md": b"no\n",
+            ".gitlab.md": b"- e\n",
+            "node_modules/big/x.md": b"no\n",
+            "views/X.md": b"no\n",
+        },
+    )
     found = read_workspace(tmp_path, RULES)
     assert set(found.files) == {
-        "MEMORY.md", "memory/tools.md", "memory/2026-01-05.md", "episodes/d.md", ".gitlab.md",
-    }  # fmt: skip
+        "MEMORY.md",
+        "memory/tools.md",
+        "memory/2026-01-05.md",
+        "episodes/d.md",
+        ".gitlab.md",
+    }
     assert found.problems == ()
     assert found.refused == frozenset()
 
@@ -46,12 +62,14 @@ def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("data", "rule"),
     [
-        (b"a\xffb", "source-not-utf8"), (b"caf\xe9", "source-not-utf8"),
-        (b"\xed\xa0\x80", "source-not-utf8"), (b"a\0b", "source-binary"),
+        (b"a\xffb", "source-not-utf8"),
+        (b"caf\xe9", "source-not-utf8"),
+        (b"\xed\xa0\x80", "source-not-utf8"),
+        (b"a\0b", "source-binary"),
         (b"x" * (MAX_BYTES + 1), "source-too-large"),
     ],
     ids=["stray byte", "latin1", "surrogate", "NUL", "too large"],
-)  # fmt: skip
+)
 def test_what_is_not_plain_text_is_refused_by_name(tmp_path: Path, data: bytes, rule: str) -> None:
     found = read_workspace(write(tmp_path, {"MEMORY.md": data, "memory/a.md": b"- a\n"}), RULES)
     assert rules_of(found) == {"MEMORY.md": rule}
@@ -164,10 +182,13 @@ def snapshots(repo: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("kind", "rule"),
     [
-        ("latin1", "source-not-utf8"), ("NUL", "source-binary"), ("large", "source-too-large"),
-        ("link", "source-not-a-file"), ("folder link", "source-not-a-file"),
+        ("latin1", "source-not-utf8"),
+        ("NUL", "source-binary"),
+        ("large", "source-too-large"),
+        ("link", "source-not-a-file"),
+        ("folder link", "source-not-a-file"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_can_no_longer_be_read_keeps_its_last_snapshot(
     place: Path, kind: str, rule: str
 ) -> None:
@@ -203,8 +224,9 @@ def test_a_secret_reaches_no_object_of_the_repository(place: Path) -> None:
     (inbox.parent / "b.md").write_text("- Vera bought a second pump.\n")
     done = driving.done(repo, "ingest", now=driving.LATER)
     assert {(p["path"], p["rule"]) for p in done["refused"]} == {
-        ("MEMORY.md", "source-secret-redacted"), ("inbox/a.md", "source-secret"),
-    }  # fmt: skip
+        ("MEMORY.md", "source-secret-redacted"),
+        ("inbox/a.md", "source-secret"),
+    }
     assert "sources/inbox/b.md" in snapshots(repo)
     assert "sources/inbox/a.md" not in snapshots(repo)
     assert SECRET in inbox.read_text()
@@ -261,10 +283,12 @@ def test_files_in_the_inbox_do_not_make_a_loss_look_smaller(place: Path) -> None
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("missing", "does not exist"), ("a file", "does not exist"),
-        ("empty", "holds no file"), ("only others", "holds no file"),
+        ("missing", "does not exist"),
+        ("a file", "does not exist"),
+        ("empty", "holds no file"),
+        ("only others", "holds no file"),
     ],
-)  # fmt: skip
+)
 def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(
     place: Path, kind: str, said: str, options: tuple[str, ...]
 ) -> None:

@@ -27,15 +27,42 @@ SOURCE = Source(resource="sources/MEMORY.md", lines=(3, 4), kind="direct", captu
 LAYOUT = Layout()
 
 MANIFEST_FIELDS = (
-    "version", "packageVersion", "logicVersion", "manifestSchemaVersion",
-    "artifactSchemaVersion", "runtimeStateVersion", "lastSuccessfulLogicVersion",
-    "upgradeRequired", "upgradeReason", "upgradeBlockedAt", "requiresForcedReconciliation",
-    "runId", "mode", "status", "startedAt", "finishedAt", "finishedAt_utc", "timezone",
-    "profileScope", "sourceInventory", "processedSegments", "promotionStats", "claimStats",
-    "homeStats", "warnings", "partialFailures", "routeValidationWarnings",
-    "lastSuccessfulCursor", "downstreamWikiIngestSuggested", "publishCommitted", "publishedAt",
-    "publishedArtifactSet", "publishedViewSet", "downstreamWikiSignalEmitted", "commitRunId",
-)  # fmt: skip
+    "version",
+    "packageVersion",
+    "logicVersion",
+    "manifestSchemaVersion",
+    "artifactSchemaVersion",
+    "runtimeStateVersion",
+    "lastSuccessfulLogicVersion",
+    "upgradeRequired",
+    "upgradeReason",
+    "upgradeBlockedAt",
+    "requiresForcedReconciliation",
+    "runId",
+    "mode",
+    "status",
+    "startedAt",
+    "finishedAt",
+    "finishedAt_utc",
+    "timezone",
+    "profileScope",
+    "sourceInventory",
+    "processedSegments",
+    "promotionStats",
+    "claimStats",
+    "homeStats",
+    "warnings",
+    "partialFailures",
+    "routeValidationWarnings",
+    "lastSuccessfulCursor",
+    "downstreamWikiIngestSuggested",
+    "publishCommitted",
+    "publishedAt",
+    "publishedArtifactSet",
+    "publishedViewSet",
+    "downstreamWikiSignalEmitted",
+    "commitRunId",
+)
 
 
 def mem(digit: str, **fields: Any) -> Memory:
@@ -43,10 +70,16 @@ def mem(digit: str, **fields: Any) -> Memory:
     id_ = f"mem-{digit * 16}"
     body = fields.pop("body", f"The garden has {digit} beds, as counted in spring.")
     base = {
-        "id": id_, "type": "fact", "subject": "Garden", "predicate": "has",
-        "home": "LTMEMORY.md", "created": SEEN, "sources": (SOURCE,),
-        "generated": Stamp(by="memrepo/1", at=SEEN), "run": "20260201T090000Z-00000000",
-    }  # fmt: skip
+        "id": id_,
+        "type": "fact",
+        "subject": "Garden",
+        "predicate": "has",
+        "home": "LTMEMORY.md",
+        "created": SEEN,
+        "sources": (SOURCE,),
+        "generated": Stamp(by="memrepo/1", at=SEEN),
+        "run": "20260201T090000Z-00000000",
+    }
     kept = {key: value for key, value in {**base, **fields}.items() if value is not None}
     path = LAYOUT.memory(id_=id_, type_=kept["type"], text=body, captured="2026-01-05")
     return Memory(path=path, fields=kept, body=body)
@@ -126,9 +159,11 @@ def test_the_two_axes_come_to_one_status(status: str, standing: str, expected: s
 
 def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> None:
     found = state(
-        mem("1"), mem("2", type="note"), mem("3", status="forgotten"),
+        mem("1"),
+        mem("2", type="note"),
+        mem("3", status="forgotten"),
         mem("4", type="aspiration", home="WISHES.md"),
-    )  # fmt: skip
+    )
     made = artifacts(found, terms("business"))
     assert len(claims(made)) == 1
     assert made.left_out == {"forgotten": 1, "note": 1, "personal": 1}
@@ -146,10 +181,14 @@ def test_provenance_names_the_workspaces_files() -> None:
     more = Source(resource="sources/episodes/a.md", kind="merged")
     record = only(artifacts(state(mem("1", sources=(SOURCE, more))), terms()))
     assert record["provenance"] == [
-        {"source": "MEMORY.md", "lineSpan": [3, 4], "type": "direct",
-         "capturedAt": "2026-01-05T00:00:00Z"},
+        {
+            "source": "MEMORY.md",
+            "lineSpan": [3, 4],
+            "type": "direct",
+            "capturedAt": "2026-01-05T00:00:00Z",
+        },
         {"source": "episodes/a.md", "lineSpan": None, "type": "merged", "capturedAt": None},
-    ]  # fmt: skip
+    ]
     assert record["crossSurfaceSupport"] == ["MEMORY.md", "episodes/a.md"]
 
 
@@ -175,9 +214,14 @@ def test_an_odd_route_is_told_in_claim_and_manifest() -> None:
     assert record["routeValidationState"] == "acceptable"
     assert (record["routeAffinityScore"], record["routeSuggestedHome"]) == (0.5, "PLAYBOOKS.md")
     assert page(made, lineage.MANIFEST)["routeValidationWarnings"] == [
-        {"claim_id": record["id"], "chosen_home": "LTMEMORY.md", "suggested_home": "PLAYBOOKS.md",
-         "type": "method", "state": "acceptable"},
-    ]  # fmt: skip
+        {
+            "claim_id": record["id"],
+            "chosen_home": "LTMEMORY.md",
+            "suggested_home": "PLAYBOOKS.md",
+            "type": "method",
+            "state": "acceptable",
+        },
+    ]
 
 
 @pytest.mark.parametrize("side", ["newer", "older", "both"])
@@ -203,10 +247,14 @@ def test_a_supersession_taken_back_is_told_on_neither_side() -> None:
 
 
 def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
-    one = mem("1", standing="contested", links=(
-        Link(target="mem-2222222222222222", type="contradicts"),
-        Link(target="mem-3333333333333333", type="related"),
-    ))  # fmt: skip
+    one = mem(
+        "1",
+        standing="contested",
+        links=(
+            Link(target="mem-2222222222222222", type="contradicts"),
+            Link(target="mem-3333333333333333", type="related"),
+        ),
+    )
     made = artifacts(state(one, mem("2"), mem("3")), terms())
     found = claims(made)
     first, second, third = (found[mem(d).body] for d in "123")
@@ -214,13 +262,18 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
     assert first["contradictionClusterId"] == second["contradictionClusterId"] == expected
     assert third["contradictionClusterId"] is None
     assert first["contradictions"] == [
-        {"competingClaimId": second["id"], "competingText": second["text"],
-         "relation": "contested", "flaggedInRunId": "20260201T090000Z-00000000"},
-    ]  # fmt: skip
+        {
+            "competingClaimId": second["id"],
+            "competingText": second["text"],
+            "relation": "contested",
+            "flaggedInRunId": "20260201T090000Z-00000000",
+        },
+    ]
     records = [json.loads(x) for x in made.files[lineage.CONTRADICTIONS].splitlines()]
     assert {(r["claimId"], r["competingClaimId"]) for r in records} == {
-        (first["id"], second["id"]), (second["id"], first["id"]),
-    }  # fmt: skip
+        (first["id"], second["id"]),
+        (second["id"], first["id"]),
+    }
     assert artifacts(state(one, mem("2"), mem("3")), terms()).files == made.files
 
 
@@ -250,44 +303,62 @@ def test_entities_name_other_spellings_as_aliases() -> None:
     made = artifacts(found, terms())
     entities = page(made, lineage.ENTITIES)
     assert {name: entry["aliases"] for name, entry in entities.items()} == {
-        "The Window": ["windows"], "windows": ["The Window"],
-    }  # fmt: skip
+        "The Window": ["windows"],
+        "windows": ["The Window"],
+    }
 
 
 def test_entities_have_the_names_that_texts_and_configuration_give_them() -> None:
     found = state(mem("1", subject="k8s"), mem("2", subject="Kubernetes"), mem("3", subject="x"))
     made = artifacts(found, replace(terms(), aliases={"Kubernetes": ["k8s"]}))
     entities = page(made, lineage.ENTITIES)
-    assert {n: (e["canonicalForm"], e["aliases"], len(e["claimIds"])) for n, e in
-            entities.items()} == {
-        "Kubernetes": ("Kubernetes", ["k8s"], 1), "k8s": ("Kubernetes", ["Kubernetes"], 1),
+    assert {
+        n: (e["canonicalForm"], e["aliases"], len(e["claimIds"])) for n, e in entities.items()
+    } == {
+        "Kubernetes": ("Kubernetes", ["k8s"], 1),
+        "k8s": ("Kubernetes", ["Kubernetes"], 1),
         "x": ("x", [], 1),
-    }  # fmt: skip
+    }
     assert check_artifacts(made.files, "personal") == []
 
 
 def manifest(run: str, **more: Any) -> dict[str, bytes]:
     given = {
-        "run": run, "mode": "incremental", "judge": "offline/1", "profile": "personal",
-        "base": "0" * 40, "now": "2026-02-01T09:00:00Z", "package": "9.9",
+        "run": run,
+        "mode": "incremental",
+        "judge": "offline/1",
+        "profile": "personal",
+        "base": "0" * 40,
+        "now": "2026-02-01T09:00:00Z",
+        "package": "9.9",
         **more,
-    }  # fmt: skip
+    }
     return {LAYOUT.manifest(run): Manifest(**given).to_bytes()}
 
 
 def judged(disposition: str, **more: Any) -> dict[str, Any]:
-    return {"cluster": "clust-1", "disposition": disposition, "reason": "why", "verdicts": [],
-            "rationale": "because", "route": "strong", "freshness": "fresh",
-            "confidence": "high", **more}  # fmt: skip
+    return {
+        "cluster": "clust-1",
+        "disposition": disposition,
+        "reason": "why",
+        "verdicts": [],
+        "rationale": "because",
+        "route": "strong",
+        "freshness": "fresh",
+        "confidence": "high",
+        **more,
+    }
 
 
 def test_judgements_come_from_the_newest_run_that_judged_the_memory() -> None:
     id_ = mem("1").id
     files = {
         **manifest("20260201T090000Z-aaaaaaaa", judgements={id_: [judged("new_claim")]}),
-        **manifest("20260202T090000Z-bbbbbbbb",
-                   judgements={id_: [judged("reuse_existing", rationale="again")]}),
-    }  # fmt: skip
+        **manifest(
+            "20260202T090000Z-bbbbbbbb",
+            judgements={id_: [judged("reuse_existing", rationale="again")]},
+        ),
+    }
     record = only(artifacts(state(mem("1"), **files), terms()))
     assert (record["rationale"], record["routeRationale"]) == ("again", "strong")
     assert record["sourceClusterId"] == "clust-1"
@@ -312,16 +383,20 @@ def test_a_duplicate_stays_one_when_it_is_met_again() -> None:
 def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> None:
     source = b"# Memory\n\n- The garden has 1 beds.\n"
     files = {
-        "sources/MEMORY.md": source, "sources/memory/2026-02-01.md": b"a note\n",
+        "sources/MEMORY.md": source,
+        "sources/memory/2026-02-01.md": b"a note\n",
         "views/LTMEMORY.md": b"# x\n",
         **manifest(
             "20260201T090000Z-aaaaaaaa",
-            consumed=(Consumed(resource="sources/MEMORY.md", to="1" * 40),
-                      Consumed(resource="sources/memory/2026-02-01.md", to="2" * 40)),
-            counts={"promoted": 3, "rejected": 1}, judgements={mem("1").id: [judged("new_claim")]},
+            consumed=(
+                Consumed(resource="sources/MEMORY.md", to="1" * 40),
+                Consumed(resource="sources/memory/2026-02-01.md", to="2" * 40),
+            ),
+            counts={"promoted": 3, "rejected": 1},
+            judgements={mem("1").id: [judged("new_claim")]},
             quarantined=({"id": "clust-9", "reason": "no text"},),
         ),
-    }  # fmt: skip
+    }
     found = page(artifacts(state(mem("1"), **files), terms()), lineage.MANIFEST)
     hash_ = "sha256:" + hashlib.sha256(source).hexdigest()
     cursor = hashlib.sha256(f"MEMORY.md:{hash_}".encode()).hexdigest()[:16]
@@ -329,13 +404,21 @@ def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> N
     assert found["lastSuccessfulCursor"] == f"cursor-v1:{cursor}"
     assert found["processedSegments"] == ["MEMORY.md"]
     assert found["promotionStats"] == {
-        "reject": 1, "defer": 0, "compress": 0, "merge": 0, "promote": 3,
-    }  # fmt: skip
+        "reject": 1,
+        "defer": 0,
+        "compress": 0,
+        "merge": 0,
+        "promote": 3,
+    }
     assert (found["claimStats"], found["homeStats"]) == ({"resolved": 1}, {"LTMEMORY.md": 1})
     assert found["partialFailures"] == [
-        {"pass": "purifier", "attempts": None, "errors": ["clust-9: no text"],
-         "failed_record_path": None},
-    ]  # fmt: skip
+        {
+            "pass": "purifier",
+            "attempts": None,
+            "errors": ["clust-9: no text"],
+            "failed_record_path": None,
+        },
+    ]
     assert found["status"] == "ok"
     assert found["publishCommitted"] is True
     assert found["downstreamWikiIngestSuggested"] is True

@@ -54,9 +54,11 @@ def test_a_bundle_holds_the_files_as_they_are_and_leaves_forgotten_ones_out() ->
     assert left == 1
     assert files["knowledge/2026-02/bed-111111.md"] == codec.encode(shown)
     assert sorted(files) == [
-        "index.md", "knowledge/2026-02/bed-111111.md", "knowledge/2026-02/index.md",
+        "index.md",
+        "knowledge/2026-02/bed-111111.md",
+        "knowledge/2026-02/index.md",
         "knowledge/index.md",
-    ]  # fmt: skip
+    ]
 
 
 @settings(max_examples=30)

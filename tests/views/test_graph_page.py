@@ -20,8 +20,9 @@ def memory(number: int, body: str, *targets: int) -> Memory:
     )
     return Memory(
         path=f"memories/knowledge/2026-01/x-{number:06x}.md",
-        fields={"id": f"mem-{number:016x}", "type": "fact", "links": links}, body=body,
-    )  # fmt: skip
+        fields={"id": f"mem-{number:016x}", "type": "fact", "links": links},
+        body=body,
+    )
 
 
 def data_of(page: str) -> dict[str, object]:

@@ -28,10 +28,13 @@ def state(*found: Memory) -> State:
 @pytest.mark.parametrize(
     ("count", "limits"),
     [
-        (3, WIDE), (400, WIDE), (400, Limits(lines=30, bytes=10_000)),
-        (400, Limits(lines=200, bytes=700)), (5, Limits(lines=0, bytes=0)),
+        (3, WIDE),
+        (400, WIDE),
+        (400, Limits(lines=30, bytes=10_000)),
+        (400, Limits(lines=200, bytes=700)),
+        (5, Limits(lines=0, bytes=0)),
     ],
-)  # fmt: skip
+)
 def test_a_page_is_within_the_limits_and_counts_the_rest(count: int, limits: Limits) -> None:
     page = memory_page(state(*map(fact, range(count))), limits)
     bullets = page.data.count(b"\n- ")

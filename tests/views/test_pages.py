@@ -13,11 +13,12 @@ from memrepo.views import pages
 def state(tags: list[str], files: dict[str, bytes] | None = None) -> State:
     memories = {
         f"mem-{n:016x}": Memory(
-            path=f"memories/knowledge/m-{n:06x}.md", body=f"fact {n}",
+            path=f"memories/knowledge/m-{n:06x}.md",
+            body=f"fact {n}",
             fields={"id": f"mem-{n:016x}", "type": "fact", "home": "LTMEMORY.md", "tags": (tag,)},
         )
         for n, tag in enumerate(tags)
-    }  # fmt: skip
+    }
     return State(files=Files(files or {}, {}), memories=memories)
 
 

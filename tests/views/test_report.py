@@ -25,11 +25,15 @@ NOW = datetime(2026, 3, 1, 22, 30, tzinfo=UTC)
 RUN = "20260301T223000Z-0123abcd"
 COUNTED = {"prompt": 1200, "completion": 80, "total": 1280, "source": "exact"}
 DATA: dict[str, Any] = {
-    "run": RUN, "counts": {"memories_new": 3, "superseded": 1, "contested": 0, "notes_new": 2},
-    "tokens": COUNTED, "cost_usd": 0.0123, "views": ["LTMEMORY.md"],
+    "run": RUN,
+    "counts": {"memories_new": 3, "superseded": 1, "contested": 0, "notes_new": 2},
+    "tokens": COUNTED,
+    "cost_usd": 0.0123,
+    "views": ["LTMEMORY.md"],
     "warnings": [{"path": "a.md", "rule": "unit-cut", "message": "found\na cut"}],
-    "quarantined": [{"id": "x"}], "downstream": {"manifest": "runs/m.json", "result": "done"},
-}  # fmt: skip
+    "quarantined": [{"id": "x"}],
+    "downstream": {"manifest": "runs/m.json", "result": "done"},
+}
 CONTEXT = {
     "claims_total": 40,
     "next_schedule": {"when": "2026-03-02T17:15:00+08:00", "name": "incremental-2", "mode": "x"},
@@ -40,24 +44,42 @@ CONTEXT = {
 def told(status: str = "ok", *, data: dict[str, Any] | None = None, **more: Any) -> Told:
     """Return a run that ended with a status, in a zone where it is the next day already."""
     return Told(
-        run_id="20260301T223000Z", component="memrepo", agent="jeeves", profile="personal",
-        mode="incremental", zone=ZoneInfo("Asia/Manila"), started=NOW,
-        finished=NOW + timedelta(seconds=65), status=status, data=DATA if data is None else data,
-        context=CONTEXT, **more,
-    )  # fmt: skip
+        run_id="20260301T223000Z",
+        component="memrepo",
+        agent="jeeves",
+        profile="personal",
+        mode="incremental",
+        zone=ZoneInfo("Asia/Manila"),
+        started=NOW,
+        finished=NOW + timedelta(seconds=65),
+        status=status,
+        data=DATA if data is None else data,
+        context=CONTEXT,
+        **more,
+    )
 
 
 def test_an_event_says_who_ran_what_when_in_which_zone() -> None:
     event = ended_event(told())
     assert {k: v for k, v in event.items() if k not in ("token_usage", "details")} == {
-        "timestamp": "2026-03-02T06:31:05+08:00", "timestamp_utc": "2026-03-01T22:31:05Z",
-        "timezone": "Asia/Manila", "domain": "memory", "component": "memrepo",
-        "event": "run_completed", "run_id": "20260301T223000Z", "status": "ok", "agent": "jeeves",
-        "profile": "personal", "mode": "incremental",
-    }  # fmt: skip
+        "timestamp": "2026-03-02T06:31:05+08:00",
+        "timestamp_utc": "2026-03-01T22:31:05Z",
+        "timezone": "Asia/Manila",
+        "domain": "memory",
+        "component": "memrepo",
+        "event": "run_completed",
+        "run_id": "20260301T223000Z",
+        "status": "ok",
+        "agent": "jeeves",
+        "profile": "personal",
+        "mode": "incremental",
+    }
     assert event["token_usage"] == {
-        "prompt_tokens": 1200, "completion_tokens": 80, "total_tokens": 1280, "source": "exact",
-    }  # fmt: skip
+        "prompt_tokens": 1200,
+        "completion_tokens": 80,
+        "total_tokens": 1280,
+        "source": "exact",
+    }
     details = event["details"]
     assert (details["run"], details["claims_new"], details["claims_total"]) == (RUN, 3, 40)
     assert (details["supersession_count"], details["contradiction_count"]) == (1, 0)
@@ -157,23 +179,39 @@ def test_a_chat_that_is_not_enabled_hears_nothing_whatever_the_mode(status: str,
 @pytest.mark.parametrize(
     ("status", "mode", "lines"),
     [
-        ("ok", "silent", 0), ("failed", "silent", 0), ("held", "silent", 0),
-        ("ok", "summary", 1), ("ok", "full", 9), ("partial", "summary", 1),
-        ("held", "summary", 2), ("held", "full", 2), ("failed", "summary", 2),
-        ("failed", "full", 2), ("upgrade_required", "summary", 2), ("skipped", "summary", 0),
-        ("skipped", "full", 0), ("skipped_superseded", "full", 0), ("locked", "full", 0),
+        ("ok", "silent", 0),
+        ("failed", "silent", 0),
+        ("held", "silent", 0),
+        ("ok", "summary", 1),
+        ("ok", "full", 9),
+        ("partial", "summary", 1),
+        ("held", "summary", 2),
+        ("held", "full", 2),
+        ("failed", "summary", 2),
+        ("failed", "full", 2),
+        ("upgrade_required", "summary", 2),
+        ("skipped", "summary", 0),
+        ("skipped", "full", 0),
+        ("skipped_superseded", "full", 0),
+        ("locked", "full", 0),
     ],
-)  # fmt: skip
+)
 def test_a_chat_hears_as_much_as_its_mode_lets_through(status: str, mode: str, lines: int) -> None:
     assert len(chat(told(status), enabled=True, mode=mode).splitlines()) == lines
 
 
 def test_a_full_chat_holds_counts_hand_off_and_tokens() -> None:
     assert chat(told(), enabled=True, mode="full").splitlines() == [
-        f"memrepo run {RUN}: 3 new, 1 superseded, 2 notes", "- 3 new memories", "- 1 superseded",
-        "- 2 new notes", "- 40 active claims in all", "- wiki: told", "Token usage",
-        "- 1200 in, 80 out, 1280 in all (exact)", "- 0.0123 USD",
-    ]  # fmt: skip
+        f"memrepo run {RUN}: 3 new, 1 superseded, 2 notes",
+        "- 3 new memories",
+        "- 1 superseded",
+        "- 2 new notes",
+        "- 40 active claims in all",
+        "- wiki: told",
+        "Token usage",
+        "- 1200 in, 80 out, 1280 in all (exact)",
+        "- 0.0123 USD",
+    ]
 
 
 def test_a_failure_is_told_on_one_line_with_what_mends_it() -> None:
@@ -199,7 +237,9 @@ def test_what_was_kept_tells_the_same_again() -> None:
     assert again == replace(first, data=again.data)
 
 
-@pytest.mark.parametrize("record", [{}, {"run_id": 1}, {**told().as_json(), "zone": "Nowhere"},
-                                    {**told().as_json(), "data": 3}])  # fmt: skip
+@pytest.mark.parametrize(
+    "record",
+    [{}, {"run_id": 1}, {**told().as_json(), "zone": "Nowhere"}, {**told().as_json(), "data": 3}],
+)
 def test_a_damaged_record_tells_nothing(record: dict[str, Any]) -> None:
     assert from_json(record) is None

@@ -73,33 +73,56 @@ def review(before: list[Memory], after: list[Memory], **more: str) -> Review:
         by = one.after.texts("superseded_by") if one.after else ()
         changes.append(
             Change(
-                difference=one, judged=more.get("judged", ""),
+                difference=one,
+                judged=more.get("judged", ""),
                 successors=tuple(end.memories[i] for i in by),
-                decisions=(Decision(op="create", reason=more.get("why", "so"), actor="memrepo/1",
-                                    commit="c" * 40),),
-                evidence=tuple(Evidence(source=s, mark="new", text=((3, more.get("quote", "q")),))
-                               for s in one.memory.sources),
+                decisions=(
+                    Decision(
+                        op="create",
+                        reason=more.get("why", "so"),
+                        actor="memrepo/1",
+                        commit="c" * 40,
+                    ),
+                ),
+                evidence=tuple(
+                    Evidence(source=s, mark="new", text=((3, more.get("quote", "q")),))
+                    for s in one.memory.sources
+                ),
             )
-        )  # fmt: skip
+        )
     return Review(
-        title=more.get("title", "r1"), state="waits", base="a" * 40, tip="b" * 40, run="r1",
-        reason=more.get("reason", ""), facts=(("judge", more.get("judge", "j")),),
-        files={more.get("folder", "views"): 1}, changes=tuple(changes),
-    )  # fmt: skip
+        title=more.get("title", "r1"),
+        state="waits",
+        base="a" * 40,
+        tip="b" * 40,
+        run="r1",
+        reason=more.get("reason", ""),
+        facts=(("judge", more.get("judge", "j")),),
+        files={more.get("folder", "views"): 1},
+        changes=tuple(changes),
+    )
 
 
 def hostile() -> Review:
     source = Source(resource=f"sources/{HOSTILE}.md", lines=(3, 3), captured="2026-01-01")
     before = [memory(1, f"one {HOSTILE}"), memory(2, f"old {HOSTILE}"), memory(3, "x", title="a")]
     after = [
-        memory(1, f"two {HOSTILE}"), memory(3, "x", title=HOSTILE, tags=(HOSTILE,)),
+        memory(1, f"two {HOSTILE}"),
+        memory(3, "x", title=HOSTILE, tags=(HOSTILE,)),
         memory(2, f"old {HOSTILE}", status="superseded", superseded_by=("mem-" + "0" * 15 + "4",)),
         memory(4, f"new {HOSTILE}", path=f"memories/{HOSTILE}.md", sources=(source,)),
-    ]  # fmt: skip
+    ]
     return review(
-        before, after, title=HOSTILE, reason=HOSTILE, why=HOSTILE, judged=HOSTILE, judge=HOSTILE,
-        quote=HOSTILE, folder=HOSTILE,
-    )  # fmt: skip
+        before,
+        after,
+        title=HOSTILE,
+        reason=HOSTILE,
+        why=HOSTILE,
+        judged=HOSTILE,
+        judge=HOSTILE,
+        quote=HOSTILE,
+        folder=HOSTILE,
+    )
 
 
 def test_hostile_text_adds_no_element_and_no_attribute() -> None:
@@ -144,7 +167,7 @@ def test_no_text_becomes_markup(text: str) -> None:
         ("a\nb\tc", "a\nb\tc"),
         ("x" + "\U000e0041" * 9, f'x{TAG}<span class="hid">and 8 more that are not seen</span>'),
     ],
-)  # fmt: skip
+)
 def test_only_what_hides_is_spelled_out(text: str, told: str) -> None:
     assert str(shown(text)) == told
 
@@ -163,15 +186,21 @@ def test_the_policy_lets_in_this_style_sheet_and_nothing_else() -> None:
 def test_contents_lead_to_each_kind_and_ids_are_there_to_copy() -> None:
     pair = memory(5, "old", status="superseded", superseded_by=("mem-" + "0" * 15 + "6",))
     page = Page(
-        review_page(review([memory(1, "a b c"), memory(5, "old")],
-                           [memory(1, "a b d"), pair, memory(6, "newer")]))
-    )  # fmt: skip
+        review_page(
+            review(
+                [memory(1, "a b c"), memory(5, "old")],
+                [memory(1, "a b d"), pair, memory(6, "newer")],
+            )
+        )
+    )
     ids = [attrs.get("id") for _, attrs in page.elements if attrs.get("id")]
     assert len(ids) == len(set(ids))
     assert {str(a["href"])[1:] for a in page.named("a")} <= set(ids)
     assert [s["id"] for s in page.named("section") if "id" in s] == [
-        "superseded", "reworded", "added",
-    ]  # fmt: skip
+        "superseded",
+        "reworded",
+        "added",
+    ]
     assert len(page.named("del")) == len(page.named("ins")) == 2
     assert "memrepo accept r1 --except mem-0000000000000001" in page.text
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import filled
-from memrepo.commands.recalling import index_of
-from memrepo.commands.session import desk
+from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.work import desk
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.terms import query_terms

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memrepo import cli
+from memrepo.faces import cli
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 

@@ -13,7 +13,7 @@ import pytest
 from docs_parts import ROOT
 
 from memrepo.checks.registry import RULES
-from memrepo.commands.table import COMMANDS, Parser, add_globals, command_parser
+from memrepo.faces.cli.table import COMMANDS, Parser, add_globals, command_parser
 from memrepo.config import KEYS
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit

@@ -17,12 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from workspaces import small
 
-from memrepo.commands.session import Session
-from memrepo.serving import prompts, resources
-from memrepo.serving.answering import answer
-from memrepo.serving.calls import Call, acting
-from memrepo.serving.replies import Piece, Reply, listing, longest
-from memrepo.serving.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.actions.work import Session
+from memrepo.faces.mcp import prompts
+from memrepo.faces.mcp import resources
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.calls import Call, acting
+from memrepo.faces.mcp.replies import Piece, Reply, listing, longest
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 from memrepo.store import repo as store_repo
 from memrepo.store.repo import open_repository
 from memrepo.views.context import fenced

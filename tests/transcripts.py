@@ -26,12 +26,12 @@ from pathlib import Path
 
 from docs_parts import ROOT, write_anew
 
-from memrepo import cli
+from memrepo.faces import cli
 from memrepo.assets import asset
-from memrepo.commands.session import Session
+from memrepo.actions.work import Session
 from memrepo.core.times import format_time
-from memrepo.serving.answering import answer
-from memrepo.serving.tools import DEFAULT
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.tools import DEFAULT
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
-from memrepo.commands import uniting
-from memrepo.commands.session import desk
+from memrepo.actions.sync import uniting
+from memrepo.actions.work import desk
 from memrepo.core import closure
 from memrepo.core.merge import merge_states
 from memrepo.store.repo import open_repository

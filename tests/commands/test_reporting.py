@@ -17,9 +17,9 @@ import pytest
 from driving import NOW, done, git, memrepo, standing
 from test_schedule import configure
 
-from memrepo.commands.reporting import reported
-from memrepo.commands.session import Answer, Session, opened
-from memrepo.commands.timetable import local_folder
+from memrepo.actions.run.reporting import reported
+from memrepo.actions.work import Answer, Session, opened
+from memrepo.actions.setup.timetable import local_folder
 from memrepo.store.lock import lock
 
 WINDOW = "2026-03-03T21:00:00Z"  # Wednesday 05:00 in Manila, a quarter before a reconciliation

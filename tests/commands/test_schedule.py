@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from driving import Done, done, git, memrepo
 
-from memrepo.commands import scheduling
-from memrepo.commands.table import command_parser
+from memrepo.actions.setup import scheduling
+from memrepo.faces.cli.table import command_parser
 from memrepo.core.errors import Exit
 
 FOREIGN = "MAILTO=me@example.org\n*/5 * * * * /usr/bin/true\n"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
-from memrepo.commands.proposal import taken_back
-from memrepo.commands.session import desk
+from memrepo.actions.run.proposal import taken_back
+from memrepo.actions.work import desk
 from memrepo.store.repo import open_repository
 
 MUCH_LATER = "2026-03-01T11:10:00Z"

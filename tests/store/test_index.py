@@ -25,8 +25,8 @@ from nobody import as_nobody
 
 from benchmarks.measure import Machine
 from benchmarks.memories import filled
-from memrepo.commands.recalling import index_of
-from memrepo.commands.session import desk
+from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.work import desk
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory

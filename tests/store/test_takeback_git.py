@@ -10,8 +10,8 @@ import driving
 from histories import as_fields, histories, operation
 from hypothesis import HealthCheck, given, settings
 
-from memrepo.commands.revert import Wanted, revert
-from memrepo.commands.session import Desk, Session, desk
+from memrepo.actions.takeback.revert import Wanted, revert
+from memrepo.actions.work import Desk, Session, desk
 from memrepo.core.changes import Step
 from memrepo.core.layout import Layout
 from memrepo.core.messages import Context, message

@@ -1,0 +1,318 @@
+"""`memrepo import`: take in what another program keeps as memory, in one commit."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from memrepo import __version__
+from memrepo.actions.run.drafting import run_stamp
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.work import Answer, Desk, Session, opened
+from memrepo.actions.exchange.tracking import TRACKERS, bring_counts
+from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import digest
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.state import apply
+from memrepo.core.times import format_time
+from memrepo.formats.records import Format
+from memrepo.formats.registry import FORMATS
+from memrepo.formats.taking import Terms, take
+from memrepo.purify.importing import READ, Imported, Offer, import_artifacts
+from memrepo.purify.lineage import CLAIMS
+from memrepo.purify.manifest import Manifest, read_manifests
+from memrepo.store.identity import author
+from memrepo.store.workspace import read_folder
+from memrepo.views.artifacts_runs import IMPORT, read_runs
+
+RUNTIME = "runtime"
+ARTIFACTS = "artifacts"
+PURIFIER = "memory-purifier"
+_NEW = "memories_new"
+
+
+class NoArtifacts(MemrepoError):
+    """The folder holds no claims of a purifier."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, where: Path) -> None:
+        super().__init__(
+            f"{where}: found no {CLAIMS}, there or below {RUNTIME}/",
+            fix="name the purifier's workspace, or its runtime folder",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What one import did; `commit` is empty when there was nothing to do."""
+
+    commit: str = ""
+    run: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def imported(self) -> int:
+        """Return how many claims became memories."""
+        return self.counts.get(_NEW, 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "commit": self.commit,
+            "run": self.run,
+            "imported": self.imported,
+            "counts": dict(self.counts),
+            "problems": [p.as_json() for p in self.problems],
+        }
+
+
+class NothingToImport(MemrepoError):
+    """The path holds no file of the format."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, where: Path, format_: Format) -> None:
+        super().__init__(
+            f"{where}: found no file that an import of {format_.name} reads",
+            fix=f"name what holds {format_.what}",
+        )
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    named = "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
+    parser.add_argument(
+        "format",
+        choices=(ARTIFACTS, *FORMATS, *TRACKERS),
+        metavar="FORMAT",
+        help=f"{ARTIFACTS}: a purifier's workspace or its runtime folder; {named};"
+        " hygiene, refcount: what hygiene.json or refcount.json tells of memories that are here",
+    )
+    parser.add_argument("path", metavar="PATH", help="the folder, or the one file")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--reason", default="", help="why, for the commit")
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Import once; what is a memory already is left as it is."""
+    where = (session.where / options.path).absolute()
+    with opened(session) as desk:
+        if options.format in TRACKERS:
+            return bring_counts(desk, session, options, where)
+        if options.format == ARTIFACTS:
+            done = _bring_artifacts(desk, session, where, options)
+        else:
+            done = _bring(desk, session, where, options)
+        notices = tuple(desk.store.notices)
+    data = {**done.as_json(), "dry_run": options.dry_run}
+    return Answer(data=data, text=_text(done, options.dry_run), problems=(*done.problems, *notices))
+
+
+def _bring_artifacts(
+    desk: Desk, session: Session, where: Path, options: argparse.Namespace
+) -> Brought:
+    folder = artifacts_folder(where)
+    if folder is None:
+        raise NoArtifacts(where)
+    area = desk.tree.layout.area("sources")
+    sources = {
+        desk.tree.layout.source_name(path): desk.tree.files[path]
+        for path in desk.tree.blobs
+        if path.startswith(area)
+    }
+    return bring_in(desk, session, folder, sources, reason=options.reason, dry_run=options.dry_run)
+
+
+def _bring(desk: Desk, session: Session, where: Path, options: argparse.Namespace) -> Brought:
+    """Import a folder or file of another program's format."""
+    desk.require_writable()
+    desk.store.refuse_unfit()
+    format_ = FORMATS[options.format]
+    if not os.path.lexists(where):
+        raise NothingToImport(where, format_)
+    files, unread = read_folder(where, format_.wants)
+    if not files and not unread:
+        raise NothingToImport(where, format_)
+    state = desk.tree.state()
+    runs, _ = read_runs(desk.tree.files, desk.tree.layout)
+    brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
+    terms = Terms(
+        format=format_.name,
+        profile=desk.config.profile,
+        now=session.now,
+        left=brought - state.memories.keys(),
+    )
+    found = take(state, format_.read(files), terms)
+    news = sum(isinstance(change, Create) for change in found.changes)
+    trip = Trip(
+        judge=format_.name,
+        what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
+        reason=options.reason or f"kept as {format_.name} before",
+        dry_run=options.dry_run,
+    )
+    pages = derived_files(desk, apply(state, found.changes)) if found.changes else []
+    made = replace(found, changes=(*found.changes, *pages), problems=(*unread, *found.problems))
+    return _land(desk, session, made, trip)
+
+
+def artifacts_folder(where: Path) -> Path | None:
+    """Return the folder that holds a purifier's claims: this one, or its runtime folder."""
+    for folder in (where / RUNTIME, where):
+        if (folder / CLAIMS).is_file():
+            return folder
+    return None
+
+
+def was_imported(desk: Desk) -> bool:
+    """Tell whether the purifier's claims were imported: what came may have been removed since."""
+    runs, _ = read_runs(desk.tree.files, desk.tree.layout)
+    return any(run.mode == IMPORT and run.record.get("judge") == PURIFIER for run in runs)
+
+
+def bring_in(
+    desk: Desk,
+    session: Session,
+    folder: Path,
+    sources: Mapping[str, bytes],
+    *,
+    reason: str = "",
+    dry_run: bool = False,
+) -> Brought:
+    """Import a purifier's files in a commit of its own; `sources` are texts by their name."""
+    desk.require_writable()
+    desk.store.refuse_unfit()
+    files, unread = _files(folder)
+    offer = Offer(
+        files=files,
+        sources=sources,
+        profile=desk.config.profile,
+        now=session.now,
+        blobs={name: desk.store.work.blob_id(data) for name, data in sources.items()},
+    )
+    found = import_artifacts(desk.tree.state(), offer)
+    trip = Trip(
+        judge=PURIFIER,
+        what=f"{found.counts.get(_NEW, 0)} claims of {PURIFIER}",
+        dry_run=dry_run,
+        reason=reason or "what the purifier had published before",
+    )
+    return _land(desk, session, replace(found, problems=(*unread, *found.problems)), trip)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trip:
+    """How an import is told of: who judged before us, subject and reason of its commit."""
+
+    judge: str
+    what: str
+    reason: str
+    dry_run: bool = False
+
+
+def _land(desk: Desk, session: Session, found: Imported, trip: Trip) -> Brought:
+    """Commit what an import found, with a manifest of its own, unless there is nothing new."""
+    done = Brought(counts=found.counts, problems=found.problems)
+    if trip.dry_run or not (found.changes or found.files):
+        return done
+    layout = desk.tree.layout
+    manifests, _ = read_manifests(desk.tree.files, layout)
+    run_id = _run_id(session, desk.tree.commit, found, [m.run for m in manifests])
+    step = Step(
+        op="import",
+        what=trip.what,
+        reason=trip.reason,
+        changes=(
+            *(_stamped(change, run_id) for change in found.changes),
+            *found.files,
+            Write(
+                path=layout.manifest(run_id),
+                data=_manifest(desk, session, run_id, found, trip.judge).to_bytes(),
+            ),
+        ),
+    )
+    plan = Plan(base=desk.tree.commit, steps=(step,))
+    landing = prepare(
+        desk.store,
+        desk.tree.state(),
+        plan,
+        desk.context(session, run=run_id),
+        session.now,
+        author=author(desk.store.repo),
+    )
+    commit = desk.store.land(landing.chain, "import")
+    return Brought(commit=commit, run=run_id, counts=done.counts, problems=done.problems)
+
+
+_TAIL = "-import"
+
+
+def _run_id(session: Session, base: str, found: Imported, runs: list[str]) -> str:
+    ids = [c.memory.id for c in found.changes if isinstance(c, Create)]
+    return f"{run_stamp(session.now, runs)}-{digest([base, *ids])[:8]}{_TAIL}"
+
+
+def _stamped(change: Change, run_id: str) -> Change:
+    """Write the run's id into what it made; a memory that came whole keeps what it says."""
+    match change:
+        case Create(memory=memory) if memory.text("origin") == IMPORT and not memory.text("run"):
+            return replace(change, memory=memory.with_fields({"run": run_id}))
+        case Update(id=id_, fields=fields, body=body):
+            return Update(id=id_, fields={**fields, "run": run_id}, body=body)
+        case _:
+            return change
+
+
+def _manifest(desk: Desk, session: Session, run_id: str, found: Imported, judge: str) -> Manifest:
+    """Return the manifest: it consumes nothing, so that a run meets every source."""
+    return Manifest(
+        run=run_id,
+        mode=IMPORT,
+        judge=judge,
+        profile=desk.config.profile,
+        base=desk.tree.commit,
+        now=format_time(session.now),
+        package=__version__,
+        counts=found.counts,
+        judgements=found.judgements,
+        warnings=tuple(p.as_json() for p in found.problems),
+    )
+
+
+def _files(folder: Path) -> tuple[dict[str, bytes], list[Problem]]:
+    """Read the files of an import; a link is never followed."""
+    files: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for name in READ:
+        if not os.path.lexists(folder / name):
+            continue
+        try:
+            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as handle:
+                files[name] = handle.read()
+        except OSError as error:
+            problems.append(
+                Problem(
+                    path=name,
+                    rule="import-unreadable",
+                    fix="make it a file that can be read",
+                    message=f"could not be read: {error.strerror}",
+                )
+            )
+    return files, problems
+
+
+def _text(done: Brought, dry_run: bool) -> str:
+    said = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in done.counts.items() if n)
+    head = (
+        "dry run" if dry_run else f"committed as {done.commit[:10]}" if done.commit else "no news"
+    )
+    return f"{head}: {said or 'nothing to take in'}"

@@ -1,0 +1,72 @@
+"""`memrepo reject`: a memory is wrong or unwanted, and is not to come back by any way."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from memrepo.actions.recall.finding import find
+from memrepo.actions.takeback.rejecting import barred_ids, with_pages, written
+from memrepo.actions.work import Answer, Session, opened
+from memrepo.actions.write.single import unchanged, write
+from memrepo.core.changes import Step, Update
+from memrepo.core.messages import fold
+from memrepo.core.state import State
+from memrepo.core.tombstones import (
+    Tombstone,
+    Tombstones,
+    path_of,
+    tombstone_bytes,
+    tombstone_of,
+    turned,
+)
+
+REASON_LENGTH = 500
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("id", metavar="ID", help="the memory to reject")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument(
+        "--reason", required=True, help="why; kept in clear, so leave the value itself out"
+    )
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Write the tombstone and forget what it matches, in one commit."""
+    with opened(session) as desk:
+        actor, personal = desk.actor(session), desk.config.profile == "personal"
+
+        def draft(state: State) -> Step | Answer:
+            memory = find(state, options.id)
+            stone = tombstone_of(
+                memory, reason=fold(options.reason, REASON_LENGTH), by=actor, at=session.now
+            )
+            stone = _set_again(state.tombstones.found.get(stone.key), stone)
+            gone = barred_ids(state, stone, lambda m: Tombstones({"": stone}).bar(m) is not None)
+            stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
+            if stone == state.tombstones.found.get(stone.key):
+                return unchanged(memory, f"is rejected already as {stone.key}")
+            updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
+            file = path_of(state.layout, stone.key), tombstone_bytes(stone)
+            return Step(
+                op="reject",
+                what=f"{memory.id} as {stone.key}",
+                memories=(memory.id,),
+                changes=with_pages(state, written(*file, updates), personal=personal),
+            )
+
+        return write(desk, session, options, draft)
+
+
+def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
+    """Return the tombstone as it stands from now on, over one that was lifted or stands already."""
+    if old is None:
+        return new
+    united = replace(
+        old,
+        units=tuple(sorted({*old.units, *new.units})),
+        forgotten=old.forgotten if old.state == "active" else (),
+    )
+    return turned(united, "active", by=new.by, at=new.at, reason=new.reason)

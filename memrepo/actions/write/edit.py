@@ -1,0 +1,126 @@
+"""`memrepo edit`: reword a memory or set its fields; the id stays, the old wording is an alias."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from memrepo.actions.write.adding import checked
+from memrepo.actions.recall.finding import find
+from memrepo.actions.work import Answer, Session, opened
+from memrepo.actions.write.single import text_of, unchanged, write, write_arguments
+from memrepo.faces.cli.table import UsageError
+from memrepo.actions.write.triple import triple_after
+from memrepo.core.changes import Step, Update
+from memrepo.core.codec import normal_body
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import text_hash
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.core.state import State
+
+SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
+_LISTS = ("tags", "entities")
+
+
+class NoEditor(MemrepoError):
+    """Nothing was given, and there is no terminal to open an editor on."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "nothing to change was given, and this is no terminal to open your editor on",
+            fix="use --text TEXT, --text - or --set KEY=VALUE",
+        )
+
+
+class NotSettable(MemrepoError):
+    """The key is unknown, or only memrepo writes it."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, key: str) -> None:
+        why = "is written by memrepo only" if key in BY_NAME else "is not a field"
+        why = "is fixed when a memory is made" if key == "type" else why
+        super().__init__(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("id", metavar="ID", help="the memory")
+    parser.add_argument("--text", help="the new wording, or - for standard input")
+    parser.add_argument(
+        "--set",
+        dest="fields",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a field; an empty value removes it, lists are separated by commas",
+    )
+    write_arguments(parser)
+
+
+def run(session: Session, options: argparse.Namespace) -> Answer:
+    """Write what was given; without --text and --set your editor opens on the text."""
+    fields = dict(_field(pair) for pair in options.fields)
+    text = None if options.text is None else text_of(session, options.text, "--text")
+    with opened(session) as desk:
+        if text is None and not fields:
+            text = _edited(session, find(desk.tree.state(), options.id))
+        actor = desk.actor(session)
+
+        def draft(state: State) -> Step | Answer:
+            memory = find(state, options.id)
+            changes = _changes(memory, fields, text)
+            reworded = text is not None and normal_body(text) != memory.body
+            if not changes and not reworded:
+                return unchanged(memory, "is like this already")
+            changes["generated"] = Stamp(by=actor, at=session.now)
+            return Step(
+                op="reword" if reworded else "edit",
+                what=memory.slug,
+                reason="edited by hand",
+                changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
+            )
+
+        return write(desk, session, options, draft)
+
+
+def _field(pair: str) -> tuple[str, Any]:
+    key, sign, value = pair.partition("=")
+    key = key.strip()
+    if key not in SETTABLE:
+        raise NotSettable(key)
+    if not sign:
+        raise UsageError(
+            f"memrepo edit: --set {key}: expected KEY=VALUE", fix=f"`--set {key}=` removes it"
+        )
+    if not value.strip():
+        return key, None
+    if key in _LISTS:
+        return key, checked(key, [part.strip() for part in value.split(",") if part.strip()])
+    if key == "decay":
+        return key, checked(key, {"class": value.strip()})
+    return key, checked(key, value.strip())
+
+
+def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dict[str, Any]:
+    changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
+    return changes if text is None else {**rewording(memory, text), **changes}
+
+
+def rewording(memory: Memory, text: str) -> dict[str, Any]:
+    """Return the fields that a new wording changes: its triple, and the old wording as an alias."""
+    if text_hash(text) == text_hash(memory.body):
+        return {}
+    former = (*memory.texts("aliases"), text_hash(memory.body))
+    return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
+
+
+def _edited(session: Session, memory: Memory) -> str:
+    found = session.edit(memory.body + "\n")
+    if found is None:
+        raise NoEditor
+    return text_of(session, found, "the edited text")

@@ -22,11 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from memrepo import Entry
-from memrepo import OpenRepository
-from memrepo import Source
+from memrepo import Entry, OpenRepository, Source, open_repository
 from memrepo.faces import cli
-from memrepo import open_repository
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 """The same in each run: ids hold the time, and ties go by path."""

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from memrepo.checks.registry import RULES
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
-from memrepo.faces.cli.table import GROUPS, add_globals, command_parser
 from memrepo.config import KEYS
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
 from memrepo.core.tombstones import TOMBSTONE_FIELDS
+from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,11 +11,7 @@ import pytest
 from docs_parts import ROOT
 from driving import NOW, assert_sound, done, git, memories, standing, subjects
 
-from memrepo import Entry
-from memrepo import MemrepoError
-from memrepo import OpenRepository
-from memrepo import Source
-from memrepo import open_repository
+from memrepo import Entry, MemrepoError, OpenRepository, Source, open_repository
 from memrepo.core.errors import Exit
 from memrepo.core.times import parse_time
 

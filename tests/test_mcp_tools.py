@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from workspaces import small
 
 from memrepo.actions.work import Session
-from memrepo.faces.mcp import prompts
-from memrepo.faces.mcp import resources
+from memrepo.faces.mcp import prompts, resources
 from memrepo.faces.mcp.answering import answer
 from memrepo.faces.mcp.calls import Call, acting
 from memrepo.faces.mcp.replies import Piece, Reply, listing, longest

@@ -143,7 +143,7 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
 ) -> None:
     _, modules = loaded(tmp_path, option)
     assert {m for m in modules if m.startswith("memrepo.") and m.count(".") > 1} <= {
-        "memrepo.faces.cli.table",
+        "memrepo.faces.cli.parser",
         "memrepo.core.errors",
     }
 

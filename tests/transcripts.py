@@ -26,10 +26,10 @@ from pathlib import Path
 
 from docs_parts import ROOT, write_anew
 
-from memrepo.faces import cli
-from memrepo.assets import asset
 from memrepo.actions.work import Session
+from memrepo.assets import asset
 from memrepo.core.times import format_time
+from memrepo.faces import cli
 from memrepo.faces.mcp.answering import answer
 from memrepo.faces.mcp.tools import DEFAULT
 

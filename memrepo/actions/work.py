@@ -1,4 +1,4 @@
-"""What every command is given and what it answers; stdout belongs to `cli` alone.
+"""What a verb is given: the call it answers, and the open repository it works on.
 
 `--version`, `--help` and `check FILE` load this module too, so what opens a repository (store,
 configuration) is imported where it is used.
@@ -6,18 +6,20 @@ configuration) is imported where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.times import whole_seconds
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from memrepo.config import Config
     from memrepo.core.messages import Context
     from memrepo.core.problems import Problem
@@ -27,9 +29,13 @@ if TYPE_CHECKING:
 MACHINE = f"memrepo/{__version__}"
 
 
+def _nothing(_: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """One call of the program: folder, clock, output and the environment it may know."""
+class Call:
+    """Who calls, where, when, and what the face may be asked for."""
 
     where: Path
     now: datetime
@@ -39,12 +45,13 @@ class Session:
     actor: str = ""
     id: str = ""
     """The agent's session, where the environment names one."""
-    say: Callable[[str], None] = print
+    say: Callable[[str], None] = _nothing
     read: Callable[[], str] = str
-    tick: Callable[[str], None] = lambda _: None
-    edit: Callable[[str], str | None] = lambda _: None
+    """Returns what the face takes in beside the request: standard input, or a tool's text."""
+    tick: Callable[[str], None] = _nothing
+    edit: Callable[[str], str | None] = _nothing
     clock: Callable[[], datetime] | None = None
-    """The time from then on, for a command that goes on for long."""
+    """The time from then on, for a verb that goes on for long."""
     expect: str = ""
     """The commit, or its first digits, that a write may build on; empty: whichever HEAD is at."""
     subject: str = ""
@@ -56,15 +63,15 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a command found: exit code, JSON keys, and the same as text for a person."""
+    """What a verb found: exit code, JSON keys, and the same as text for a person."""
 
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
     text: str = ""
     exit: Exit = Exit.DONE
     problems: tuple[Problem, ...] = ()
 
     def after(self, told: tuple[Problem, ...]) -> Answer:
-        """Return the answer with findings from before the command in front of its own."""
+        """Return the answer with findings from before the verb in front of its own."""
         return replace(self, problems=(*told, *self.problems))
 
 
@@ -80,13 +87,91 @@ class NewerFormat(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """An open repository with its effective configuration and the tree at HEAD."""
+class Work:
+    """One call's repository: opened when it is first asked for, and once; closed with the call.
 
-    store: Repository
-    config: Config
-    tree: Snapshot
+    `tree` and `config` are those of one commit. They stay as they are, whatever is written: after
+    a write `refreshed()` is the same repository at its new HEAD, `at()` is it at another commit.
+    Only the Work that opened a repository closes it.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        *,
+        store: Repository | None = None,
+        tree: Snapshot | None = None,
+        config: Config | None = None,
+    ) -> None:
+        self.call = call
+        self._store, self._tree, self._config = store, tree, config
+        self._opened: AbstractContextManager[Repository] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._opened is not None:
+            opened, self._opened, self._store = self._opened, None, None
+            self._tree = self._config = None
+            opened.__exit__(kind, error, trace)
+
+    @property
+    def store(self) -> Repository:
+        """Return the repository that holds the call's folder; raises NotARepository."""
+        if self._store is None:
+            from memrepo.store.repo import open_repository
+
+            opened = open_repository(self.call.where)
+            self._store = opened.__enter__()
+            self._opened = opened
+            self._store.expected = self.call.expect
+        return self._store
+
+    @property
+    def tree(self) -> Snapshot:
+        """Return the files at the commit that this work is about: HEAD when first asked."""
+        if self._tree is None:
+            self._tree = self.store.snapshot(self.store.head())
+        return self._tree
+
+    @property
+    def config(self) -> Config:
+        """Return the effective configuration; raises ConfigError."""
+        if self._config is None:
+            self._config = _configuration(self.store, self.tree)
+        return self._config
+
+    @property
+    def actor(self) -> str:
+        """Return who acts: `human:<email>` only for a listed author, never under an agent."""
+        if self.call.actor:
+            return self.call.actor
+        from memrepo.store.identity import person
+
+        email = person(self.store.repo)[1]
+        return f"human:{email}" if email in self.config.human_authors else "process:unknown"
+
+    def refreshed(self) -> Work:
+        """Return the work at HEAD as it is by now; a tree that is still HEAD's is kept."""
+        head = self.store.head()
+        known = self._tree is not None and self._tree.commit == head
+        return Work(self.call, store=self.store, tree=self._tree if known else None)
+
+    def at(self, tree: Snapshot, config: Config) -> Work:
+        """Return the work on another commit's files, with the configuration to read them by."""
+        return Work(self.call, store=self.store, tree=tree, config=config)
+
+    def refresh(self) -> None:
+        """Look at HEAD again: what was written meanwhile is seen from here on."""
+        if self._store is not None:
+            fresh = self.refreshed()
+            self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind
 
     def require_writable(self) -> None:
         """Raise NewerFormat where a newer program owns this repository."""
@@ -95,38 +180,16 @@ class Desk:
 
             raise NewerFormat(self.config.get("format"), FORMAT)
 
-    def actor(self, session: Session) -> str:
-        """Return who acts: `human:<email>` only for a listed author, never under an agent."""
-        from memrepo.store.identity import person
-
-        if session.actor:
-            return session.actor
-        email = person(self.store.repo)[1]
-        return f"human:{email}" if email in self.config.human_authors else "process:unknown"
-
-    def context(self, session: Session, **more: Any) -> Context:
-        """Return what the commits of one command share."""
+    def context(self, **more: Any) -> Context:
+        """Return what the commits of one call share."""
         from memrepo.core.messages import Context
 
-        return Context(actor=self.actor(session), **{"subject": session.subject, **more})
+        return Context(actor=self.actor, **{"subject": self.call.subject, **more})
 
 
-@contextmanager
-def opened(session: Session) -> Iterator[Desk]:
-    """Open the repository that the session points at, with its configuration."""
-    from memrepo.store.repo import open_repository
-
-    with open_repository(session.where) as store:
-        store.expected = session.expect
-        yield desk(store)
-
-
-def desk(store: Repository, known: Snapshot | None = None) -> Desk:
-    """Read configuration and tree of an open repository at HEAD; a known tree of it is kept."""
+def _configuration(store: Repository, tree: Snapshot) -> Config:
     from memrepo.config import ConfigError, parse_config
 
-    head = store.head()
-    tree = known if known is not None and known.commit == head else store.snapshot(head)
     path = store.layout.config
     # A person who edits memrepo.toml means it at once, committed or not.
     try:
@@ -136,4 +199,4 @@ def desk(store: Repository, known: Snapshot | None = None) -> Desk:
         raise ConfigError(
             0, "", f"found a byte that is not UTF-8 at offset {error.start}"
         ) from error
-    return Desk(store=store, config=parse_config(text), tree=tree)
+    return parse_config(text)

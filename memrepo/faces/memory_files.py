@@ -7,17 +7,16 @@ is deleted as others are forgotten, out of sight and in history.
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from urllib.parse import unquote
 
+from memrepo.actions.request import Wish
+from memrepo.actions.work import Answer, Call, Work
 from memrepo.actions.write.adding import Drafts, Entry
 from memrepo.actions.write.edit import rewording
-from memrepo.actions.work import Answer, Desk, Session, opened
 from memrepo.actions.write.single import said, write
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import normal_body
@@ -40,18 +39,10 @@ class FileRefused(MemrepoError):
     exit_code = Exit.USAGE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Work:
-    """What one command that writes has at hand."""
-
-    desk: Desk
-    session: Session
-
-
 class MemoryFiles:
     """The files below `/memories`; `now` gives the session of a call, at the time of the call."""
 
-    def __init__(self, now: Callable[[], Session]) -> None:
+    def __init__(self, now: Callable[[], Call]) -> None:
         self._now = now
 
     def view(self, path: str, lines: Sequence[int] = ()) -> str:
@@ -60,7 +51,7 @@ class MemoryFiles:
         `lines` are the first and the last line to show; the last may be -1.
         """
         name = name_of(path)
-        with opened(self._now()) as here:
+        with Work(self._now()) as here:
             files = _files(here.tree.state())
         if name in files:
             return _numbered(path, without_secrets(files[name].body).split("\n"), lines)
@@ -76,10 +67,10 @@ class MemoryFiles:
             raise FileRefused(f"{path} is a directory")
         _refuse_long(text)
 
-        def draft(work: _Work, state: State) -> Step:
+        def draft(work: Work, state: State) -> Step:
             _refuse_taken(_files(state), name, path)
             entry = Entry(text=said(text, "file_text"), title=name, tags=(TAG,), cls="permanent")
-            memory = Drafts(work.desk, work.session, state).make(entry)
+            memory = Drafts(work, state).make(entry)
             return _step("create", "create", path, [Create(memory=memory)])
 
         self._write(draft)
@@ -126,7 +117,7 @@ class MemoryFiles:
         if not name:
             raise FileRefused(f"Cannot delete the {ROOT} directory itself")
 
-        def draft(_: _Work, state: State) -> Step:
+        def draft(_: Work, state: State) -> Step:
             found = _at(_files(state), name, path)
             changes = [Update(id=m.id, fields={"status": "forgotten"}) for m in found.values()]
             return _step("forget", "delete", path, changes)
@@ -140,7 +131,7 @@ class MemoryFiles:
         if not name or not new:
             raise FileRefused(f"Cannot rename the {ROOT} directory itself")
 
-        def draft(_: _Work, state: State) -> Step:
+        def draft(_: Work, state: State) -> Step:
             files = _files(state)
             found = _at(files, name, path)
             if new == name or new.startswith(f"{name}/"):
@@ -158,7 +149,7 @@ class MemoryFiles:
     def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> str:
         name, bodies = name_of(path), [""]
 
-        def draft(work: _Work, state: State) -> Step | Answer:
+        def draft(work: Work, state: State) -> Step | Answer:
             memory = _files(state).get(name)
             if memory is None:
                 raise _missing(path)
@@ -167,19 +158,16 @@ class MemoryFiles:
             bodies[0] = normal_body(body)
             if bodies[0] == memory.body:
                 return Answer()
-            stamp = Stamp(by=work.session.actor, at=work.session.now)
+            stamp = Stamp(by=work.actor, at=work.call.now)
             fields = {**rewording(memory, body), "generated": stamp}
             return _step("reword", command, path, [Update(id=memory.id, fields=fields, body=body)])
 
         self._write(draft)
         return bodies[0]
 
-    def _write(self, draft: Callable[[_Work, State], Step | Answer]) -> None:
-        session = self._now()
-        options = argparse.Namespace(dry_run=False, reason="")
-        with opened(session) as here:
-            work = _Work(desk=here, session=session)
-            write(here, session, options, partial(draft, work))
+    def _write(self, draft: Callable[[Work, State], Step | Answer]) -> None:
+        with Work(self._now()) as work:
+            write(work, Wish(), partial(draft, work))
 
 
 def name_of(path: str) -> str:

@@ -22,7 +22,7 @@ from anthropic.types.beta import (
     BetaMemoryTool20250818ViewCommand,
 )
 
-from memrepo.actions.work import Session
+from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp.calls import acting
 from memrepo.faces.memory_files import MemoryFiles
@@ -49,7 +49,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         folder = Path(where).absolute()
         self._files = MemoryFiles(
-            lambda: acting(Session(where=folder, now=clock(), actor=actor), "claude")
+            lambda: acting(Call(where=folder, now=clock(), actor=actor), "claude")
         )
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:

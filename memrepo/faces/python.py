@@ -6,7 +6,6 @@ is the caller's, since nothing but the command line reads one here. docs/python.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,15 +13,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memrepo.actions.write.adding import Drafts, Entry, NotOneOf
 from memrepo.actions.past.past import find_present
 from memrepo.actions.recall.quoting import evidence
 from memrepo.actions.recall.recalling import RECALL_STATUSES, facts, index_of, recall
 from memrepo.actions.recall.search import bounded, hit_of
-from memrepo.actions.work import Answer, Desk, Session, desk
+from memrepo.actions.recall.touching import HITS
+from memrepo.actions.recall.touching import touch as _touch
+from memrepo.actions.recall.when import work_at
+from memrepo.actions.request import Wish
+from memrepo.actions.work import Answer, Call, Work
+from memrepo.actions.write.adding import Drafts, Entry, NotOneOf
 from memrepo.actions.write.single import said, write
-from memrepo.actions.recall.touching import HITS, touch
-from memrepo.actions.recall.when import desk_at
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import TYPES, Memory, Source
@@ -116,7 +117,7 @@ class OpenRepository:
 
     def __init__(self, store: Repository, clock: Callable[[], datetime], actor: str) -> None:
         self._store, self._clock, self._actor = store, clock, actor
-        self._desk: Desk | None = None
+        self._last: Work | None = None
 
     def search(
         self,
@@ -150,15 +151,15 @@ class OpenRepository:
             tags=_several(tags),
             scopes=_several(scopes),
         )
-        session = self._session(now)
-        here = self._at_head()
-        there = desk_at(here, at or "")
-        found = recall(there, index_of(there, past=bool(at)), [query], only, session.now)
+        here = self._work(now)
+        there = work_at(here, at or "")
+        found = recall(there, index_of(there, past=bool(at)), [query], only, here.call.now)
         every = [hit_of(one, there.tree.commit) for one in found]
         told, _ = bounded(every, max_tokens, query_terms(query))
         sources = {one.memory.id: one.memory.sources for one in found}
         hits = [Hit(**{**hit, "sources": sources[hit["id"]]}) for hit in told]
-        self._touch(here, session, [hit.id for hit in hits[:HITS]], touched=touch and not at)
+        if touch and not at:
+            _touch(here, [hit.id for hit in hits[:HITS]])
         return hits
 
     def show(
@@ -173,16 +174,16 @@ class OpenRepository:
 
         Raises NoSuchMemory, Ambiguous, LeftTheTree or NotThereYet, and for `at` what `search` does.
         """
-        session = self._session(now)
-        here = self._at_head()
-        there = desk_at(here, at or "")
+        here = self._work(now)
+        there = work_at(here, at or "")
         memory = find_present(there, there.tree.state(), id, here)
         derived: Mapping[str, Any] = {}
         if not at:
             accesses = ledger_of(self._store).accesses()
-            derived = facts(memory, accesses, session.now, there.config.rules)
+            derived = facts(memory, accesses, here.call.now, there.config.rules)
         quoted = evidence(there, memory)
-        self._touch(here, session, [memory.id], touched=touch and not at)
+        if touch and not at:
+            _touch(here, [memory.id])
         return Shown(memory=memory, derived=derived, evidence=quoted, commit=there.tree.commit)
 
     def add(
@@ -211,11 +212,11 @@ class OpenRepository:
         then nothing is written.
         """
         wanted = [replace(one, text=said(one.text, "the text")) for one in entries]
-        session = self._session(now)
+        work = self._work(now)
         ids: list[str] = []
 
         def draft(state: State) -> Step | Answer:
-            drafts = Drafts(self._at_head(), session, state)
+            drafts = Drafts(work.refreshed(), state)
             ids[:] = [drafts.take(entry)[0].id for entry in wanted]
             made = drafts.made
             if not made:
@@ -228,26 +229,17 @@ class OpenRepository:
                 changes=tuple(Create(memory=memory) for memory in made),
             )
 
-        options = argparse.Namespace(dry_run=False, reason=reason)
-        self.problems = write(self._at_head(), session, options, draft).problems
+        self.problems = write(work, Wish(reason=reason), draft).problems
         return ids
 
-    def _session(self, now: datetime | None) -> Session:
-        return Session(
-            where=self._store.root,
-            now=now or self._clock(),
-            actor=self._actor,
-            quiet=True,
-            say=lambda _: None,
-        )
-
-    def _at_head(self) -> Desk:
-        """Return the desk at HEAD; the tree is listed again only when HEAD moved."""
-        self._desk = desk(self._store, self._desk.tree if self._desk else None)
-        return self._desk
-
-    def _touch(self, here: Desk, session: Session, ids: list[str], *, touched: bool) -> None:
-        touch(here, session, argparse.Namespace(no_touch=not touched, at=""), ids)
+    def _work(self, now: datetime | None) -> Work:
+        """Return the work of one call at HEAD; the tree is listed again only when HEAD moved."""
+        call = Call(where=self._store.root, now=now or self._clock(), actor=self._actor, quiet=True)
+        known = self._last
+        head = self._store.head()
+        tree = known.tree if known is not None and known.tree.commit == head else None
+        self._last = Work(call, store=self._store, tree=tree)
+        return self._last
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from driving import NOW, done, git, memrepo, standing
 from test_schedule import configure
 
 from memrepo.actions.run.reporting import reported
-from memrepo.actions.work import Answer, Session, opened
 from memrepo.actions.setup.timetable import local_folder
+from memrepo.actions.work import Answer, Session, opened
 from memrepo.store.lock import lock
 
 WINDOW = "2026-03-03T21:00:00Z"  # Wednesday 05:00 in Manila, a quarter before a reconciliation

@@ -11,14 +11,14 @@ import workspaces
 from anthropic.lib.tools import ToolError
 from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo, standing
 
-from memrepo.faces.python import Entry, open_repository
 from memrepo.actions.work import Session
-from memrepo.faces.cli.table import COMMANDS, command_parser
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.memory_tool import MemoryTool
+from memrepo.faces.cli.parser import COMMANDS, command_parser
 from memrepo.faces.mcp import resources
 from memrepo.faces.mcp.answering import answer
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT
+from memrepo.faces.memory_tool import MemoryTool
+from memrepo.faces.python import Entry, open_repository
 
 VALUE = "ghp_" + "Fake1234" * 5
 SECRET = f"The token is {VALUE}."

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 
-from memrepo.checks.secrets import fingerprints
 from memrepo.actions.check import checking
 from memrepo.actions.check.pushing import history_problems
-from memrepo.actions.work import Answer, Session
+from memrepo.actions.work import Answer, Work
+from memrepo.checks.secrets import fingerprints
 from memrepo.core.errors import Exit
 from memrepo.core.layout import Layout
 from memrepo.core.messages import counted
 from memrepo.store.around import BASELINE
 
 
-def history(session: Session) -> Answer:
+def history(work: Work) -> Answer:
     """Answer 1 where a commit that a ref leads to brought a secret."""
-    with checking.opened_git(session.where) as git:
+    with checking.opened_git(work.call.where) as git:
         found = tuple(history_problems(git, "--all"))
     lines = [*map(str, found)] or ["no secret was ever committed"]
     if found:
@@ -30,9 +30,9 @@ def history(session: Session) -> Answer:
     )
 
 
-def baseline(session: Session, *, dry_run: bool) -> Answer:
+def baseline(work: Work, *, dry_run: bool) -> Answer:
     """Write the fingerprints of the secrets that the tree holds; a person commits the file."""
-    with checking.tree(session.where) as checked:
+    with checking.tree(work.call.where) as checked:
         files = checked.scene.files
         found = sorted({mark for data in files.values() for mark in fingerprints(data)})
         layout = checked.scene.layout or Layout()

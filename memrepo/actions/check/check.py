@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
+from typing import Annotated
 
-from memrepo.checks import registry
-from memrepo.checks.rules import GROUPS
+import msgspec
+
 from memrepo.actions.check import checking
-from memrepo.actions.work import Answer, Session
-from memrepo.faces.cli.table import UsageError
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.checks import registry
+from memrepo.checks.rules import GROUPS, Group
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.messages import counted
 
 _SHOWN = 200
@@ -28,68 +30,74 @@ class NothingToFix(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="only these files")
-    parser.add_argument(
-        "--fix",
-        action="store_true",
-        help="mend in the named or staged files what is safe to mend",
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `check`."""
+
+    files: Annotated[tuple[str, ...], option("only these files", metavar="FILE")] = ()
+    fix: Annotated[
+        bool, option("mend in the named or staged files what is safe to mend", "--fix")
+    ] = False
+    dry_run: Annotated[bool, option("with --baseline: say what would be written", "--dry-run")] = (
+        False
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="with --baseline: say what would be written"
+    staged: Annotated[
+        bool, option("what the next commit would hold", "--staged", group="which")
+    ] = False
+    all: Annotated[bool, option("the whole tree at HEAD (the default)", "--all", group="which")] = (
+        False
     )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--staged", action="store_true", help="what the next commit would hold")
-    which.add_argument("--all", action="store_true", help="the whole tree at HEAD (the default)")
-    which.add_argument(
-        "--history", action="store_true", help="secrets in all commits that any ref leads to"
-    )
-    which.add_argument(
-        "--baseline",
-        action="store_true",
-        help="let the secrets stand that the tree holds now: write them, as hashes, to a file",
-    )
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=tuple(GROUPS),
-        default=[],
-        metavar="GROUP",
-        help=f"only rules of a group ({', '.join(GROUPS)}); may be repeated",
-    )
+    history: Annotated[
+        bool, option("secrets in all commits that any ref leads to", "--history", group="which")
+    ] = False
+    baseline: Annotated[
+        bool,
+        option(
+            "let the secrets stand that the tree holds now: write them, as hashes, to a file",
+            "--baseline",
+            group="which",
+        ),
+    ] = False
+    only: Annotated[
+        tuple[Group, ...],
+        option(
+            f"only rules of a group ({', '.join(GROUPS)}); may be repeated",
+            "--only",
+            metavar="GROUP",
+            choices=tuple(GROUPS),
+        ),
+    ] = ()
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Check and answer 1 where an error was found."""
-    return look(session, options)
+    return look(work, request)
 
 
-def look(session: Session, options: argparse.Namespace, *, merging: bool = False) -> Answer:
+def look(work: Work, request: Request, *, merging: bool = False) -> Answer:
     """Check; `merging` says that git is about to commit a merge, which nothing else tells yet."""
-    _refuse_odd(options)
-    if options.history or options.baseline:
+    _refuse_odd(request)
+    if request.history or request.baseline:
         from memrepo.actions.check import baseline
 
-        if options.history:
-            return baseline.history(session)
-        return baseline.baseline(session, dry_run=options.dry_run)
+        if request.history:
+            return baseline.history(work)
+        return baseline.baseline(work, dry_run=request.dry_run)
     fixed: list[str] = []
-    if options.files:
-        opened = checking.named(session.where, options.files)
-    elif options.staged:
-        opened = checking.staged(session.where, merging=merging)
+    if request.files:
+        opened = checking.named(work.call.where, request.files)
+    elif request.staged:
+        opened = checking.staged(work.call.where, merging=merging)
     else:
-        opened = checking.tree(session.where)
+        opened = checking.tree(work.call.where)
     with opened as checked:
         scene = checked.scene
-        if options.fix:
+        if request.fix:
             from memrepo.actions.check import mending
 
-            mend = mending.mend_staged if options.staged else mending.mend
-            scene, fixed = mend(checked, session.now, options.only)
-        found = (*checked.early, *registry.problems(scene, options.only))
-        if not (options.files or options.staged) and "secrets" in (options.only or ("secrets",)):
+            mend = mending.mend_staged if request.staged else mending.mend
+            scene, fixed = mend(checked, work.call.now, request.only)
+        found = (*checked.early, *registry.problems(scene, request.only))
+        if not (request.files or request.staged) and "secrets" in (request.only or ("secrets",)):
             from memrepo.actions.check.scanning import scanned
 
             found += tuple(p for path, data in scene.files.items() for p in scanned(path, data))
@@ -112,18 +120,18 @@ def look(session: Session, options: argparse.Namespace, *, merging: bool = False
     )
 
 
-def _refuse_odd(options: argparse.Namespace) -> None:
+def _refuse_odd(request: Request) -> None:
     """Raise UsageError where options do not go together."""
     words = ("staged", "all", "history", "baseline")
-    whole = next((word for word in words if getattr(options, word)), "")
-    if options.files and whole:
+    whole = next((word for word in words if getattr(request, word)), "")
+    if request.files and whole:
         raise UsageError(
             f"memrepo check: --{whole} takes no FILE", fix=f"leave out --{whole} or the files"
         )
-    if options.dry_run and not options.baseline:
+    if request.dry_run and not request.baseline:
         raise UsageError(
             "memrepo check: --dry-run goes with --baseline; without --fix a check writes nothing",
             fix="leave out --dry-run",
         )
-    if options.fix and not (options.files or options.staged):
+    if request.fix and not (request.files or request.staged):
         raise NothingToFix

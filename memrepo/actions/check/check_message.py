@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
 
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.checks.messages import message_problems
-from memrepo.actions.work import Answer, Session
-from memrepo.faces.cli.table import UsageError
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, UsageError
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the file."""
-    parser.add_argument("file", metavar="FILE", help="the message, as git hands it to its hook")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `check-message`."""
+
+    file: Annotated[str, option("the message, as git hands it to its hook", metavar="FILE")]
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Answer 1 where the message has trailers of memrepo's, or a secret."""
-    path = session.where / options.file
+    path = work.call.where / request.file
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UsageError(
-            f"memrepo check-message: {options.file}: {error.strerror}",
+            f"memrepo check-message: {request.file}: {error.strerror}",
             fix="name the file that holds the message",
         ) from error
-    found = tuple(message_problems(options.file, text))
+    found = tuple(message_problems(request.file, text))
     return Answer(
         data={"problems": [p.as_json() for p in found]},
         text="\n".join(map(str, found)),

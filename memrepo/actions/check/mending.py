@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from memrepo.actions.check.checking import Checked
 from memrepo.checks import characters, tags, transitions
 from memrepo.checks.memories import completed
 from memrepo.checks.rules import Group, Scene
-from memrepo.actions.check.checking import Checked
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.memory import Memory

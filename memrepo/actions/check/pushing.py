@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from memrepo.checks.messages import message_problems
-from memrepo.checks.secrets import secret_problems
 from memrepo.actions.check.checking import opened_git
 from memrepo.actions.check.scanning import scanned
-from memrepo.actions.work import Answer, Session
+from memrepo.actions.work import Answer, Work
+from memrepo.checks.messages import message_problems
+from memrepo.checks.secrets import secret_problems
 from memrepo.core.errors import Exit
 from memrepo.core.problems import Problem
 from memrepo.store.around import grounds
 from memrepo.store.light import Git, introduced, messages
 
 
-def pushed(session: Session, given: Sequence[str]) -> Answer:
+def pushed(work: Work, given: Sequence[str]) -> Answer:
     """Answer 1 where a commit that the remote does not have yet holds a secret.
 
     `given` is what git gives the hook: the remote's name and address; the refs come on stdin.
     """
     remote = given[0] if given else ""
-    with opened_git(session.where) as git:
+    with opened_git(work.call.where) as git:
         found: list[Problem] = []
-        for line in session.read().splitlines():
+        for line in work.call.read().splitlines():
             words = line.split(" ")
             if len(words) != 4 or not words[1].strip("0"):
                 continue  # no ref, or one that is deleted there

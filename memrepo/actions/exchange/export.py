@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.checks.artifacts import check_artifacts, has_errors
+import msgspec
+
+from memrepo.actions.exchange.tracking import export_hygiene, export_refcount
 from memrepo.actions.lifecycle.lifecycle import hot_rules
 from memrepo.actions.recall.placing import place, place_page, refuse_place
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.exchange.tracking import export_hygiene, export_refcount
 from memrepo.actions.recall.when import (
-    at_argument,
-    desk_at,
     heading,
     true_then,
-    valid_at_argument,
+    work_at,
 )
+from memrepo.actions.request import At, ValidAt, option
+from memrepo.actions.work import Answer, Work
+from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judging import Profile
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -55,76 +56,79 @@ class ArtifactsRefused(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "format",
-        choices=tuple(_FORMATS),
-        metavar="FORMAT",
-        help="artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle), "
-        "obsidian (a vault), openclaw (a workspace), memory-md or agents-md (one page within a "
-        "host's limits), hygiene (the hot cache's tracker) or refcount (the notes' tracker and "
-        "report)",
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `export`."""
+
+    format: Annotated[
+        str,
+        option(
+            "artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle),"
+            " obsidian (a vault), openclaw (a workspace), memory-md or agents-md (one page within"
+            " a host's limits), hygiene (the hot cache's tracker) or refcount (the notes' tracker"
+            " and report)",
+            metavar="FORMAT",
+            choices=tuple(_FORMATS),
+        ),
+    ]
+    dir: Annotated[str, option("the folder to write, outside the repository", metavar="DIR")]
+    profile: Annotated[
+        Profile | None,
+        option("artifacts for this profile (the repository's own)", "--profile", choices=PROFILES),
+    ] = None
+    force: Annotated[bool, option("write into a folder that holds files already", "--force")] = (
+        False
     )
-    parser.add_argument("dir", metavar="DIR", help="the folder to write, outside the repository")
-    parser.add_argument(
-        "--profile", choices=PROFILES, help="artifacts for this profile (the repository's own)"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="write into a folder that holds files already"
-    )
-    at_argument(parser)
-    valid_at_argument(parser)
-    parser.add_argument("--dry-run", action="store_true", help="say what would be written")
+    at: At = ""
+    valid_at: ValidAt = ""
+    dry_run: Annotated[bool, option("say what would be written", "--dry-run")] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Write the memories at HEAD, or of another time; the repository is not changed."""
-    where = (session.where / options.dir).absolute()
-    with opened(session) as now:
-        if options.format not in _PAGES:
-            refuse_place(now, where, force=options.force)
-        desk = desk_at(now, options.at)
-        whole = desk.tree.state()
-        state = _then(desk, whole, options.valid_at)
-        made = _FORMATS[options.format](desk, session, options, state)
-        commit = desk.tree.commit
-        head = heading(desk, options.at, options.valid_at)
-        if options.format in _PAGES and not options.dry_run:
-            for name, page in made.files.items():
-                place_page(now, where / name, page, ours=_PAGES[options.format])
+    where = (work.call.where / request.dir).absolute()
+    if request.format not in _PAGES:
+        refuse_place(work, where, force=request.force)
+    there = work_at(work, request.at)
+    whole = there.tree.state()
+    state = _then(there, whole, request.valid_at)
+    made = _FORMATS[request.format](there, request, state)
+    commit = there.tree.commit
+    head = heading(there, request.at, request.valid_at)
+    if request.format in _PAGES and not request.dry_run:
+        for name, page in made.files.items():
+            place_page(work, where / name, page, ours=_PAGES[request.format])
     untrue = len(whole.memories) - len(state.memories)
     left_out = {**made.left_out, **({"not true then": untrue} if untrue else {})}
-    if not options.dry_run and options.format not in _PAGES:
+    if not request.dry_run and request.format not in _PAGES:
         place(where, made.files)
     data = {
-        "format": options.format,
+        "format": request.format,
         "path": str(where),
         "commit": commit,
         "files": sorted(made.files),
         "counts": dict(made.counts),
         "left_out": left_out,
-        "dry_run": options.dry_run,
+        "dry_run": request.dry_run,
         "warnings": [p.as_json() for p in made.problems],
     }
     text = "\n".join([*head, _text(data, made.counts)])
     return Answer(data=data, text=text, problems=(*state.problems, *made.problems))
 
 
-def _then(desk: Desk, state: State, valid_at: str) -> State:
+def _then(work: Work, state: State, valid_at: str) -> State:
     """Return the state with the memories alone that were true at a date; empty: all."""
     if not valid_at:
         return state
-    return replace(state, memories=MappingProxyType(dict(true_then(desk, state, valid_at))))
+    return replace(state, memories=MappingProxyType(dict(true_then(work, state, valid_at))))
 
 
-def _artifacts(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    config = desk.config
+def _artifacts(work: Work, request: Request, state: State) -> Exported:
+    config = work.config
     terms = Terms(
-        profile=options.profile or config.profile,
+        profile=request.profile or config.profile,
         zone=config.zone,
         rules=config.source_rules(),
-        now=session.now,
+        now=work.call.now,
         aliases=config.get("entities.aliases"),
     )
     made = artifacts(state, terms)
@@ -140,13 +144,13 @@ def _views(state: State) -> dict[str, bytes]:
     return {p.removeprefix(area): state.files[p] for p in state.files if p.startswith(area)}
 
 
-def _jsonl(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    del desk, session, options
+def _jsonl(work: Work, request: Request, state: State) -> Exported:
+    del work, request
     return Exported(files=jsonl(state), counts={"memories": len(state.memories)}, left_out={})
 
 
-def _okf(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    del desk, session, options
+def _okf(work: Work, request: Request, state: State) -> Exported:
+    del work, request
     files, forgotten = okf(state)
     return Exported(
         files=files,
@@ -155,18 +159,18 @@ def _okf(desk: Desk, session: Session, options: argparse.Namespace, state: State
     )
 
 
-def _hygiene(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    del options
-    return export_hygiene(desk, session, state)
+def _hygiene(work: Work, request: Request, state: State) -> Exported:
+    del request
+    return export_hygiene(work, state)
 
 
-def _refcount(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    del options
-    return export_refcount(desk, session, state)
+def _refcount(work: Work, request: Request, state: State) -> Exported:
+    del request
+    return export_refcount(work, state)
 
 
-def _obsidian(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    del desk, session, options
+def _obsidian(work: Work, request: Request, state: State) -> Exported:
+    del work, request
     files, forgotten = vault(state)
     return Exported(
         files=files,
@@ -175,9 +179,9 @@ def _obsidian(desk: Desk, session: Session, options: argparse.Namespace, state: 
     )
 
 
-def _openclaw(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    del session, options
-    files = openclaw_files(state, _limits(desk))
+def _openclaw(work: Work, request: Request, state: State) -> Exported:
+    del work.call, request
+    files = openclaw_files(state, _limits(work))
     active = sum(m.type != "chunk" for m in state.active)
     return Exported(
         files=files,
@@ -186,19 +190,19 @@ def _openclaw(desk: Desk, session: Session, options: argparse.Namespace, state: 
     )
 
 
-def _memory_md(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    del session, options
-    return _hosted("MEMORY.md", memory_page(state, _limits(desk)), state)
+def _memory_md(work: Work, request: Request, state: State) -> Exported:
+    del work.call, request
+    return _hosted("MEMORY.md", memory_page(state, _limits(work)), state)
 
 
-def _agents_md(desk: Desk, session: Session, options: argparse.Namespace, state: State) -> Exported:
-    path = (session.where / options.dir / "AGENTS.md").absolute()
+def _agents_md(work: Work, request: Request, state: State) -> Exported:
+    path = (work.call.where / request.dir / "AGENTS.md").absolute()
     there = path.read_bytes() if path.is_file() else b""
-    return _hosted(path.name, agents_block(state, _limits(desk), there), state)
+    return _hosted(path.name, agents_block(state, _limits(work), there), state)
 
 
-def _limits(desk: Desk) -> Limits:
-    rules = hot_rules(desk)
+def _limits(work: Work) -> Limits:
+    rules = hot_rules(work)
     return Limits(lines=rules.max_lines, bytes=rules.max_bytes)
 
 
@@ -217,7 +221,7 @@ def _left(state: State, told: int) -> dict[str, int]:
 _PAGES: Mapping[str, bytes] = {"memory-md": OURS, "agents-md": b""}
 """Formats of one page, and by what an older page is known that gives way; empty: any."""
 
-_Make = Callable[[Desk, Session, argparse.Namespace, State], Exported]
+_Make = Callable[[Work, Request, State], Exported]
 _FORMATS: Mapping[str, _Make] = {
     "artifacts": _artifacts,
     "jsonl": _jsonl,

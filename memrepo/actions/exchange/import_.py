@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo import __version__
+from memrepo.actions.exchange.tracking import TRACKERS, bring_counts
+from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.drafting import run_stamp
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.lifecycle.lifecycle import derived_files
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.exchange.tracking import TRACKERS, bring_counts
+from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
@@ -87,68 +89,68 @@ class NothingToImport(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    named = "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
-    parser.add_argument(
-        "format",
-        choices=(ARTIFACTS, *FORMATS, *TRACKERS),
-        metavar="FORMAT",
-        help=f"{ARTIFACTS}: a purifier's workspace or its runtime folder; {named};"
-        " hygiene, refcount: what hygiene.json or refcount.json tells of memories that are here",
-    )
-    parser.add_argument("path", metavar="PATH", help="the folder, or the one file")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--reason", default="", help="why, for the commit")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `import`."""
+
+    format: Annotated[
+        str,
+        option(
+            f"{ARTIFACTS}: a purifier's workspace or its runtime folder; "
+            + "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
+            + "; hygiene, refcount: what hygiene.json or refcount.json tells of memories here",
+            metavar="FORMAT",
+            choices=(ARTIFACTS, *FORMATS, *TRACKERS),
+        ),
+    ]
+    path: Annotated[str, option("the folder, or the one file", metavar="PATH")]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Import once; what is a memory already is left as it is."""
-    where = (session.where / options.path).absolute()
-    with opened(session) as desk:
-        if options.format in TRACKERS:
-            return bring_counts(desk, session, options, where)
-        if options.format == ARTIFACTS:
-            done = _bring_artifacts(desk, session, where, options)
-        else:
-            done = _bring(desk, session, where, options)
-        notices = tuple(desk.store.notices)
-    data = {**done.as_json(), "dry_run": options.dry_run}
-    return Answer(data=data, text=_text(done, options.dry_run), problems=(*done.problems, *notices))
+    where = (work.call.where / request.path).absolute()
+    if request.format in TRACKERS:
+        return bring_counts(work, request, where)
+    if request.format == ARTIFACTS:
+        done = _bring_artifacts(work, where, request)
+    else:
+        done = _bring(work, where, request)
+    notices = tuple(work.store.notices)
+    data = {**done.as_json(), "dry_run": request.dry_run}
+    return Answer(data=data, text=_text(done, request.dry_run), problems=(*done.problems, *notices))
 
 
-def _bring_artifacts(
-    desk: Desk, session: Session, where: Path, options: argparse.Namespace
-) -> Brought:
+def _bring_artifacts(work: Work, where: Path, request: Request) -> Brought:
     folder = artifacts_folder(where)
     if folder is None:
         raise NoArtifacts(where)
-    area = desk.tree.layout.area("sources")
+    area = work.tree.layout.area("sources")
     sources = {
-        desk.tree.layout.source_name(path): desk.tree.files[path]
-        for path in desk.tree.blobs
+        work.tree.layout.source_name(path): work.tree.files[path]
+        for path in work.tree.blobs
         if path.startswith(area)
     }
-    return bring_in(desk, session, folder, sources, reason=options.reason, dry_run=options.dry_run)
+    return bring_in(work, folder, sources, reason=request.reason, dry_run=request.dry_run)
 
 
-def _bring(desk: Desk, session: Session, where: Path, options: argparse.Namespace) -> Brought:
+def _bring(work: Work, where: Path, request: Request) -> Brought:
     """Import a folder or file of another program's format."""
-    desk.require_writable()
-    desk.store.refuse_unfit()
-    format_ = FORMATS[options.format]
+    work.require_writable()
+    work.store.refuse_unfit()
+    format_ = FORMATS[request.format]
     if not os.path.lexists(where):
         raise NothingToImport(where, format_)
     files, unread = read_folder(where, format_.wants)
     if not files and not unread:
         raise NothingToImport(where, format_)
-    state = desk.tree.state()
-    runs, _ = read_runs(desk.tree.files, desk.tree.layout)
+    state = work.tree.state()
+    runs, _ = read_runs(work.tree.files, work.tree.layout)
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
     terms = Terms(
         format=format_.name,
-        profile=desk.config.profile,
-        now=session.now,
+        profile=work.config.profile,
+        now=work.call.now,
         left=brought - state.memories.keys(),
     )
     found = take(state, format_.read(files), terms)
@@ -156,12 +158,12 @@ def _bring(desk: Desk, session: Session, where: Path, options: argparse.Namespac
     trip = Trip(
         judge=format_.name,
         what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
-        reason=options.reason or f"kept as {format_.name} before",
-        dry_run=options.dry_run,
+        reason=request.reason or f"kept as {format_.name} before",
+        dry_run=request.dry_run,
     )
-    pages = derived_files(desk, apply(state, found.changes)) if found.changes else []
+    pages = derived_files(work, apply(state, found.changes)) if found.changes else []
     made = replace(found, changes=(*found.changes, *pages), problems=(*unread, *found.problems))
-    return _land(desk, session, made, trip)
+    return _land(work, made, trip)
 
 
 def artifacts_folder(where: Path) -> Path | None:
@@ -172,15 +174,14 @@ def artifacts_folder(where: Path) -> Path | None:
     return None
 
 
-def was_imported(desk: Desk) -> bool:
+def was_imported(work: Work) -> bool:
     """Tell whether the purifier's claims were imported: what came may have been removed since."""
-    runs, _ = read_runs(desk.tree.files, desk.tree.layout)
+    runs, _ = read_runs(work.tree.files, work.tree.layout)
     return any(run.mode == IMPORT and run.record.get("judge") == PURIFIER for run in runs)
 
 
 def bring_in(
-    desk: Desk,
-    session: Session,
+    work: Work,
     folder: Path,
     sources: Mapping[str, bytes],
     *,
@@ -188,24 +189,24 @@ def bring_in(
     dry_run: bool = False,
 ) -> Brought:
     """Import a purifier's files in a commit of its own; `sources` are texts by their name."""
-    desk.require_writable()
-    desk.store.refuse_unfit()
+    work.require_writable()
+    work.store.refuse_unfit()
     files, unread = _files(folder)
     offer = Offer(
         files=files,
         sources=sources,
-        profile=desk.config.profile,
-        now=session.now,
-        blobs={name: desk.store.work.blob_id(data) for name, data in sources.items()},
+        profile=work.config.profile,
+        now=work.call.now,
+        blobs={name: work.store.work.blob_id(data) for name, data in sources.items()},
     )
-    found = import_artifacts(desk.tree.state(), offer)
+    found = import_artifacts(work.tree.state(), offer)
     trip = Trip(
         judge=PURIFIER,
         what=f"{found.counts.get(_NEW, 0)} claims of {PURIFIER}",
         dry_run=dry_run,
         reason=reason or "what the purifier had published before",
     )
-    return _land(desk, session, replace(found, problems=(*unread, *found.problems)), trip)
+    return _land(work, replace(found, problems=(*unread, *found.problems)), trip)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,14 +219,14 @@ class Trip:
     dry_run: bool = False
 
 
-def _land(desk: Desk, session: Session, found: Imported, trip: Trip) -> Brought:
+def _land(work: Work, found: Imported, trip: Trip) -> Brought:
     """Commit what an import found, with a manifest of its own, unless there is nothing new."""
     done = Brought(counts=found.counts, problems=found.problems)
     if trip.dry_run or not (found.changes or found.files):
         return done
-    layout = desk.tree.layout
-    manifests, _ = read_manifests(desk.tree.files, layout)
-    run_id = _run_id(session, desk.tree.commit, found, [m.run for m in manifests])
+    layout = work.tree.layout
+    manifests, _ = read_manifests(work.tree.files, layout)
+    run_id = _run_id(work, work.tree.commit, found, [m.run for m in manifests])
     step = Step(
         op="import",
         what=trip.what,
@@ -235,29 +236,29 @@ def _land(desk: Desk, session: Session, found: Imported, trip: Trip) -> Brought:
             *found.files,
             Write(
                 path=layout.manifest(run_id),
-                data=_manifest(desk, session, run_id, found, trip.judge).to_bytes(),
+                data=_manifest(work, run_id, found, trip.judge).to_bytes(),
             ),
         ),
     )
-    plan = Plan(base=desk.tree.commit, steps=(step,))
+    plan = Plan(base=work.tree.commit, steps=(step,))
     landing = prepare(
-        desk.store,
-        desk.tree.state(),
+        work.store,
+        work.tree.state(),
         plan,
-        desk.context(session, run=run_id),
-        session.now,
-        author=author(desk.store.repo),
+        work.context(run=run_id),
+        work.call.now,
+        author=author(work.store.repo),
     )
-    commit = desk.store.land(landing.chain, "import")
+    commit = work.store.land(landing.chain, "import")
     return Brought(commit=commit, run=run_id, counts=done.counts, problems=done.problems)
 
 
 _TAIL = "-import"
 
 
-def _run_id(session: Session, base: str, found: Imported, runs: list[str]) -> str:
+def _run_id(work: Work, base: str, found: Imported, runs: list[str]) -> str:
     ids = [c.memory.id for c in found.changes if isinstance(c, Create)]
-    return f"{run_stamp(session.now, runs)}-{digest([base, *ids])[:8]}{_TAIL}"
+    return f"{run_stamp(work.call.now, runs)}-{digest([base, *ids])[:8]}{_TAIL}"
 
 
 def _stamped(change: Change, run_id: str) -> Change:
@@ -271,15 +272,15 @@ def _stamped(change: Change, run_id: str) -> Change:
             return change
 
 
-def _manifest(desk: Desk, session: Session, run_id: str, found: Imported, judge: str) -> Manifest:
+def _manifest(work: Work, run_id: str, found: Imported, judge: str) -> Manifest:
     """Return the manifest: it consumes nothing, so that a run meets every source."""
     return Manifest(
         run=run_id,
         mode=IMPORT,
         judge=judge,
-        profile=desk.config.profile,
-        base=desk.tree.commit,
-        now=format_time(session.now),
+        profile=work.config.profile,
+        base=work.tree.commit,
+        now=format_time(work.call.now),
         package=__version__,
         counts=found.counts,
         judgements=found.judgements,

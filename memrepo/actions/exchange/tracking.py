@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from memrepo.actions.lifecycle.nominate import report
-from memrepo.actions.work import Answer, Desk, Session
+from memrepo.actions.request import Writes
+from memrepo.actions.work import Answer, Work
 from memrepo.actions.write.several import write_steps
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, MemrepoError
@@ -41,10 +42,10 @@ class NoTracker(MemrepoError):
         super().__init__(f"{where}: found no {name}", fix="name the file, or the folder it is in")
 
 
-def export_hygiene(desk: Desk, session: Session, state: State) -> Exported:
+def export_hygiene(work: Work, state: State) -> Exported:
     """Return hygiene.json and its monthly logs, from files, ledger and history."""
     files = hygiene_files(
-        state.memories, ledger_of(desk.store).accesses(), _logged(desk), session.now
+        state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
     )
     size = len(files[HYGIENE])
     large = Problem(
@@ -58,21 +59,21 @@ def export_hygiene(desk: Desk, session: Session, state: State) -> Exported:
     return Exported(files=files, counts={"files": len(files)}, left_out={}, problems=problems)
 
 
-def export_refcount(desk: Desk, session: Session, state: State) -> Exported:
+def export_refcount(work: Work, state: State) -> Exported:
     """Return refcount.json and promote_report.md."""
-    accesses, rules = ledger_of(desk.store).accesses(), desk.config.rules.tiers
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     notes = [m for m in state.active if m.is_note]
-    found = nominated(notes, accesses, session.now, rules)
+    found = nominated(notes, accesses, work.call.now, rules)
     files = {
-        REFCOUNT: refcount_file(notes, accesses, session.now, rules),
+        REFCOUNT: refcount_file(notes, accesses, work.call.now, rules),
         REPORT: "".join(f"{line}\n" for line in report(found)).encode(),
     }
     counts = {"notes": len(notes), "nominated": len(found)}
     return Exported(files=files, counts=counts, left_out={})
 
 
-def _logged(desk: Desk) -> Iterator[Logged]:
-    for entry in history.entries(desk.store.repo, desk.tree.commit):
+def _logged(work: Work) -> Iterator[Logged]:
+    for entry in history.entries(work.store.repo, work.tree.commit):
         if entry.op in ("promote", "demote", "archive"):
             for id_ in entry.trailers.get("Memory", ()):
                 yield Logged(
@@ -80,26 +81,34 @@ def _logged(desk: Desk) -> Iterator[Logged]:
                 )
 
 
-def bring_counts(desk: Desk, session: Session, options: argparse.Namespace, where: Path) -> Answer:
+class Tracked(Writes, Protocol):
+    """A request to take in a tracker's file."""
+
+    @property
+    def format(self) -> str:
+        """Return the tracker's name."""
+
+
+def bring_counts(work: Work, request: Tracked, where: Path) -> Answer:
     """Take in a tracker: a commit each for what it says of memories, the rest to the ledger."""
-    name = TRACKERS[options.format]
+    name = TRACKERS[request.format]
     path = where / name if where.is_dir() else where
     if path.is_symlink() or not path.is_file():
         raise NoTracker(where, name)
     data = path.read_bytes()
     read: list[Counts] = []
 
-    def draft(at: Desk, state: State) -> Sequence[Step]:
-        read[:] = [_read(at, session, options.format, data, state)]
+    def draft(at: Work, state: State) -> Sequence[Step]:
+        read[:] = [_read(at, request.format, data, state)]
         return read[0].steps
 
-    wrote = write_steps(desk, session, options, draft)
+    wrote = write_steps(work, request, draft)
     found = read[0]
-    if not options.dry_run and found.events:
-        ledger = ledger_of(desk.store)
-        ledger.record(found.events, session.now)
-        ledger.flush(session.now)
-    head = "dry run" if options.dry_run else "taken in"
+    if not request.dry_run and found.events:
+        ledger = ledger_of(work.store)
+        ledger.record(found.events, work.call.now)
+        ledger.flush(work.call.now)
+    head = "dry run" if request.dry_run else "taken in"
     told = [
         counted(len(found.events), "retrieval", "retrievals"),
         counted(len(wrote.steps), "change", "changes"),
@@ -109,17 +118,17 @@ def bring_counts(desk: Desk, session: Session, options: argparse.Namespace, wher
         "commit": wrote.commit,
         "retrievals": len(found.events),
         "steps": [f"{s.op}: {s.what}" for s in wrote.steps],
-        "dry_run": options.dry_run,
+        "dry_run": request.dry_run,
         "problems": [p.as_json() for p in found.problems],
     }
     text = f"{head}: {', '.join(told)}"
     return Answer(data=data_, text=text, problems=(*found.problems, *wrote.problems))
 
 
-def _read(at: Desk, session: Session, format_: str, data: bytes, state: State) -> Counts:
+def _read(at: Work, format_: str, data: bytes, state: State) -> Counts:
     accesses = ledger_of(at.store).accesses()
     notes = [m for m in state.active if m.is_note]
     if format_ == "refcount":
         return read_refcount(data, REFCOUNT, notes, accesses)
     rest = [m for m in state.memories.values() if not m.is_note and m.type != "chunk"]
-    return read_hygiene(data, HYGIENE, rest, accesses, session.now)
+    return read_hygiene(data, HYGIENE, rest, accesses, at.call.now)

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import unchanged, write, write_arguments
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step
 from memrepo.core.state import State
 from memrepo.policies.archive import archive
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `archive`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Set the status to archived; its decay clock stops."""
 
     def draft(state: State) -> Step | Answer:
-        memory = find(state, options.id)
+        memory = find(state, request.id)
         if memory.status != "active":
             return unchanged(memory, f"is {memory.status} already")
-        return archive(memory, session.now, "archived by hand")
+        return archive(memory, work.call.now, "archived by hand")
 
-    with opened(session) as desk:
-        return write(desk, session, options, draft)
+    return write(work, request, draft)

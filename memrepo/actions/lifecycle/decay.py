@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.work import Answer, Desk, Session, opened
+import msgspec
+
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
 from memrepo.actions.write.several import Wrote, write_steps
-from memrepo.actions.write.single import write_arguments
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Decay
 from memrepo.core.messages import counted
@@ -20,47 +21,49 @@ from memrepo.policies.leaving import Leaving
 from memrepo.store.ledger import ledger_of
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "what",
-        choices=("stats", "backfill", "prune"),
-        help="count by class; classify anew; take out what is over",
-    )
-    parser.add_argument(
-        "--soft", action="store_true", help="prune low confidence only, leave the expired alone"
-    )
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `decay`."""
+
+    what: Annotated[
+        str,
+        option(
+            "count by class; classify anew; take out what is over",
+            choices=("stats", "backfill", "prune"),
+        ),
+    ]
+    soft: Annotated[
+        bool, option("prune low confidence only, leave the expired alone", "--soft")
+    ] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Count, reclassify or prune."""
-    with opened(session) as desk:
-        match options.what:
-            case "stats":
-                return _stats(desk, session)
-            case "backfill":
-                wrote = write_steps(desk, session, options, lambda _, state: _backfill(state))
-                return _answer(wrote, "classified anew")
-            case _:
-                wrote = write_steps(
-                    desk,
-                    session,
-                    options,
-                    lambda at, state: _prune(at, state, session, soft=options.soft),
-                )
-                return _answer(wrote, "pruned")
+    match request.what:
+        case "stats":
+            return _stats(work)
+        case "backfill":
+            wrote = write_steps(work, request, lambda _, state: _backfill(state))
+            return _answer(wrote, "classified anew")
+        case _:
+            wrote = write_steps(
+                work,
+                request,
+                lambda at, state: _prune(at, state, soft=request.soft),
+            )
+            return _answer(wrote, "pruned")
 
 
-def _stats(desk: Desk, session: Session) -> Answer:
-    rules = desk.config.rules.decay
-    accesses = ledger_of(desk.store).accesses()
-    found = [m for m in desk.tree.state().memories.values() if decays(m)]
-    kept = [(m, keeping(m, accesses.of(m.id), session.now, rules)) for m in found]
+def _stats(work: Work) -> Answer:
+    rules = work.config.rules.decay
+    accesses = ledger_of(work.store).accesses()
+    found = [m for m in work.tree.state().memories.values() if decays(m)]
+    kept = [(m, keeping(m, accesses.of(m.id), work.call.now, rules)) for m in found]
     classes = Counter(k.cls for _, k in kept)
     over = [k for m, k in kept if is_over(m, k)]
     expired = sum(k.expired for k in over)
-    held = sum(k.held is not None and session.now < k.held for _, k in kept)
+    held = sum(k.held is not None and work.call.now < k.held for _, k in kept)
     names = [*rules.ttl, *sorted(classes.keys() - rules.ttl.keys())]
     data = {
         "classes": {name: classes[name] for name in names},
@@ -98,10 +101,10 @@ def _backfill(state: State) -> Sequence[Step]:
     ]
 
 
-def _prune(at: Desk, state: State, session: Session, *, soft: bool) -> Sequence[Step]:
+def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     accesses, rules = ledger_of(at.store).accesses(), at.config.rules.decay
     leaving, steps = Leaving(state.memories), []
-    for memory, kept in prunable(state.active, accesses, session.now, rules, soft=soft):
+    for memory, kept in prunable(state.active, accesses, at.call.now, rules, soft=soft):
         if changes := leaving.leave(memory.id):
             steps.append(Step(op="prune", what=memory.label, reason=kept.told(), changes=changes))
     return steps

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import unchanged, write, write_arguments
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step
 from memrepo.core.state import State
 from memrepo.policies.directives import forgotten
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `demote`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Record when it left; a critical memory is critical no longer, or it would come back."""
 
     def draft(state: State) -> Step | Answer:
-        memory = find(state, options.id)
-        for step in forgotten(memory, session.now, "demoted by hand"):
+        memory = find(state, request.id)
+        for step in forgotten(memory, work.call.now, "demoted by hand"):
             return step
         return unchanged(memory, "is not on the hot cache")
 
-    with opened(session) as desk:
-        return write(desk, session, options, draft)
+    return write(work, request, draft)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import Exit
 from memrepo.policies.wellness import LABELS, Health, health
 from memrepo.store import history
@@ -15,21 +16,18 @@ from memrepo.views.hygiene import KEPT
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare no options."""
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `health`."""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Take the figures at HEAD."""
-    del options
-    with opened(session) as desk:
-        state, rules = desk.tree.state(), desk.config.rules
-        found = health(
-            state.memories.values(), ledger_of(desk.store).accesses(), session.now, rules
-        )
-        entries = list(history.entries(desk.store.repo, desk.tree.commit))
+    del request
+    state, rules = work.tree.state(), work.config.rules
+    found = health(state.memories.values(), ledger_of(work.store).accesses(), work.call.now, rules)
+    entries = list(history.entries(work.store.repo, work.tree.commit))
     moved = [sum(e.op == op for e in entries) for op in ("promote", "demote")]
-    old = sum(e.op in ("promote", "demote") and session.now - e.when > KEPT for e in entries)
+    old = sum(e.op in ("promote", "demote") and work.call.now - e.when > KEPT for e in entries)
     return Answer(
         data={**_json(found, moved), "log_items_pruned": old},
         text=_text(found, moved, old),

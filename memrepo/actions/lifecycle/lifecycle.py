@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from memrepo.actions.lifecycle.unknowing import corrected
 from memrepo.actions.run.gisting import gisted
 from memrepo.actions.run.offering import Offered
-from memrepo.actions.work import Desk
-from memrepo.actions.lifecycle.unknowing import corrected
+from memrepo.actions.work import Work
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Delete, Step, Write
 from memrepo.core.judging import Judge
@@ -48,7 +48,7 @@ class Owed:
 
 
 def owed(
-    desk: Desk,
+    work: Work,
     state: State,
     now: datetime,
     kept: Sequence[Step],
@@ -61,11 +61,11 @@ def owed(
     `never` holds the fingerprints of what a person took back or refused. Without a judge the gists
     of notes are the offline ones.
     """
-    ledger = ledger_of(desk.store)
+    ledger = ledger_of(work.store)
     accesses, after = ledger.accesses(), played(state, kept)
-    back, behind = corrected(desk, after, accesses, now, lambda step: _is_allowed(step, never))
+    back, behind = corrected(work, after, accesses, now, lambda step: _is_allowed(step, never))
     after = played(after, back)
-    found = owed_upkeep(desk, after, accesses, now, manifests, never)
+    found = owed_upkeep(work, after, accesses, now, manifests, never)
     gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
     return Owed(
         steps=(*back, *gists.steps),
@@ -82,42 +82,42 @@ def played(state: State, steps: Iterable[Step]) -> State:
 
 
 def nominees_of(
-    desk: Desk, state: State, now: datetime, never: frozenset[str]
+    work: Work, state: State, now: datetime, never: frozenset[str]
 ) -> tuple[Nominee, ...]:
     """Return the notes that earned promotion, but for those whose nomination was taken back."""
-    accesses = ledger_of(desk.store).accesses()
+    accesses = ledger_of(work.store).accesses()
     # Marked notes aside, only what was retrieved can have earned anything.
     notes = [
         m for m in state.active if m.is_note and (m.flag("user_marked") or accesses.of(m.id).total)
     ]
     over = {part for one in never if one.startswith("nominate:") for part in one[9:].split("+")}
-    found = nominated(notes, accesses, now, desk.config.rules.tiers)
-    return tuple(_nominee(desk, one) for one in found if one.note.id not in over)
+    found = nominated(notes, accesses, now, work.config.rules.tiers)
+    return tuple(_nominee(work, one) for one in found if one.note.id not in over)
 
 
-def _nominee(desk: Desk, found: Candidate) -> Nominee:
+def _nominee(work: Work, found: Candidate) -> Nominee:
     path = found.note.path
-    last = desk.tree.files[path].rstrip(b"\n").count(b"\n") + 1
+    last = work.tree.files[path].rstrip(b"\n").count(b"\n") + 1
     first = last - found.note.body.strip().count("\n")
-    return Nominee(nomination=found, blob=desk.tree.blobs[path], lines=(first, last))
+    return Nominee(nomination=found, blob=work.tree.blobs[path], lines=(first, last))
 
 
 def owed_upkeep(
-    desk: Desk,
+    work: Work,
     state: State,
     accesses: Accesses,
     now: datetime,
     manifests: Iterable[Recorded],
     never: frozenset[str],
 ) -> Upkeep:
-    """Return the upkeep of a state by the desk's rules."""
-    counts = _counts(desk, state, now, manifests)
+    """Return the upkeep of a state by the there's rules."""
+    counts = _counts(work, state, now, manifests)
     spent = sum(int(c.get(name, 0)) for c in counts for name in PACED)
     found = upkeep(
         state,
         accesses,
         now,
-        desk.config.rules,
+        work.config.rules,
         spent=spent,
         allowed=lambda step: _is_allowed(step, never),
     )
@@ -135,10 +135,10 @@ PACED = ("pruned", "archived", "summarised")
 
 
 def _counts(
-    desk: Desk, state: State, now: datetime, manifests: Iterable[Recorded]
+    work: Work, state: State, now: datetime, manifests: Iterable[Recorded]
 ) -> list[dict[str, Any]]:
     """Return the counts of the runs at this very moment."""
-    paths = [desk.tree.layout.manifest(m.run) for m in manifests if m.now == format_time(now)]
+    paths = [work.tree.layout.manifest(m.run) for m in manifests if m.now == format_time(now)]
     return [json.loads(state.files[path]).get("counts", {}) for path in paths]
 
 
@@ -147,20 +147,20 @@ def opinions(steps: Iterable[Step]) -> tuple[Change, ...]:
     return tuple(change for step in steps if step.op not in AGEING for change in step.changes)
 
 
-def derived_files(desk: Desk, state: State, *, afresh: bool = False) -> list[Change]:
+def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
     """Return what makes views and hot cache agree with the memories of a state.
 
     With `afresh` every page is rendered; else not those that are known to be as they should.
     """
-    known = {} if afresh else desk.store.trees.records.pages
-    pages = render_views(state, personal=desk.config.profile == "personal", known=known)
-    return [*pages, *hot_changes(state, hot_rules(desk))]
+    known = {} if afresh else work.store.trees.records.pages
+    pages = render_views(state, personal=work.config.profile == "personal", known=known)
+    return [*pages, *hot_changes(state, hot_rules(work))]
 
 
-def derived_contents(desk: Desk, state: State) -> dict[str, bytes | None]:
+def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
     """Return the derived files that differ: their new contents by path, None where one goes."""
     contents: dict[str, bytes | None] = {}
-    for page in derived_files(desk, state):
+    for page in derived_files(work, state):
         match page:
             case Write(path=path, data=data):
                 contents[path] = data
@@ -171,16 +171,16 @@ def derived_contents(desk: Desk, state: State) -> dict[str, bytes | None]:
     return contents
 
 
-def hot_rules(desk: Desk) -> HotRules:
+def hot_rules(work: Work) -> HotRules:
     """Return the rules of the hot cache; it gives way to a file in the work tree that is not ours.
 
     Git may not know that file yet: only one that HEAD holds is seen in the state.
     """
-    rules = desk.config.rules.hot
-    path = desk.tree.layout.prefix + rules.path
-    if path in desk.tree.blobs:
+    rules = work.config.rules.hot
+    path = work.tree.layout.prefix + rules.path
+    if path in work.tree.blobs:
         return rules
-    data = desk.store.work.read(path)
+    data = work.store.work.read(path)
     if data is not None and standing_of(data) == "foreign":
         return replace(rules, path="HOT.md")
     return rules

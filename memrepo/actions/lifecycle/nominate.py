@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+from typing import Annotated
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
@@ -13,19 +16,19 @@ from memrepo.policies.nomination import Candidate, nominated
 from memrepo.store.ledger import ledger_of
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "--report", action="store_true", help="print the report in markdown, with destinations"
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `nominate`."""
+
+    report: Annotated[
+        bool, option("print the report in markdown, with destinations", "--report")
+    ] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List the nominated notes; nothing is written."""
-    with opened(session) as desk:
-        accesses = ledger_of(desk.store).accesses()
-        found = nominated(desk.tree.state().active, accesses, session.now, desk.config.rules.tiers)
-    lines = report(found) if options.report else lines_of(found)
+    accesses = ledger_of(work.store).accesses()
+    found = nominated(work.tree.state().active, accesses, work.call.now, work.config.rules.tiers)
+    lines = report(found) if request.report else lines_of(found)
     data = {"candidates": [c.as_json() for c in found]}
     return Answer(data=data, text="\n".join(lines))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import unchanged, write, write_arguments
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Hot, Memory
@@ -30,28 +33,30 @@ class NotForTheCache(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    parser.add_argument(
-        "--critical", action="store_true", help="needed in every session: never evicted or pruned"
-    )
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `promote`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    critical: Annotated[
+        bool, option("needed in every session: never evicted or pruned", "--critical")
+    ] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Set `hot`, and `critical` where asked for."""
 
     def draft(state: State) -> Step | Answer:
-        memory = find(state, options.id)
+        memory = find(state, request.id)
         if memory.status != "active" or memory.type in ("note", "chunk"):
             raise NotForTheCache(memory)
-        is_new = options.critical and not memory.flag("critical")
+        is_new = request.critical and not memory.flag("critical")
         if hot_of(memory) is not None and not is_new:
             return unchanged(memory, "is on the hot cache already")
-        reason = "critical" if options.critical else REQUEST
-        fields = {"hot": Hot(since=session.now, reason=reason)}
-        marked = {**fields, "critical": True} if options.critical else fields
+        reason = "critical" if request.critical else REQUEST
+        fields = {"hot": Hot(since=work.call.now, reason=reason)}
+        marked = {**fields, "critical": True} if request.critical else fields
         return Step(
             op="promote",
             what=memory.label,
@@ -59,5 +64,4 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             changes=(Update(id=memory.id, fields=marked),),
         )
 
-    with opened(session) as desk:
-        return write(desk, session, options, draft)
+    return write(work, request, draft)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.setup.cron_prompts import agent_snippet
+import msgspec
+
 from memrepo.actions.lifecycle.nominate import lines_of
-from memrepo.actions.work import Answer, Desk, Session, desk, opened
-from memrepo.actions.write.several import Wrote, write_steps
-from memrepo.actions.write.single import write_arguments
-from memrepo.actions.setup.timetable import timetable
 from memrepo.actions.recall.touching import CURRENT
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
+from memrepo.actions.setup.cron_prompts import agent_snippet
+from memrepo.actions.setup.timetable import timetable
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.several import Wrote, write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -32,63 +33,57 @@ from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 MAX_TOKENS = 2000
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "what",
-        choices=("start", "end", "refresh", "snippet"),
-        help="print the context and begin; keep what was counted; move notes and begin anew;"
-        " print what the agent's own instructions should say",
-    )
-    parser.add_argument("--id", default="", metavar="SESSION", help="the session's name")
-    parser.add_argument(
-        "--audience",
-        choices=("private", "shared"),
-        default="private",
-        help="shared leaves out the hot cache and the personal layers",
-    )
-    parser.add_argument(
-        "--max-tokens",
-        type=_tokens,
-        default=MAX_TOKENS,
-        metavar="N",
-        help=f"bound of the context ({MAX_TOKENS})",
-    )
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `session`."""
+
+    what: Annotated[
+        str,
+        option(
+            "print the context and begin; keep what was counted; "
+            "move notes and begin anew; print what the agent's own instructions should say",
+            choices=("start", "end", "refresh", "snippet"),
+        ),
+    ]
+    id: Annotated[str, option("the session's name", "--id", metavar="SESSION")] = ""
+    audience: Annotated[
+        str,
+        option(
+            "shared leaves out the hot cache and the personal layers",
+            "--audience",
+            choices=("private", "shared"),
+        ),
+    ] = "private"
+    max_tokens: Annotated[
+        int, option(f"bound of the context ({MAX_TOKENS})", "--max-tokens", metavar="N", ge=1)
+    ] = MAX_TOKENS
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def _tokens(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 1")
-    return value
-
-
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Start, end, refresh (owed moves, nominations, end, start), or print the instructions."""
-    with opened(session) as first:
-        match options.what:
-            case "start":
-                return _start(first, session, options)
-            case "end":
-                return _end(first, session, options)
-            case "snippet":
-                found = agent_snippet(first)
-                return Answer(data=found, text=found["prompt"])
-            case _:
-                return _refresh(first, session, options)
+    match request.what:
+        case "start":
+            return _start(work, request)
+        case "end":
+            return _end(work, request)
+        case "snippet":
+            found = agent_snippet(work)
+            return Answer(data=found, text=found["prompt"])
+        case _:
+            return _refresh(work, request)
 
 
-def _start(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
-    id_ = _id(session, options)
-    if not options.dry_run:
-        at = seconds(session.now)
-        ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], session.now)
+def _start(first: Work, request: Request) -> Answer:
+    id_ = _id(first, request)
+    if not request.dry_run:
+        at = seconds(first.call.now)
+        ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], first.call.now)
         (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
-    packed, hot, notes, warnings = context(first, session, options.audience, options.max_tokens)
+    packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
     data = {
         "session": id_,
-        "audience": options.audience,
+        "audience": request.audience,
         "context": packed.text,
         "tokens": packed.tokens,
         "left_out": packed.left_out,
@@ -96,7 +91,7 @@ def _start(first: Desk, session: Session, options: argparse.Namespace) -> Answer
         "notes": [m.id for m in notes],
         "warnings": warnings,
     }
-    return Answer(data=data, text=_told(packed, options.max_tokens))
+    return Answer(data=data, text=_told(packed, request.max_tokens))
 
 
 def _told(packed: Packed, max_tokens: int) -> str:
@@ -106,13 +101,13 @@ def _told(packed: Packed, max_tokens: int) -> str:
     return said if packed.left_out and token_count(said) <= max_tokens else packed.text
 
 
-def _id(session: Session, options: argparse.Namespace) -> str:
-    given = " ".join((options.id or session.id).split())[:100]
-    return given or f"session-{session.now:%Y%m%dT%H%M%SZ}"
+def _id(work: Work, request: Request) -> str:
+    given = " ".join((request.id or work.call.id).split())[:100]
+    return given or f"session-{work.call.now:%Y%m%dT%H%M%SZ}"
 
 
 def context(
-    first: Desk, session: Session, audience: str, max_tokens: int
+    first: Work, audience: str, max_tokens: int
 ) -> tuple[Packed, list[Memory], list[Memory], list[str]]:
     """Return what a session is told, and the hot memories, hot notes and warnings in it.
 
@@ -124,12 +119,12 @@ def context(
         m
         for m in state.active
         if hot_of(m) is not None
-        and not is_over(m, keeping(m, accesses.of(m.id), session.now, rules.decay))
+        and not is_over(m, keeping(m, accesses.of(m.id), first.call.now, rules.decay))
     ]
     notes = [
         m
         for m in state.active
-        if m.is_note and effective(m, accesses.of(m.id), session.now, rules.tiers) == "hot"
+        if m.is_note and effective(m, accesses.of(m.id), first.call.now, rules.tiers) == "hot"
     ]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
     if audience == "shared":
@@ -140,7 +135,7 @@ def context(
         told = counted(len(asked), "request waits", "requests wait")
         waiting.append(f"{told} for a person (`memrepo status`)")
     waiting += [f"run {b.run} broke off" for b in broken_runs(first.store.folder)]
-    waiting += timetable(first, session.now).complaints
+    waiting += timetable(first, first.call.now).complaints
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
@@ -153,31 +148,30 @@ def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:
     return (accesses.of(note.id).last or note.time("created") or EARLIEST, told, note.id)
 
 
-def _end(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
-    if options.dry_run:
+def _end(first: Work, request: Request) -> Answer:
+    if request.dry_run:
         return Answer(data={"ledger": ledger_of(first.store).tip()}, text="dry run: nothing kept")
-    tip = ledger_of(first.store).flush(session.now)
+    tip = ledger_of(first.store).flush(first.call.now)
     with suppress(FileNotFoundError):
         (first.store.folder / CURRENT).unlink()
     said = f"retrievals kept ({tip[:10]})" if tip else "nothing was retrieved yet"
     return Answer(data={"ledger": tip}, text=said)
 
 
-def _refresh(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
+def _refresh(first: Work, request: Request) -> Answer:
     wrote = write_steps(
         first,
-        session,
-        options,
+        request,
         lambda at, state: owed_tier_moves(
-            state, ledger_of(at.store).accesses(), session.now, at.config.rules
+            state, ledger_of(at.store).accesses(), first.call.now, at.config.rules
         ),
     )
-    ended = _end(first, session, options)
-    at = desk(first.store)
+    ended = _end(first, request)
+    at = first.refreshed()
     found = nominated(
-        wrote.state.active, ledger_of(at.store).accesses(), session.now, at.config.rules.tiers
+        wrote.state.active, ledger_of(at.store).accesses(), first.call.now, at.config.rules.tiers
     )
-    started = _start(at, session, options)
+    started = _start(at, request)
     data = {
         **started.data,
         **ended.data,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
 from memrepo.policies.simulation import Day, Simulation, simulate
@@ -18,59 +20,48 @@ _WIDTH = 60
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "--days",
-        type=_number(1, MOST),
-        default=DAYS,
-        metavar="N",
-        help=f"how far to play, a run each day ({DAYS})",
-    )
-    parser.add_argument(
-        "--sessions",
-        type=_number(0, 100 * MOST),
-        metavar="N",
-        help="sessions in all, spread evenly (one a day); each retrieves three memories",
-    )
-    parser.add_argument(
-        "--seed",
-        type=_number(0, 2**63),
-        default=0,
-        metavar="N",
-        help="which memories the sessions look for most (0)",
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `simulate`."""
+
+    days: Annotated[
+        int,
+        option(f"how far to play, a run each day ({DAYS})", "--days", metavar="N", ge=1, le=MOST),
+    ] = DAYS
+    sessions: Annotated[
+        int | None,
+        option(
+            "sessions in all, spread evenly (one a day); each retrieves three memories",
+            "--sessions",
+            metavar="N",
+            ge=0,
+            le=100 * MOST,
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        option(
+            "which memories the sessions look for most (0)", "--seed", metavar="N", ge=0, le=2**63
+        ),
+    ] = 0
 
 
-def _number(least: int, most: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(
-                f"found {text}, expected a number from {least} to {most}"
-            )
-        return int(text)
-
-    return number
-
-
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Play from now on, and plot the counts of each tier and class."""
-    with opened(session) as desk:
-        state, rules = desk.tree.state(), desk.config.rules
-        accesses = ledger_of(desk.store).accesses()
-    sessions = options.days if options.sessions is None else options.sessions
+    state, rules = work.tree.state(), work.config.rules
+    accesses = ledger_of(work.store).accesses()
+    sessions = request.days if request.sessions is None else request.sessions
     found = simulate(
         state,
         accesses,
-        session.now,
+        work.call.now,
         rules,
-        days=options.days,
+        days=request.days,
         sessions=sessions,
-        seed=options.seed,
+        seed=request.seed,
     )
     retrieved = sum(bool(event.memory) for event in found.events)
     data = {
-        "seed": options.seed,
+        "seed": request.seed,
         "sessions": sessions,
         "retrievals": retrieved,
         "lost": found.lost,
@@ -78,10 +69,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         "active": sorted(m.id for m in found.memories.values() if m.status == "active"),
     }
     head = (
-        f"{counted(options.days, 'day', 'days')} from {format_time(session.now)},"
+        f"{counted(request.days, 'day', 'days')} from {format_time(work.call.now)},"
         f" {counted(sessions, 'session', 'sessions')},"
         f" {counted(retrieved, 'retrieval', 'retrievals')}"
-        f" ({found.lost} looked for in vain), seed {options.seed}"
+        f" ({found.lost} looked for in vain), seed {request.seed}"
     )
     return Answer(data=data, text="\n".join([head, *chart(found)]))
 

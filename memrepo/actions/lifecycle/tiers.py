@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.work import Answer, Work
 from memrepo.core.access import Access
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -16,18 +17,17 @@ from memrepo.store.ledger import ledger_of
 _WIDTH = 40
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare no options."""
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `tiers`."""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Count the active notes by the tier that recall sees, and list the moves they owe."""
-    del options
-    with opened(session) as desk:
-        notes = [m for m in desk.tree.state().active if m.is_note]
-        accesses, rules = ledger_of(desk.store).accesses(), desk.config.rules.tiers
-        found = [(n, moves(n, accesses.of(n.id), session.now, rules)) for n in notes]
-        reads = {note.id: accesses.of(note.id) for note in notes}
+    del request
+    notes = [m for m in work.tree.state().active if m.is_note]
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
+    found = [(n, moves(n, accesses.of(n.id), work.call.now, rules)) for n in notes]
+    reads = {note.id: accesses.of(note.id) for note in notes}
     counts = Counter(owed[-1].tier if owed else note.text("tier") or "hot" for note, owed in found)
     moving = [(note, owed) for note, owed in found if owed]
     data = {

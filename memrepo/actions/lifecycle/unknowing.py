@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core import closure, codec
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Op, Step, Update
@@ -34,21 +34,21 @@ from memrepo.store.tree import file_at
 
 
 def corrected(
-    desk: Desk, state: State, accesses: Accesses, now: datetime, allowed: Allowed
+    work: Work, state: State, accesses: Accesses, now: datetime, allowed: Allowed
 ) -> tuple[tuple[Step, ...], tuple[Problem, ...]]:
     """Return a step for each memory that would have stayed, had the ledger been known.
 
     The finding says that the ledger lacks what the newest run decided from.
     """
-    ledger = ledger_of(desk.store)
-    before = history.decided_from(desk.store.repo, desk.tree.commit)
+    ledger = ledger_of(work.store)
+    before = history.decided_from(work.store.repo, work.tree.commit)
     if before and before == ledger.tip():
         return (), ()
     known = not before or ledger.reaches(before)
     learnt = _Learnt(ledger, before if known else "")
     made: list[Step] = []
     for id_ in sorted(learnt.told):
-        step = _corrected(desk, state, accesses, now, learnt, id_)
+        step = _corrected(work, state, accesses, now, learnt, id_)
         if step is not None and allowed(step):
             made.append(step)
             state = apply(state, step.changes)
@@ -95,24 +95,24 @@ class _Learnt:
 
 
 def _corrected(
-    desk: Desk, state: State, accesses: Accesses, now: datetime, learnt: _Learnt, id_: str
+    work: Work, state: State, accesses: Accesses, now: datetime, learnt: _Learnt, id_: str
 ) -> Step | None:
     memory, access = state.memories.get(id_), accesses.of(id_)
     if memory is None:
         more = access.total > learnt.known.of(id_).total
-        return _restored(desk, state, id_, access, now) if more else None
+        return _restored(work, state, id_, access, now) if more else None
     rested, hot = memory.time("archived_at"), memory.fields.get("hot")
     if memory.status == "archived" and rested is not None and learnt.before(id_, rested):
-        return _unarchived(desk, memory, access, now)
+        return _unarchived(work, memory, access, now)
     until = hot.until if hot is not None else None
     if memory.status == "active" and until is not None and learnt.before(id_, until):
-        return _hot_again(desk, memory, accesses, learnt.known, now)
+        return _hot_again(work, memory, accesses, learnt.known, now)
     return None
 
 
-def _by_a_run(desk: Desk, op: Op, id_: str) -> Entry | None:
+def _by_a_run(work: Work, op: Op, id_: str) -> Entry | None:
     """Return the newest commit of an operation on a memory where a run made it, not a person."""
-    entry = history.last_of(desk.store.repo, desk.tree.commit, op, id_)
+    entry = history.last_of(work.store.repo, work.tree.commit, op, id_)
     return entry if entry is not None and entry.run else None
 
 
@@ -128,9 +128,9 @@ def _why(access: Access, what: str, when: datetime) -> str:
     return f"retrieved at {at}, which its {what} at {format_time(when)} did not know of"
 
 
-def _unarchived(desk: Desk, memory: Memory, access: Access, now: datetime) -> Step | None:
-    when, rules = memory.time("archived_at"), desk.config.rules
-    if when is None or _by_a_run(desk, "archive", memory.id) is None:
+def _unarchived(work: Work, memory: Memory, access: Access, now: datetime) -> Step | None:
+    when, rules = memory.time("archived_at"), work.config.rules
+    if when is None or _by_a_run(work, "archive", memory.id) is None:
         return None
     awake = memory.with_fields({"status": None, "archived_at": None})
     for known, at in ((_until(access, when), when), (access, now)):
@@ -143,11 +143,11 @@ def _unarchived(desk: Desk, memory: Memory, access: Access, now: datetime) -> St
 
 
 def _hot_again(
-    desk: Desk, memory: Memory, accesses: Accesses, known: Accesses, now: datetime
+    work: Work, memory: Memory, accesses: Accesses, known: Accesses, now: datetime
 ) -> Step | None:
     """Return the step that takes a demotion back which was made for want of use alone."""
-    entry, rules = _by_a_run(desk, "demote", memory.id), desk.config.rules
-    data = file_at(desk.store.repo, f"{entry.commit}^", memory.path) if entry else None
+    entry, rules = _by_a_run(work, "demote", memory.id), work.config.rules
+    data = file_at(work.store.repo, f"{entry.commit}^", memory.path) if entry else None
     old = codec.decode(memory.path, data)[0] if data is not None else None
     hot: Hot | None = old.fields.get("hot") if old is not None else None
     until: datetime | None = memory.fields["hot"].until
@@ -169,25 +169,25 @@ def _hot_again(
     )
 
 
-def _restored(desk: Desk, state: State, id_: str, access: Access, now: datetime) -> Step | None:
-    for lost, memory in _removals(desk, id_):
-        entry = next(history.entries(desk.store.repo, "-1", lost.commit))
-        rules = desk.config.rules
+def _restored(work: Work, state: State, id_: str, access: Access, now: datetime) -> Step | None:
+    for lost, memory in _removals(work, id_):
+        entry = next(history.entries(work.store.repo, "-1", lost.commit))
+        rules = work.config.rules
         then = _until(access, entry.when)
         if entry.op != "prune" or not then.recent or state.tombstones.bar(memory):
             return None
         if _is_due(memory, then, entry.when, rules) or _is_due(memory, access, now, rules):
             return None
-        back = _back(desk, state, lost.commit)
+        back = _back(work, state, lost.commit)
         what, why = f"{memory.label} from history", _why(access, "prune", entry.when)
         return Step(op="restore", what=what, reason=why, changes=back, memories=(id_,))
     return None
 
 
-def _removals(desk: Desk, id_: str) -> Iterator[tuple[Lost, Memory]]:
+def _removals(work: Work, id_: str) -> Iterator[tuple[Lost, Memory]]:
     """Yield the removals of a memory from the tree, newest first."""
     tail = f"-{id_.removeprefix('mem-')[:6]}"
-    for lost in lost_files(desk.store.repo, desk.tree.commit, desk.tree.layout, tail):
+    for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, tail):
         memory, _ = codec.decode(lost.path, lost.data)
         if memory is not None and memory.id == id_:
             yield lost, memory
@@ -200,9 +200,9 @@ def _is_due(memory: Memory, access: Access, at: datetime, rules: Rules) -> bool:
     return bool(prunable([memory], Accesses(by_memory={memory.id: access}), at, rules.decay))
 
 
-def _back(desk: Desk, state: State, commit: str) -> tuple[Change, ...]:
+def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
     """Return what brings back everything that a prune took along, with no reference dangling."""
-    found = removed_by(desk.store.repo, commit, desk.tree.layout)
+    found = removed_by(work.store.repo, commit, work.tree.layout)
     memories = [memory for one in found if (memory := codec.decode(one.path, one.data)[0])]
     creates = [
         Create(memory=replace(m, path=state.free_path(m)))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.past.history import brief, value_of
 from memrepo.actions.past.past import find_present, landings, who
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.recall.when import at_argument, desk_at, heading
+from memrepo.actions.recall.when import heading, work_at
+from memrepo.actions.request import At, option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.times import parse_time
@@ -23,22 +25,20 @@ BACK = ("revert", "restore", "unreject")
 """Operations that bring back what was there before: whose it was is told too."""
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    at_argument(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `blame`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    at: At = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Tell for each field which commit set it, who decided so, and why."""
-    with opened(session) as now:
-        desk = desk_at(now, options.at)
-        memory = find_present(desk, desk.tree.state(), options.id, now)
-        versions = trace(
-            desk.store.repo, desk.tree.commit, desk.tree.layout, memory.id, memory.path
-        )
-        merges = landings(desk, (v.entry.run for v in versions))
-        head, zone = heading(desk, options.at), desk.config.zone
+    there = work_at(work, request.at)
+    memory = find_present(there, there.tree.state(), request.id, work)
+    versions = trace(there.store.repo, there.tree.commit, there.tree.layout, memory.id, memory.path)
+    merges = landings(there, (v.entry.run for v in versions))
+    head, zone = heading(there, request.at), there.config.zone
     found = authors(
         [
             Point(
@@ -52,7 +52,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     data = {
         "id": memory.id,
         "path": memory.path,
-        "commit": desk.tree.commit,
+        "commit": there.tree.commit,
         "fields": dict(_fields(told, memory, found)),
         "lines": list(_lines(told, memory, found)),
     }

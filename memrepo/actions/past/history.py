@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.past.past import Past, changing, find_past, who
 from memrepo.actions.recall.quoting import span
-from memrepo.actions.work import Answer, Session, opened
 from memrepo.actions.recall.show import plain
-from memrepo.actions.recall.when import at_argument, desk_at, heading
+from memrepo.actions.recall.when import heading, work_at
+from memrepo.actions.request import At, option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
@@ -21,28 +23,21 @@ SHORT = 60
 _INDENT = " " * 30
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory, also one that left the tree")
-    parser.add_argument("-n", type=count, default=0, metavar="N", help="at most N commits")
-    at_argument(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `history`."""
+
+    id: Annotated[str, option("the memory, also one that left the tree", metavar="ID")]
+    n: Annotated[int, option("at most N commits", "-n", metavar="N", ge=1)] = 0
+    at: At = ""
 
 
-def count(text: str) -> int:
-    """Read a number from 1 up; raises ArgumentTypeError."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 1")
-    return int(text)
-
-
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List the commits that touched the memory, newest first."""
-    with opened(session) as now:
-        desk = desk_at(now, options.at)
-        past = find_past(desk, desk.tree.state(), options.id)
-        head = heading(desk, options.at)
-        zone = desk.config.zone
-    rows = _rows(past)[: options.n or None]
+    there = work_at(work, request.at)
+    past = find_past(there, there.tree.state(), request.id)
+    head = heading(there, request.at)
+    zone = there.config.zone
+    rows = _rows(past)[: request.n or None]
     lines = list(head)
     for version, row in rows:
         entry = version.entry

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.memory import Memory
@@ -59,7 +59,7 @@ class Past:
     versions: tuple[Version, ...]
 
 
-def find_past(desk: Desk, state: State, word: str) -> Past:
+def find_past(work: Work, state: State, word: str) -> Past:
     """Return the versions of the memory that a word names, also where it left the tree.
 
     Raises NoSuchMemory or Ambiguous.
@@ -67,44 +67,44 @@ def find_past(desk: Desk, state: State, word: str) -> Past:
     try:
         memory = find(state, word)
     except NoSuchMemory:
-        gone = _once(desk, word)
+        gone = _once(work, word)
         if gone is None:
             raise
         return gone
-    return _past(desk, memory.id, memory.path)
+    return _past(work, memory.id, memory.path)
 
 
-def find_present(desk: Desk, state: State, word: str, now: Desk) -> Memory:
-    """Return the memory that a word names at the desk's commit.
+def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
+    """Return the memory that a word names at the there's commit.
 
     Raises LeftTheTree where it was there once, and NotThereYet where it is there now.
     """
     try:
         return find(state, word)
     except NoSuchMemory as error:
-        gone = _once(desk, word)
+        gone = _once(work, word)
         if gone is None:
-            raise _better(desk, word, now, error) from None
+            raise _better(work, word, now, error) from None
     raise LeftTheTree(gone.id, gone.versions)
 
 
-def _past(desk: Desk, id_: str, path: str) -> Past:
-    layout, repo = desk.tree.layout, desk.store.repo
-    return Past(id=id_, versions=trace(repo, desk.tree.commit, layout, id_, path))
+def _past(work: Work, id_: str, path: str) -> Past:
+    layout, repo = work.tree.layout, work.store.repo
+    return Past(id=id_, versions=trace(repo, work.tree.commit, layout, id_, path))
 
 
-def _better(desk: Desk, word: str, now: Desk, error: NoSuchMemory) -> MemrepoError:
-    if now.tree.commit == desk.tree.commit:
+def _better(work: Work, word: str, now: Work, error: NoSuchMemory) -> MemrepoError:
+    if now.tree.commit == work.tree.commit:
         return error
     try:
-        return NotThereYet(find(now.tree.state(), word), desk.tree.commit)
+        return NotThereYet(find(now.tree.state(), word), work.tree.commit)
     except MemrepoError:
         return error
 
 
-def _once(desk: Desk, word: str) -> Past | None:
+def _once(work: Work, word: str) -> Past | None:
     """Return a memory that history knows, or None; raises Ambiguous."""
-    layout, repo, head = desk.tree.layout, desk.store.repo, desk.tree.commit
+    layout, repo, head = work.tree.layout, work.store.repo, work.tree.commit
     slug = _SLUG.fullmatch(word)
     digits = _DIGITS.fullmatch(word)
     known: dict[str, str] = {}
@@ -126,18 +126,18 @@ def _once(desk: Desk, word: str) -> Past | None:
     known = {id_: path for id_, path in known.items() if ID_PATTERN.fullmatch(id_)}
     if len(known) > 1:
         raise Ambiguous(word, sorted(known))
-    past = next((_past(desk, id_, path) for id_, path in known.items()), None)
+    past = next((_past(work, id_, path) for id_, path in known.items()), None)
     # A trailer alone makes no memory: anybody can write one.
     return past if past is not None and any(v.memory for v in past.versions) else None
 
 
-def landings(desk: Desk, runs: Iterable[str]) -> dict[str, history.Entry]:
-    """Return the merge by which each run landed, in the history of the desk's commit."""
+def landings(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
+    """Return the merge by which each run landed, in the history of the there's commit."""
     wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
     if not wanted:
         return {}
     greps = [f"--grep=^{PREFIX}Run: {run}$" for run in wanted]
-    found = history.entries(desk.store.repo, "--merges", *greps, desk.tree.commit)
+    found = history.entries(work.store.repo, "--merges", *greps, work.tree.commit)
     return {e.run: e for e in found if e.is_run and e.run in wanted}
 
 

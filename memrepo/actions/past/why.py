@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.past.past import find_present, landings, who
 from memrepo.actions.recall.quoting import evidence, evidence_lines
-from memrepo.actions.work import Answer, Desk, Session, opened
 from memrepo.actions.recall.show import plain
-from memrepo.actions.recall.when import at_argument, desk_at, heading
+from memrepo.actions.recall.when import heading, work_at
+from memrepo.actions.request import At, option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX, fold
@@ -24,46 +26,46 @@ TEXT = 100
 _SAID = ("disposition", "reason", "rationale", "route", "freshness", "confidence")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    at_argument(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `why`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    at: At = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Tell why a memory is there and is as it is."""
-    with opened(session) as now:
-        desk = desk_at(now, options.at)
-        state = desk.tree.state()
-        memory = find_present(desk, state, options.id, now)
-        runs, problems = read_runs(desk.tree.files, desk.tree.layout)
-        found = {
-            "id": memory.id,
-            "path": memory.path,
-            "type": memory.type,
-            "status": memory.status,
-            "standing": memory.standing,
-            "text": memory.body,
-            "commit": desk.tree.commit,
-            "evidence": evidence(desk, memory),
-            "decisions": _decisions(desk, memory),
-            "judgements": _judgements(desk, memory, runs),
-            "scores": plain("scores", memory) or {},
-            "supersession": _supersession(state, memory),
-            "duplicates": _duplicates(state, memory),
-            "contested": _contested(state, memory),
-            "retired": plain("retired", memory) or [],
-            "corrections": _corrections(desk, memory),
-        }
-        head = heading(desk, options.at)
+    there = work_at(work, request.at)
+    state = there.tree.state()
+    memory = find_present(there, state, request.id, work)
+    runs, problems = read_runs(there.tree.files, there.tree.layout)
+    found = {
+        "id": memory.id,
+        "path": memory.path,
+        "type": memory.type,
+        "status": memory.status,
+        "standing": memory.standing,
+        "text": memory.body,
+        "commit": there.tree.commit,
+        "evidence": evidence(there, memory),
+        "decisions": _decisions(there, memory),
+        "judgements": _judgements(there, memory, runs),
+        "scores": plain("scores", memory) or {},
+        "supersession": _supersession(state, memory),
+        "duplicates": _duplicates(state, memory),
+        "contested": _contested(state, memory),
+        "retired": plain("retired", memory) or [],
+        "corrections": _corrections(there, memory),
+    }
+    head = heading(there, request.at)
     return Answer(data=found, text="\n".join([*head, *_text(found)]), problems=problems)
 
 
-def _decisions(desk: Desk, memory: Memory) -> list[dict[str, Any]]:
+def _decisions(work: Work, memory: Memory) -> list[dict[str, Any]]:
     """Return the commits that name the memory, newest first, each with the merge it landed by."""
     grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
-    named = list(history.entries(desk.store.repo, grep, desk.tree.commit))
-    merges = landings(desk, (e.run for e in named))
+    named = list(history.entries(work.store.repo, grep, work.tree.commit))
+    merges = landings(work, (e.run for e in named))
     return [
         {
             "commit": e.commit,
@@ -78,10 +80,10 @@ def _decisions(desk: Desk, memory: Memory) -> list[dict[str, Any]]:
     ]
 
 
-def _judgements(desk: Desk, memory: Memory, runs: Sequence[RunRecord]) -> list[dict[str, Any]]:
+def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> list[dict[str, Any]]:
     """Return what each run said of the memory, oldest first, and the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
-    merges = landings(desk, (r.run for r in judged))
+    merges = landings(work, (r.run for r in judged))
     found = []
     for record in judged:
         entries = record.judgements[memory.id]
@@ -165,12 +167,12 @@ def _contested(state: State, memory: Memory) -> list[dict[str, Any]]:
     return [_brief(state.memories[id_]) for id_ in sorted(ids) if id_ in state.memories]
 
 
-def _corrections(desk: Desk, memory: Memory) -> list[dict[str, str]]:
+def _corrections(work: Work, memory: Memory) -> list[dict[str, str]]:
     """Return the files under corrections/ that name the memory, whatever form they have."""
-    area = desk.tree.layout.area("corrections")
+    area = work.tree.layout.area("corrections")
     found = []
-    for path in sorted(p for p in desk.tree.blobs if p.startswith(area)):
-        text = desk.tree.files[path].decode("utf-8", "replace")
+    for path in sorted(p for p in work.tree.blobs if p.startswith(area)):
+        text = work.tree.files[path].decode("utf-8", "replace")
         if memory.id in text:
             found.append({"path": path, "title": fold(_title(text), TEXT)})
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, fold
@@ -29,30 +31,26 @@ class NoSuchEntity(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "name",
-        nargs="?",
-        default="",
-        metavar="NAME",
-        help="one of them, by any of its names; all when left out",
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `entities`."""
+
+    name: Annotated[
+        str, option("one of them, by any of its names; all when left out", metavar="NAME")
+    ] = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List all entities of the active memories, or the memories of one."""
-    with opened(session) as desk:
-        state = desk.tree.state()
-        known = catalogue(state.active, desk.config.get("entities.aliases"))
-    if not options.name:
+    state = work.tree.state()
+    known = catalogue(state.active, work.config.get("entities.aliases"))
+    if not request.name:
         rows = [_row(entity) for entity in known.entities]
         lines = [counted(len(rows), "entity", "entities")]
         lines += [f"{row['count']:>5}  {_names(row)}" for row in rows]
         return Answer(data={"entities": rows}, text="\n".join(lines))
-    entity = known.find(options.name)
+    entity = known.find(request.name)
     if entity is None:
-        raise NoSuchEntity(options.name, known)
+        raise NoSuchEntity(request.name, known)
     return _one(entity, state)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from memrepo.actions.lifecycle.lifecycle import hot_rules
 from memrepo.actions.recall.recalling import EXPIRED, recall, recalled
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
 from memrepo.core.ids import visible
@@ -37,7 +37,7 @@ _DEEP = 1000
 class Case:
     """One memory at one moment, with all that decides about it."""
 
-    desk: Desk
+    work: Work
     state: State
     memory: Memory
     now: datetime
@@ -54,7 +54,7 @@ class Case:
 
         A moment that is told beside it is not told again.
         """
-        entry = history.last_of(self.desk.store.repo, self.desk.tree.commit, op, self.memory.id)
+        entry = history.last_of(self.work.store.repo, self.work.tree.commit, op, self.memory.id)
         reason = visible(entry.trailer("Reason")) if entry else ""
         reason = reason.removesuffix(f" ({format_time(at)})") if at else reason
         return f" ({reason})" if reason else ""
@@ -176,12 +176,12 @@ def _not_asked_for(case: Case) -> str:
 
 
 def _is_shown(case: Case) -> bool:
-    page = hot_page(case.state, hot_rules(case.desk)) or b""
+    page = hot_page(case.state, hot_rules(case.work)) or b""
     return f"←{case.memory.path}".encode() in page
 
 
 def _left_out(case: Case) -> str:
-    rules = hot_rules(case.desk)
+    rules = hot_rules(case.work)
     return (
         f"left out of {hot_path(case.state, rules)}: no room within hot.max_lines"
         f" ({rules.max_lines}) and hot.max_bytes ({rules.max_bytes})"
@@ -196,7 +196,7 @@ def found_by(case: Case, index: Index, words: Sequence[str]) -> dict[str, Any]:
     seen = recalled(memory, case.accesses, case.now, case.rules)
     status = EXPIRED if seen.over else memory.status
     only = Filter(statuses=(status,), limit=_DEEP)
-    found = recall(case.desk, index, words, only, case.now)
+    found = recall(case.work, index, words, only, case.now)
     place = next((n for n, one in enumerate(found, 1) if one.memory.id == memory.id), 0)
     answer = {
         "words": list(words),

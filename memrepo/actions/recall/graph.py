@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.recall.placing import place_page
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.faces.cli.table import UsageError
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.core.errors import UsageError
 from memrepo.core.messages import counted
 from memrepo.policies.graph import Graph
 from memrepo.views.graph_page import TYPES, graph_page, label
@@ -18,31 +20,32 @@ MOST = 10
 """So many of the most linked memories are named in the terminal."""
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "--html", metavar="FILE", help="write a page that draws them, by itself; - prints it"
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `graph`."""
+
+    html: Annotated[
+        str | None,
+        option("write a page that draws them, by itself; - prints it", "--html", metavar="FILE"),
+    ] = None
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Count the links, name the most linked memories, and draw the page if wanted."""
-    if options.html == "-" and session.json:
+    if request.html == "-" and work.call.json:
         raise UsageError(
             "memrepo graph: --html - and --json both want standard output",
             fix="name a file for the page",
         )
-    with opened(session) as desk:
-        graph = Graph(desk.tree.state().active)
-        data, lines = _data(graph), _lines(graph)
-        if options.html:
-            page = graph_page(graph, desk.store.root.name)
-            if options.html == "-":
-                return Answer(text=page.rstrip("\n"))
-            where = (session.where / options.html).absolute()
-            place_page(desk, where, page.encode(), ours=GENERATOR)
-            data["html"] = str(where)
-            lines.append(f"written to {where}")
+    graph = Graph(work.tree.state().active)
+    data, lines = _data(graph), _lines(graph)
+    if request.html:
+        page = graph_page(graph, work.store.root.name)
+        if request.html == "-":
+            return Answer(text=page.rstrip("\n"))
+        where = (work.call.where / request.html).absolute()
+        place_page(work, where, page.encode(), ours=GENERATOR)
+        data["html"] = str(where)
+        lines.append(f"written to {where}")
     return Answer(data=data, text="\n".join(lines))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memrepo.actions.recall.recalling import Recalled, holding, recall
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.policies.gists import gist_of
@@ -92,7 +92,7 @@ class Layered:
 
 
 def layered(
-    desk: Desk, index: Index, words: Sequence[str], only: Filter, now: datetime, weights: Weights
+    work: Work, index: Index, words: Sequence[str], only: Filter, now: datetime, weights: Weights
 ) -> Layered:
     """Ask hot, warm, gist (tags first, then words) and forgotten notes in turn; raises WordCount.
 
@@ -103,7 +103,7 @@ def layered(
     if not WORDS[0] <= telling <= WORDS[1]:
         raise WordCount(telling)
     notes = replace(only, types=("note",))
-    found = holding(desk, index, asked, notes, now)
+    found = holding(work, index, asked, notes, now)
     for tier in TIERS:
         mine = [one for one in found if one.tier == tier]
         hits = (_tagged(mine, asked) if tier == "gist" else []) or mine
@@ -111,7 +111,7 @@ def layered(
             return Layered(tier=tier, count=len(hits))
         if hits:
             paths = frozenset(one.memory.path for one in hits)
-            best = recall(desk, index, asked, replace(notes, paths=paths), now, weights)
+            best = recall(work, index, asked, replace(notes, paths=paths), now, weights)
             return Layered(tier=tier, hits=tuple(best), count=len(hits))
     others = len(index.holding(asked, only))
     return Layered(partly=index.count(asked, notes)[0], others=others)

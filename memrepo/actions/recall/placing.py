@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS
 
@@ -22,9 +22,9 @@ class NoPlace(MemrepoError):
         super().__init__(f"{where}: {why}; nothing was written", fix=fix)
 
 
-def refuse_place(desk: Desk, where: Path, *, force: bool) -> None:
+def refuse_place(work: Work, where: Path, *, force: bool) -> None:
     """Raise NoPlace where an export would meet the repository's files or, unforced, any other."""
-    if where.resolve() == desk.store.root.resolve() or _is_own(desk, where):
+    if where.resolve() == work.store.root.resolve() or _is_own(work, where):
         raise NoPlace(where, "is the repository's own", "name a folder outside of it")
     if where.exists() and not where.is_dir():
         raise NoPlace(where, "is a file, expected a folder", "name another folder")
@@ -34,11 +34,11 @@ def refuse_place(desk: Desk, where: Path, *, force: bool) -> None:
         )
 
 
-def _is_own(desk: Desk, where: Path) -> bool:
+def _is_own(work: Work, where: Path) -> bool:
     """Tell whether a path lies among what git and memrepo keep, whatever links lead there."""
-    root, real = desk.store.root.resolve(), where.resolve()
-    own = [root / f"{desk.tree.layout.prefix}{area}" for area in AREAS]
-    own += [root / ".git", Path(desk.store.repo.git_dir), Path(desk.store.repo.common_dir)]
+    root, real = work.store.root.resolve(), where.resolve()
+    own = [root / f"{work.tree.layout.prefix}{area}" for area in AREAS]
+    own += [root / ".git", Path(work.store.repo.git_dir), Path(work.store.repo.common_dir)]
     return any(real.is_relative_to(path.resolve()) for path in own)
 
 
@@ -63,10 +63,10 @@ def place(where: Path, files: Mapping[str, bytes]) -> None:
             (draft / name).replace(target)
 
 
-def place_page(desk: Desk, where: Path, data: bytes, *, ours: bytes) -> None:
+def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
     """Write one page, whole or not at all; an older page of ours (known by `ours`) gives way."""
     real = where.resolve()
-    if _is_own(desk, where):
+    if _is_own(work, where):
         raise NoPlace(where, "lies among the repository's own files", "name a file elsewhere")
     if where.is_dir():
         raise NoPlace(where, "is a folder, expected a file", "name a file in it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Source
 from memrepo.purify.evidence import Found, Text, quote, resolve
@@ -20,17 +20,17 @@ class _Sources(Mapping[str, Text]):
     The notes that a memory rests on are sources to it.
     """
 
-    def __init__(self, desk: Desk, notes: Iterable[str]) -> None:
-        area = desk.tree.layout.area("sources")
-        self.desk = desk
-        self.blobs = {p: blob for p, blob in desk.tree.blobs.items() if p.startswith(area)}
-        self.blobs |= {p: desk.tree.blobs[p] for p in notes if p in desk.tree.blobs}
+    def __init__(self, work: Work, notes: Iterable[str]) -> None:
+        area = work.tree.layout.area("sources")
+        self.work = work
+        self.blobs = {p: blob for p, blob in work.tree.blobs.items() if p.startswith(area)}
+        self.blobs |= {p: work.tree.blobs[p] for p in notes if p in work.tree.blobs}
         self._read: dict[str, Text] = {}
 
     def __getitem__(self, path: str) -> Text:
         if path not in self._read:
             blob = self.blobs[path]
-            data = contents(self.desk.store.repo, [blob]).get(blob) or b""
+            data = contents(self.work.store.repo, [blob]).get(blob) or b""
             self._read[path] = self.text(path, data)
         return self._read[path]
 
@@ -42,17 +42,17 @@ class _Sources(Mapping[str, Text]):
 
     def text(self, path: str, data: bytes) -> Text:
         """Return a version of a source, read by the rules of its name."""
-        return Text(path, data, self.desk.tree.layout.source_name(path))
+        return Text(path, data, self.work.tree.layout.source_name(path))
 
 
-def evidence(desk: Desk, memory: Memory) -> list[dict[str, Any]]:
+def evidence(work: Work, memory: Memory) -> list[dict[str, Any]]:
     """Return the evidence of a memory as JSON, each piece with its quote.
 
     `resolved` is exact, moved (`found` says where) or lost; `missing` is true where the
     repository lacks the recorded version, which then cannot be quoted.
     """
-    now = _Sources(desk, (s.resource for s in memory.sources))
-    recorded = contents(desk.store.repo, [s.blob for s in memory.sources])
+    now = _Sources(work, (s.resource for s in memory.sources))
+    recorded = contents(work.store.repo, [s.blob for s in memory.sources])
     texts: dict[tuple[str, str], Text] = {}
     found = []
     for source in memory.sources:

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory
@@ -102,14 +102,14 @@ def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> di
 
 
 def index_of(
-    desk: Desk,
+    work: Work,
     *,
     past: bool = False,
     edits: bool = True,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
-    """Return the index that answers at a desk: with uncommitted edits, unless it is in the past."""
-    store, config, tree = desk.store, desk.config, desk.tree
+    """Return the index that answers for a work: with uncommitted edits, unless it is in the past."""
+    store, config, tree = work.store, work.config, work.tree
     lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
 
     def importance(memory: Memory) -> float:
@@ -127,24 +127,24 @@ def index_of(
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
     )
     return Index(
-        folder=store.folder, wanted=wanted, name=PAST if past else NAME, model=partial(_model, desk)
+        folder=store.folder, wanted=wanted, name=PAST if past else NAME, model=partial(_model, work)
     )
 
 
-def _model(desk: Desk) -> Embedder | None:
+def _model(work: Work) -> Embedder | None:
     """Return the model of the person's configuration, else the packaged one, loaded once."""
     if not embedding.can_run():
         return None
-    folder = model_folder(desk)
+    folder = model_folder(work)
     return _loaded(folder) if folder or embedding.is_installed() else None
 
 
-def model_folder(desk: Desk) -> str:
+def model_folder(work: Work) -> str:
     """Return the folder of the model that this clone or the person chose, or an empty text."""
     from memrepo.actions.setup.outside import outside
 
-    setting = outside(desk).get("dense.model")
-    return str(desk.store.root / Path(str(setting.value)).expanduser()) if setting else ""
+    setting = outside(work).get("dense.model")
+    return str(work.store.root / Path(str(setting.value)).expanduser()) if setting else ""
 
 
 @cache
@@ -156,7 +156,7 @@ def _loaded(folder: str) -> Embedder | None:
 
 
 def recall(
-    desk: Desk,
+    work: Work,
     index: Index,
     words: Sequence[str],
     only: Filter,
@@ -168,18 +168,18 @@ def recall(
     The status `expired` asks for active memories past their time, which are else left out. An
     index of the past answers as of its commit, when nothing had been retrieved since.
     """
-    accesses, rules = Accesses(), desk.config.rules
+    accesses, rules = Accesses(), work.config.rules
     if index.name == PAST:
-        now = desk.store.commit_time(desk.tree.commit)
+        now = work.store.commit_time(work.tree.commit)
     else:
-        accesses = ledger_of(desk.store).accesses()
+        accesses = ledger_of(work.store).accesses()
     moment = Moment(now=now, retrievals=lambda id_: accesses.of(id_).total)
     wanted = frozenset(only.statuses)
     stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
     limit = only.limit
     while True:
         asked = replace(only, statuses=stored, limit=limit)
-        matches = index.search(words, asked, weights or desk.config.weights, moment)
+        matches = index.search(words, asked, weights or work.config.weights, moment)
         found = [
             replace(
                 recalled(_memory(index, match), accesses, now, rules, match.score),
@@ -207,10 +207,10 @@ def _forgotten_last(hits: Sequence[Recalled]) -> list[Recalled]:
 
 
 def holding(
-    desk: Desk, index: Index, words: Sequence[str], only: Filter, now: datetime
+    work: Work, index: Index, words: Sequence[str], only: Filter, now: datetime
 ) -> list[Recalled]:
     """Return every memory that holds all of the words, by path and not ranked."""
-    accesses, rules = ledger_of(desk.store).accesses(), desk.config.rules
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules
     return [
         recalled(_memory(index, match), accesses, now, rules)
         for match in index.holding(words, only)

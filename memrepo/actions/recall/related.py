@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.run.amounts import whole
+import msgspec
+
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Desk, Session, opened
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, fold
@@ -20,27 +21,25 @@ from memrepo.policies.linking import ties
 WIDTH = 72
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="id, unique prefix of one, or slug")
-    parser.add_argument(
-        "--depth", type=whole, default=1, metavar="N", help="over how many links to go (1)"
-    )
-    parser.add_argument(
-        "--explain", action="store_true", help="also what each pair of memories has in common"
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `related`."""
+
+    id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
+    depth: Annotated[int, option("over how many links to go (1)", "--depth", metavar="N", ge=1)] = 1
+    explain: Annotated[
+        bool, option("also what each pair of memories has in common", "--explain")
+    ] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List what is reached from a memory, nearest and strongest first."""
-    with opened(session) as desk:
-        state = desk.tree.state()
-        memory = find(state, options.id)
-        graph = graph_of(state)
-        found = graph.related(memory.id, options.depth)
-        rows = [_row(graph, reached) for reached in found]
-        if options.explain:
-            _explain(desk, state, rows)
+    state = work.tree.state()
+    memory = find(state, request.id)
+    graph = graph_of(state)
+    found = graph.related(memory.id, request.depth)
+    rows = [_row(graph, reached) for reached in found]
+    if request.explain:
+        _explain(work, state, rows)
     text = [f"{memory.id}  {_label(memory)}", *_lines(rows)]
     if not rows:
         text.append("linked to no memory: `memrepo link` links two")
@@ -70,10 +69,10 @@ def _row(graph: Graph, reached: Reached) -> dict[str, Any]:
     }
 
 
-def _explain(desk: Desk, state: State, rows: list[dict[str, Any]]) -> None:
+def _explain(work: Work, state: State, rows: list[dict[str, Any]]) -> None:
     """Add to each row what its two ends have in common, where names say so."""
     wanted = {id_ for row in rows for id_ in (row["id"], row["via"])}
-    known = catalogue(state.active, desk.config.get("entities.aliases"))
+    known = catalogue(state.active, work.config.get("entities.aliases"))
     found = ties({id_: state.memories[id_] for id_ in wanted}, known)
     for row in rows:
         one, other = sorted((row["id"], row["via"]))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.recall.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.recall.touching import HITS, touch, touch_arguments
+from memrepo.actions.recall.touching import HITS, touch
 from memrepo.actions.recall.when import (
-    at_argument,
-    desk_at,
     heading,
     true_then,
-    valid_at_argument,
+    work_at,
 )
+from memrepo.actions.request import At, NoTouch, ValidAt, option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
@@ -33,133 +33,126 @@ EXCERPT = 600
 _LINE = 200
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("words", nargs="+", metavar="WORD", help="any of these words")
-    parser.add_argument("-k", type=_count, default=10, metavar="N", help="at most N hits (10)")
-    parser.add_argument("--type", action="append", choices=TYPES, help="only this type")
-    parser.add_argument("--tag", action="append", metavar="TAG", help="only what bears this tag")
-    parser.add_argument(
-        "--scope",
-        action="append",
-        metavar="SCOPE",
-        help="only this scope and what holds in the whole repository",
-    )
-    parser.add_argument(
-        "--status", action="append", choices=RECALL_STATUSES, help="also or instead of active"
-    )
-    parser.add_argument(
-        "--max-tokens", type=_count, metavar="N", help="bound of the texts together"
-    )
-    parser.add_argument(
-        "--layered",
-        action="store_true",
-        help="notes only: hot, warm, gist, forgotten; stop at the first tier that answers",
-    )
-    parser.add_argument(
-        "--recency-weight",
-        type=_share,
-        metavar="W",
-        help="share of a score that its age decides, from 0 to 1 (recall.recency)",
-    )
-    parser.add_argument("--explain", action="store_true", help="say what made each score")
-    touch_arguments(parser)
-    at_argument(parser)
-    valid_at_argument(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `search`."""
+
+    words: Annotated[tuple[str, ...], option("any of these words", metavar="WORD", least=1)]
+    k: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
+    type: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
+    tag: Annotated[tuple[str, ...], option("only what bears this tag", "--tag", metavar="TAG")] = ()
+    scope: Annotated[
+        tuple[str, ...],
+        option(
+            "only this scope and what holds in the whole repository", "--scope", metavar="SCOPE"
+        ),
+    ] = ()
+    status: Annotated[
+        tuple[str, ...], option("also or instead of active", "--status", choices=RECALL_STATUSES)
+    ] = ()
+    max_tokens: Annotated[
+        int | None, option("bound of the texts together", "--max-tokens", metavar="N", ge=1)
+    ] = None
+    layered: Annotated[
+        bool,
+        option(
+            "notes only: hot, warm, gist, forgotten; stop at the first tier that answers",
+            "--layered",
+        ),
+    ] = False
+    recency_weight: Annotated[
+        float | None,
+        option(
+            "share of a score that its age decides, from 0 to 1 (recall.recency)",
+            "--recency-weight",
+            metavar="W",
+            ge=0,
+            le=1,
+        ),
+    ] = None
+    explain: Annotated[bool, option("say what made each score", "--explain")] = False
+    no_touch: NoTouch = False
+    at: At = ""
+    valid_at: ValidAt = ""
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 1")
-    return value
-
-
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"found {text}, expected a number from 0 to 1")
-    return value
-
-
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Search the memories at HEAD, or those that were known or true at another time."""
-    if options.layered:
-        return _layered(session, options)
-    with opened(session) as now:
-        desk = desk_at(now, options.at)
-        past = bool(options.at)
-        index = index_of(desk, past=past, tick=session.tick)
-        only, weights = _filter(desk, options), _weights(desk, options)
-        found = recall(desk, index, options.words, only, session.now, weights)
-        commit = desk.tree.commit
-        hits = [hit_of(one, commit) for one in found]
-        archived = _archived(index, options, only)
-        why = "" if hits else _why_nothing(index, options, only)
-        head = heading(desk, options.at, options.valid_at)
-        every = len(hits)
-        asked = query_terms(" ".join(options.words))
-        hits, tokens = bounded(hits, options.max_tokens, asked)
-        touch(now, session, options, [hit["id"] for hit in hits[:HITS]])
-    data = {"query": " ".join(options.words), "hits": hits, "tokens": tokens, "commit": commit}
+    if request.layered:
+        return _layered(work, request)
+    there = work_at(work, request.at)
+    past = bool(request.at)
+    index = index_of(there, past=past, tick=work.call.tick)
+    only, weights = _filter(there, request), _weights(there, request)
+    found = recall(there, index, request.words, only, work.call.now, weights)
+    commit = there.tree.commit
+    hits = [hit_of(one, commit) for one in found]
+    archived = _archived(index, request, only)
+    why = "" if hits else _why_nothing(index, request, only)
+    head = heading(there, request.at, request.valid_at)
+    every = len(hits)
+    asked = query_terms(" ".join(request.words))
+    hits, tokens = bounded(hits, request.max_tokens, asked)
+    if not (request.no_touch or request.at):
+        touch(work, [hit["id"] for hit in hits[:HITS]])
+    data = {"query": " ".join(request.words), "hits": hits, "tokens": tokens, "commit": commit}
     data |= {"archived": archived, "left_out": every - len(hits), "why": why}
     parts = [
         *(["\n".join(head)] if head else []),
         *(
-            (_text(hit, asked, explain=options.explain) for hit in hits)
+            (_text(hit, asked, explain=request.explain) for hit in hits)
             if hits
             else [_nothing(why)]
         ),
     ]
-    parts += _left_out(every - len(hits), options)
+    parts += _left_out(every - len(hits), request)
     if archived:
         more = counted(archived, "archived memory also matches", "archived memories also match")
         parts.append(f"{more} (`--status archived`)")
     return Answer(data=data, text="\n\n".join(parts))
 
 
-def _weights(desk: Desk, options: argparse.Namespace) -> Weights:
-    weights = desk.config.weights
-    if options.recency_weight is None:
+def _weights(work: Work, request: Request) -> Weights:
+    weights = work.config.weights
+    if request.recency_weight is None:
         return weights
-    return replace(weights, merits=replace(weights.merits, recency=options.recency_weight))
+    return replace(weights, merits=replace(weights.merits, recency=request.recency_weight))
 
 
-def _filter(desk: Desk, options: argparse.Namespace) -> Filter:
+def _filter(work: Work, request: Request) -> Filter:
     """Return what is searched: what was true once is by now active or superseded."""
     only = Filter(
-        statuses=tuple(options.status or ("active",)),
-        types=tuple(options.type or ()),
-        tags=tuple(options.tag or ()),
-        scopes=tuple(options.scope or ()),
-        limit=options.k,
+        statuses=tuple(request.status or ("active",)),
+        types=tuple(request.type or ()),
+        tags=tuple(request.tag or ()),
+        scopes=tuple(request.scope or ()),
+        limit=request.k,
     )
-    if not options.valid_at:
+    if not request.valid_at:
         return only
-    held = true_then(desk, desk.tree.state(), options.valid_at)
+    held = true_then(work, work.tree.state(), request.valid_at)
     return replace(
         only,
         paths=frozenset(m.path for m in held.values()),
-        statuses=tuple(options.status or ("active", "superseded")),
+        statuses=tuple(request.status or ("active", "superseded")),
     )
 
 
-def _layered(session: Session, options: argparse.Namespace) -> Answer:
+def _layered(work: Work, request: Request) -> Answer:
     from memrepo.actions.recall.layered import NotLayered, layered
 
     for name in ("type", "status", "at", "valid_at"):
-        if getattr(options, name):
+        if getattr(request, name):
             raise NotLayered(f"--{name.replace('_', '-')}")
-    words = " ".join(options.words)
-    with opened(session) as desk:
-        index, only = index_of(desk, tick=session.tick), _filter(desk, options)
-        found = layered(desk, index, options.words, only, session.now, _weights(desk, options))
-        commit = desk.tree.commit
-        every = [hit_of(one, commit) for one in found.hits]
-        asked = query_terms(words)
-        hits, tokens = bounded(every, options.max_tokens, asked)
-        touch(desk, session, options, [hit["id"] for hit in hits])
-    recovered = found.tier == "forgotten" and bool(hits) and not options.no_touch
+    words = " ".join(request.words)
+    index, only = index_of(work, tick=work.call.tick), _filter(work, request)
+    found = layered(work, index, request.words, only, work.call.now, _weights(work, request))
+    commit = work.tree.commit
+    every = [hit_of(one, commit) for one in found.hits]
+    asked = query_terms(words)
+    hits, tokens = bounded(every, request.max_tokens, asked)
+    if not (request.no_touch or request.at):
+        touch(work, [hit["id"] for hit in hits])
+    recovered = found.tier == "forgotten" and bool(hits) and not request.no_touch
     data = {
         "query": words,
         "hits": hits,
@@ -176,8 +169,8 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
     if not every:
         return Answer(data=data, text=found.told(words))
     parts = [f"tier {found.tier}, confidence {every[0]['answer_confidence']}"]
-    parts += [_text(hit, asked, explain=options.explain) for hit in hits]
-    parts += _left_out(len(every) - len(hits), options)
+    parts += [_text(hit, asked, explain=request.explain) for hit in hits]
+    parts += _left_out(len(every) - len(hits), request)
     if found.tier == "gist":
         parts.append("these are gists: `memrepo show ID` has the original")
     if recovered:
@@ -185,9 +178,9 @@ def _layered(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(data=data, text="\n\n".join(parts))
 
 
-def _left_out(count: int, options: argparse.Namespace) -> list[str]:
+def _left_out(count: int, request: Request) -> list[str]:
     said = counted(count, "hit does not fit", "hits do not fit")
-    return [f"{said} into {options.max_tokens} tokens"] if count else []
+    return [f"{said} into {request.max_tokens} tokens"] if count else []
 
 
 def hit_of(found: Recalled, commit: str) -> dict[str, Any]:
@@ -216,26 +209,26 @@ def hit_of(found: Recalled, commit: str) -> dict[str, Any]:
     }
 
 
-def _archived(index: Index, options: argparse.Namespace, only: Filter) -> int:
+def _archived(index: Index, request: Request, only: Filter) -> int:
     """Count the archived memories that match too, where only what is active was asked for."""
-    if options.status or options.valid_at:
+    if request.status or request.valid_at:
         return 0
-    return index.count(options.words, replace(only, statuses=("archived",)))[0]
+    return index.count(request.words, replace(only, statuses=("archived",)))[0]
 
 
-def _why_nothing(index: Index, options: argparse.Namespace, only: Filter) -> str:
+def _why_nothing(index: Index, request: Request, only: Filter) -> str:
     """Say why nothing was found."""
-    asked = " ".join(options.words)
+    asked = " ".join(request.words)
     if not query_terms(asked):
         return "the question holds no word"
     stored = tuple({"active" if s == EXPIRED else s for s in only.statuses})
     kept, same, every = index.count(
-        options.words,
+        request.words,
         replace(only, statuses=stored, paths=None),
         Filter(statuses=stored),
         Filter(statuses=STATUSES),
     )
-    if kept and options.valid_at:
+    if kept and request.valid_at:
         return f"{counted(kept, 'memory matches', 'memories match')}, none was true then"
     if kept and EXPIRED in only.statuses:
         return f"{counted(kept, 'memory matches', 'memories match')}, none is past its time"
@@ -243,7 +236,7 @@ def _why_nothing(index: Index, options: argparse.Namespace, only: Filter) -> str
         what = counted(kept, "memory matches, past its time", "memories match, past their time")
         return f"{what} (`--status expired`)"
     if same:
-        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(options, name)]
+        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(request, name)]
         what = counted(same, "memory matches", "memories match")
         return f"{what} without {', '.join(limits)}"
     if every:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from datetime import tzinfo
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.past.past import find_present
 from memrepo.actions.recall.quoting import evidence, evidence_lines
 from memrepo.actions.recall.recalling import facts
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.recall.touching import touch, touch_arguments
-from memrepo.actions.recall.when import at_argument, desk_at, heading, moment_of, valid_at_argument
+from memrepo.actions.recall.touching import touch
+from memrepo.actions.recall.when import heading, moment_of, work_at
+from memrepo.actions.request import At, NoTouch, ValidAt, option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -27,37 +29,36 @@ from memrepo.policies.validity import span_of
 from memrepo.store.ledger import ledger_of
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="id, unique prefix of one, or slug")
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="also its importance point by point, and how search cuts it",
-    )
-    touch_arguments(parser)
-    at_argument(parser)
-    valid_at_argument(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `show`."""
+
+    id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
+    explain: Annotated[
+        bool, option("also its importance point by point, and how search cuts it", "--explain")
+    ] = False
+    no_touch: NoTouch = False
+    at: At = ""
+    valid_at: ValidAt = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Show a memory as it is at HEAD, or as it was at another time."""
-    with opened(session) as now:
-        desk = desk_at(now, options.at)
-        state = desk.tree.state()
-        memory = find_present(desk, state, options.id, now)
-        found = evidence(desk, memory)
-        held = _validity(desk, state, memory, options.valid_at) if options.valid_at else {}
-        head = heading(desk, options.at)
-        known = (
-            {}
-            if options.at
-            else facts(memory, ledger_of(desk.store).accesses(), session.now, desk.config.rules)
-        )
-        touch(now, session, options, [memory.id])
-    scored = importance_of(memory, desk.config.lexicon)
-    cut = chunks(memory.body, desk.config.chunking)
-    threads = threads_around(desk, state, memory)
+    there = work_at(work, request.at)
+    state = there.tree.state()
+    memory = find_present(there, state, request.id, work)
+    found = evidence(there, memory)
+    held = _validity(there, state, memory, request.valid_at) if request.valid_at else {}
+    head = heading(there, request.at)
+    known = (
+        {}
+        if request.at
+        else facts(memory, ledger_of(there.store).accesses(), work.call.now, there.config.rules)
+    )
+    if not (request.no_touch or request.at):
+        touch(work, [memory.id])
+    scored = importance_of(memory, there.config.lexicon)
+    cut = chunks(memory.body, there.config.chunking)
+    threads = threads_around(there, state, memory)
     data = {
         "memory": as_json(memory),
         "threads": threads,
@@ -65,27 +66,27 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         "importance": _importance(scored),
         "chunks": [{"start": c.start, "end": c.end, "tokens": c.tokens} for c in cut],
         "evidence": found,
-        "commit": desk.tree.commit,
+        "commit": there.tree.commit,
         **({"validity": held} if held else {}),
     }
-    lines = _validity_lines(held, options.valid_at, desk.config.zone) if held else []
+    lines = _validity_lines(held, request.valid_at, there.config.zone) if held else []
     told = [*head, _text(memory, found, lines), *_life(memory, known)]
     told += [f"{'thread:':<15}{visible(thread)}" for thread in threads]
-    if options.explain:
+    if request.explain:
         told += importance_lines(scored)
         sizes = ", ".join(str(chunk.tokens) for chunk in cut)
         told.append(f"{'chunks:':<15}{len(cut)}" + (f", of {sizes} tokens" if cut else ""))
-    if known.get("tier") == "forgotten" and not options.no_touch:
+    if known.get("tier") == "forgotten" and not request.no_touch:
         told.append("recovered: this note was forgotten and is warm again")
     return Answer(data=data, text="\n".join(told))
 
 
-def threads_around(desk: Desk, state: State, memory: Memory) -> list[str]:
+def threads_around(work: Work, state: State, memory: Memory) -> list[str]:
     """Return the ids of the threads that a memory is part of."""
     named = memory.texts("threads")
     if not memory.is_note:
         return list(named)
-    zone, gap = desk.config.zone, parse_duration(desk.config.get("threads.gap"))
+    zone, gap = work.config.zone, parse_duration(work.config.get("threads.gap"))
     parts = assign(turns_of(state.memories.values(), zone), gap)
     mine = [part[0].id for part in parts if any(turn.id == memory.id for turn in part)]
     return [*map(thread_id, mine), *named]
@@ -115,10 +116,10 @@ def importance_lines(scored: Scored) -> list[str]:
     return lines
 
 
-def _validity(desk: Desk, state: State, memory: Memory, word: str) -> dict[str, Any]:
+def _validity(work: Work, state: State, memory: Memory, word: str) -> dict[str, Any]:
     """Return whether a memory was true at a date, since when and until when, and what was."""
-    zone = desk.config.zone
-    moment = moment_of(desk, word)
+    zone = work.config.zone
+    moment = moment_of(work, word)
     span = span_of(memory, state.memories, zone)
     line = (*before(memory, state.memories), *after(memory, state.memories))
     instead = [

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
 from memrepo.actions.recall.show import as_json as memory_json
 from memrepo.actions.recall.threads import all_threads, as_json, when
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.state import State
@@ -24,18 +27,18 @@ class NoSuchThread(MemrepoError):
         super().__init__(f"no thread is called {word!r}", fix="`memrepo threads` lists them")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="a thread, or a memory that is part of one")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `thread`."""
+
+    id: Annotated[str, option("a thread, or a memory that is part of one", metavar="ID")]
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Print the members of a thread in the order in which they came."""
-    with opened(session) as desk:
-        state, zone = desk.tree.state(), desk.config.zone
-        found = all_threads(desk)
-        thread = thread_of(found, state, options.id)
-        members = [state.memories[id_] for id_ in thread.members]
+    state, zone = work.tree.state(), work.config.zone
+    found = all_threads(work)
+    thread = thread_of(found, state, request.id)
+    members = [state.memories[id_] for id_ in thread.members]
     lines = [f"{thread.id}  {visible(thread.title)}", when(thread, zone)]
     if thread.key:
         lines.append(f"session {visible(thread.key)}")

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 from datetime import tzinfo
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.run.amounts import whole
-from memrepo.actions.work import Answer, Desk, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time, parse_duration
 from memrepo.policies.threads import Thread, threads_of
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("-n", type=whole, default=20, metavar="N", help="so many threads (20)")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `threads`."""
+
+    n: Annotated[int, option("so many threads (20)", "-n", metavar="N", ge=1)] = 20
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List the threads with time, number of members and title."""
-    with opened(session) as desk:
-        found = all_threads(desk)
-        zone = desk.config.zone
-    newest = list(reversed(found))[: options.n]
+    found = all_threads(work)
+    zone = work.config.zone
+    newest = list(reversed(found))[: request.n]
     lines = [counted(len(found), "thread", "threads")]
     lines += [
         f"{t.id}  {when(t, zone)}  {counted(len(t.members), 'member', 'members')}"
@@ -34,11 +35,11 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(data={"threads": [as_json(t) for t in newest]}, text="\n".join(lines))
 
 
-def all_threads(desk: Desk) -> tuple[Thread, ...]:
-    """Return the threads of a desk, oldest first, then those that memories name."""
-    gap = parse_duration(desk.config.get("threads.gap"))
-    memories = desk.tree.state().memories
-    return threads_of(memories, desk.config.lexicon, desk.config.zone, gap)
+def all_threads(work: Work) -> tuple[Thread, ...]:
+    """Return the threads of a there, oldest first, then those that memories name."""
+    gap = parse_duration(work.config.get("threads.gap"))
+    memories = work.tree.state().memories
+    return threads_of(memories, work.config.lexicon, work.config.zone, gap)
 
 
 def when(thread: Thread, zone: tzinfo) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.run.amounts import whole
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.recall.when import NotYetSetUp, desk_at
+import msgspec
+
+from memrepo.actions.recall.when import NotYetSetUp, work_at
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
@@ -19,28 +20,28 @@ SPAN = timedelta(days=30)
 """How far back the trend looks."""
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("-n", type=whole, default=20, metavar="N", help="so many topics (20)")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `topics`."""
+
+    n: Annotated[int, option("so many topics (20)", "-n", metavar="N", ge=1)] = 20
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List topics of the active memories, and the trend against those of thirty days before."""
-    with opened(session) as desk:
-        lexicon = desk.config.lexicon
-        now = topics_of(desk.tree.state().active, lexicon, most=max(MOST, options.n))
-        since = format_time(session.now - SPAN)
-        old = _before(desk, since)
-        before = topics_of(old.tree.state().active, lexicon) if old else ()
+    lexicon = work.config.lexicon
+    now = topics_of(work.tree.state().active, lexicon, most=max(MOST, request.n))
+    since = format_time(work.call.now - SPAN)
+    old = _before(work, since)
+    before = topics_of(old.tree.state().active, lexicon) if old else ()
     rising, falling = trends(now[:MOST], before) if old else ((), ())
     data = {
-        "topics": [_topic(topic) for topic in now[: options.n]],
+        "topics": [_topic(topic) for topic in now[: request.n]],
         "since": since if old else "",
         "rising": [_trend(t) for t in rising],
         "falling": [_trend(t) for t in falling],
     }
     lines = [counted(len(data["topics"]), "topic", "topics")]
-    lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in now[: options.n]]
+    lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in now[: request.n]]
     for name, found in (("rising", rising), ("falling", falling)):
         if found:
             lines.append(f"{name} since {since[:10]}:")
@@ -52,10 +53,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(data=data, text="\n".join(lines))
 
 
-def _before(desk: Desk, since: str) -> Desk | None:
+def _before(work: Work, since: str) -> Work | None:
     """Return the repository as it stood then; None where it did not exist."""
     try:
-        return desk_at(desk, since)
+        return work_at(work, since)
     except (BeforeHistory, NotYetSetUp):
         return None
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
 
@@ -40,42 +38,25 @@ class NotADate(MemrepoError):
         )
 
 
-def at_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare `--at`."""
-    parser.add_argument(
-        "--at",
-        default="",
-        metavar="REV|DATE",
-        help="as it was at a commit, or at the end of a day",
-    )
-
-
-def valid_at_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare `--valid-at`."""
-    parser.add_argument(
-        "--valid-at", default="", metavar="DATE", help="what was true in the world then"
-    )
-
-
-def desk_at(desk: Desk, word: str) -> Desk:
-    """Return the desk as it stood at `REV|DATE`, with that commit's configuration; empty: as is.
+def work_at(work: Work, word: str) -> Work:
+    """Return the work as it stood at `REV|DATE`, with that commit's configuration; empty: as is.
 
     A run's id is a revision too: the merge by which it landed.
     Where that configuration cannot be read, today's is used. Raises NoSuchMoment, BeforeHistory
     or NotYetSetUp.
     """
     if not word:
-        return desk
+        return work
     from memrepo.actions.past.past import landings
     from memrepo.config import ConfigError, parse_config
     from memrepo.store.gitenv import find_layout
     from memrepo.store.moments import commit_at
     from memrepo.store.tree import snapshot
 
-    store = desk.store
-    merge = landings(desk, [word]).get(word)
+    store = work.store
+    merge = landings(work, [word]).get(word)
     commit = merge.commit if merge else ""
-    commit = commit or commit_at(store, desk.tree.commit, word, desk.config.zone)
+    commit = commit or commit_at(store, work.tree.commit, word, work.config.zone)
     layout = find_layout(store.repo, commit)
     if layout is None:
         raise NotYetSetUp(word, commit)
@@ -83,33 +64,33 @@ def desk_at(desk: Desk, word: str) -> Desk:
     try:
         config = parse_config(tree.files[layout.config].decode("utf-8"))
     except (ConfigError, KeyError, UnicodeDecodeError):
-        config = desk.config
-    return replace(desk, config=config, tree=tree)
+        config = work.config
+    return work.at(tree, config)
 
 
-def moment_of(desk: Desk, word: str) -> datetime:
+def moment_of(work: Work, word: str) -> datetime:
     """Return the moment that `--valid-at` asks about; raises NotADate."""
     from memrepo.core.moments import asked
 
     try:
-        return asked(word, desk.config.zone)
+        return asked(word, work.config.zone)
     except ValueError as error:
         raise NotADate(word) from error
 
 
-def true_then(desk: Desk, state: State, word: str) -> Mapping[str, Memory]:
+def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:
     """Return the memories that held in the world at a date, whatever their status."""
     from memrepo.policies.validity import true_at
 
-    return true_at(state.memories, moment_of(desk, word), desk.config.zone)
+    return true_at(state.memories, moment_of(work, word), work.config.zone)
 
 
-def heading(desk: Desk, word: str, valid_at: str = "") -> list[str]:
+def heading(work: Work, word: str, valid_at: str = "") -> list[str]:
     """Return the line that says of when an answer is; none where it is of now."""
     lines = []
     if word:
-        when = desk.store.commit_time(desk.tree.commit).astimezone(desk.config.zone)
-        lines.append(f"as of commit {desk.tree.commit[:10]}, {when:%Y-%m-%d %H:%M}")
+        when = work.store.commit_time(work.tree.commit).astimezone(work.config.zone)
+        lines.append(f"as of commit {work.tree.commit[:10]}, {when:%Y-%m-%d %H:%M}")
     if valid_at:
         lines.append(f"what was true at {valid_at}")
     return lines

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from memrepo.actions.past.past import Past, find_past
 from memrepo.actions.recall.explaining import Case, found_by, of_hot, of_recall, rejection
 from memrepo.actions.recall.finding import NoSuchMemory, find
-from memrepo.actions.past.past import Past, find_past
 from memrepo.actions.recall.recalling import facts, index_of
-from memrepo.actions.work import Answer, Desk, Session, opened
+from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
+from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.state import State
@@ -32,52 +34,52 @@ class NeverWas(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "id", metavar="ID", help="a memory, also one that is gone or waits, or a candidate"
-    )
-    parser.add_argument(
-        "words", nargs="*", metavar="WORD", help="also why a search for these does not find it"
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `why-not`."""
+
+    id: Annotated[
+        str, option("a memory, also one that is gone or waits, or a candidate", metavar="ID")
+    ]
+    words: Annotated[
+        tuple[str, ...], option("also why a search for these does not find it", metavar="WORD")
+    ] = ()
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Explain from the state at HEAD, or from history for what is gone."""
-    with opened(session) as desk:
-        state = desk.tree.state()
-        try:
-            memory = find(state, options.id)
-        except NoSuchMemory:
-            return _absent(desk, state, options.id)
-        case = Case(
-            desk=desk,
-            state=state,
-            memory=memory,
-            now=session.now,
-            accesses=ledger_of(desk.store).accesses(),
-            rules=desk.config.rules,
-        )
-        lines = [*of_recall(case), *of_hot(case)]
-        data: dict[str, Any] = {
-            "id": memory.id,
-            "path": memory.path,
-            "why": lines,
-            "derived": facts(memory, case.accesses, session.now, case.rules),
-        }
-        if options.words:
-            data["search"] = found_by(case, index_of(desk, tick=session.tick), options.words)
-            lines.append(data["search"]["said"])
+    state = work.tree.state()
+    try:
+        memory = find(state, request.id)
+    except NoSuchMemory:
+        return _absent(work, state, request.id)
+    case = Case(
+        work=work,
+        state=state,
+        memory=memory,
+        now=work.call.now,
+        accesses=ledger_of(work.store).accesses(),
+        rules=work.config.rules,
+    )
+    lines = [*of_recall(case), *of_hot(case)]
+    data: dict[str, Any] = {
+        "id": memory.id,
+        "path": memory.path,
+        "why": lines,
+        "derived": facts(memory, case.accesses, work.call.now, case.rules),
+    }
+    if request.words:
+        data["search"] = found_by(case, index_of(work, tick=work.call.tick), request.words)
+        lines.append(data["search"]["said"])
     return Answer(data=data, text="\n".join([f"{memory.id}  {memory.path}", *lines]))
 
 
-def _absent(desk: Desk, state: State, word: str) -> Answer:
+def _absent(work: Work, state: State, word: str) -> Answer:
     """Explain what no memory at HEAD is called; raises NeverWas."""
     if (aside := _candidate(state, word)) is not None:
         return aside
-    waiting = _waiting(desk, word)
+    waiting = _waiting(work, word)
     try:
-        past = find_past(desk, state, word)
+        past = find_past(work, state, word)
     except NoSuchMemory as error:
         if waiting is None:
             raise NeverWas(word, error.fix) from None
@@ -105,11 +107,11 @@ def _gone(state: State, past: Past, waiting: Answer | None) -> Answer:
     return Answer(data=data, text="\n".join([past.id, *lines]))
 
 
-def _waiting(desk: Desk, word: str) -> Answer | None:
+def _waiting(work: Work, word: str) -> Answer | None:
     """Say which run that waits for review holds a memory, or return None."""
-    for one in all_waiting(desk):
+    for one in all_waiting(work):
         try:
-            memory = find(desk.store.snapshot(one.tip).state(), word)
+            memory = find(work.store.snapshot(one.tip).state(), word)
         except NoSuchMemory:
             continue
         said = (

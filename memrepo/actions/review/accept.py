@@ -7,18 +7,16 @@ fingerprint and not proposed again.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.recall.finding import find
-from memrepo.actions.run.landing import chain
+import msgspec
+
 from memrepo.actions.lifecycle.lifecycle import derived_files
 from memrepo.actions.past.log import NoSuchRun, run_merge
-from memrepo.actions.run.reporting import handed
-from memrepo.actions.takeback.revert import Wanted, revert
-from memrepo.actions.work import MACHINE, Answer, Desk, Session, opened
+from memrepo.actions.recall.finding import find
+from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import (
     NothingWaits,
     Waiting,
@@ -28,6 +26,10 @@ from memrepo.actions.review.waiting import (
     refuse_on_waiting,
     the_waiting,
 )
+from memrepo.actions.run.landing import chain
+from memrepo.actions.run.reporting import handed
+from memrepo.actions.takeback.revert import Wanted, revert
+from memrepo.actions.work import MACHINE, Answer, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
 from memrepo.core.merge import Conflict, Facts, MergeResult, merge_states
@@ -70,55 +72,58 @@ class _Replay:
     conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = field(default_factory=list)
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("run", nargs="?", default="", metavar="RUN", help="the waiting run")
-    part = parser.add_mutually_exclusive_group()
-    part.add_argument("--only", nargs="+", default=[], metavar="ID", help="only these memories")
-    part.add_argument(
-        "--except", dest="without", nargs="+", default=[], metavar="ID", help="all but these"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--reason", default="", help="why, for the merge commit")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `accept`."""
+
+    run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
+    only: Annotated[
+        tuple[str, ...],
+        option("only these memories", "--only", metavar="ID", group="part", several=True),
+    ] = ()
+    without: Annotated[
+        tuple[str, ...],
+        option("all but these", "--except", metavar="ID", group="part", several=True),
+    ] = ()
+    dry_run: DryRun = False
+    reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Replay the accepted decisions onto HEAD and join them with one merge commit."""
-    with opened(session) as desk:
-        desk.require_writable()
-        desk.store.refuse_unfit()
-        refuse_on_waiting(desk)
-        decided = [] if options.dry_run else put_decided_away(desk, ACCEPTED)
-        if len(decided) == 1 and (not options.run or decided[0].startswith(options.run)):
-            return Answer(
-                data={"run": decided[0], "commits": [], "conflicts": []},
-                text=f"{decided[0]} was decided already",
-            )
-        try:
-            waits = the_waiting(desk, options.run)
-        except NothingWaits:
-            if (reverted := _reverted(desk, options.run)) is None:
-                raise
-            return revert(desk, session, _brought_back(desk, reverted, options))
-        replayed, choice = _replay(desk, waits, options)
-        made = _chain(desk, session, waits, replayed, options.reason)
-        if options.dry_run:
-            return _answer(waits, replayed, choice, "")
-        commit = desk.store.land(made, f"accept-{waits.run}")
-        put_away(desk, waits, ACCEPTED)
-        more, problems = handed(desk.store, waits.run)
+    work.require_writable()
+    work.store.refuse_unfit()
+    refuse_on_waiting(work)
+    decided = [] if request.dry_run else put_decided_away(work, ACCEPTED)
+    if len(decided) == 1 and (not request.run or decided[0].startswith(request.run)):
+        return Answer(
+            data={"run": decided[0], "commits": [], "conflicts": []},
+            text=f"{decided[0]} was decided already",
+        )
+    try:
+        waits = the_waiting(work, request.run)
+    except NothingWaits:
+        if (reverted := _reverted(work, request.run)) is None:
+            raise
+        return revert(work, _brought_back(work, reverted, request))
+    replayed, choice = _replay(work, waits, request)
+    made = _chain(work, waits, replayed, request.reason)
+    if request.dry_run:
+        return _answer(waits, replayed, choice, "")
+    commit = work.store.land(made, f"accept-{waits.run}")
+    put_away(work, waits, ACCEPTED)
+    more, problems = handed(work, waits.run)
     answer = _answer(waits, replayed, choice, commit)
     return replace(answer, data={**answer.data, **more}, problems=problems)
 
 
-def _reverted(desk: Desk, run: str) -> history.Entry | None:
+def _reverted(work: Work, run: str) -> history.Entry | None:
     """Return the revert in effect that took a landed run back; accepting the run reverts it."""
     try:
-        target = run_merge(desk, run) if run else None
+        target = run_merge(work, run) if run else None
     except NoSuchRun:
         return None
     gone: set[str] = set()
-    repo, head = desk.store.repo, desk.tree.commit
+    repo, head = work.store.repo, work.tree.commit
     for entry in history.reverts(repo, head) if target else ():
         if entry.commit in gone:
             continue
@@ -128,43 +133,43 @@ def _reverted(desk: Desk, run: str) -> history.Entry | None:
     return None
 
 
-def _brought_back(desk: Desk, entry: history.Entry, options: argparse.Namespace) -> Wanted:
+def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
     told = frozenset(entry.trailers.get("Memory", ()))
-    before = desk.store.snapshot(entry.parents[0]).state()
-    only = frozenset(find(before, word).id for word in options.only)
-    without = frozenset(find(before, word).id for word in options.without)
+    before = work.store.snapshot(entry.parents[0]).state()
+    only = frozenset(find(before, word).id for word in request.only)
+    without = frozenset(find(before, word).id for word in request.without)
     return Wanted(
         target=entry,
-        latest=entry.commit == desk.tree.commit,
+        latest=entry.commit == work.tree.commit,
         only=only or (told - without if without else frozenset()),
-        dry_run=options.dry_run,
-        reason=options.reason or "accepted after it was taken back",
+        dry_run=request.dry_run,
+        reason=request.reason or "accepted after it was taken back",
     )
 
 
-def _replay(desk: Desk, waits: Waiting, options: argparse.Namespace) -> tuple[_Replay, Choice]:
-    tip = desk.store.snapshot(waits.tip).state()
+def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Choice]:
+    tip = work.store.snapshot(waits.tip).state()
     choice = Choice(
-        only=frozenset(find(tip, word).id for word in options.only),
-        without=frozenset(find(tip, word).id for word in options.without),
+        only=frozenset(find(tip, word).id for word in request.only),
+        without=frozenset(find(tip, word).id for word in request.without),
     )
-    replay = _Replay(state=desk.tree.state(), people=_people(desk, waits))
-    for entry in waits.chain(desk):
+    replay = _Replay(state=work.tree.state(), people=_people(work, waits))
+    for entry in waits.chain(work):
         if entry.op not in _DERIVED:
-            _step(desk, waits, replay, entry, choice)
+            _step(work, waits, replay, entry, choice)
     return replay, choice
 
 
-def _people(desk: Desk, waits: Waiting) -> frozenset[str]:
+def _people(work: Work, waits: Waiting) -> frozenset[str]:
     """Return the memories that a person changed or removed since the run was computed."""
-    states = (desk.store.snapshot(waits.base).state(), desk.tree.state())
+    states = (work.store.snapshot(waits.base).state(), work.tree.state())
     owner = {m.path: id_ for state in states for id_, m in state.memories.items()}
-    span = f"{waits.base}..{desk.tree.commit}"
+    span = f"{waits.base}..{work.tree.commit}"
     return frozenset(
         owner[path]
-        for entry in history.entries(desk.store.repo, "--no-merges", span)
+        for entry in history.entries(work.store.repo, "--no-merges", span)
         if entry.parents and (_by_hand(entry) or entry.trailer("Actor").startswith("human:"))
-        for path in desk.store.work.changed(entry.parents[0], entry.commit)
+        for path in work.store.work.changed(entry.parents[0], entry.commit)
         if path in owner
     )
 
@@ -174,11 +179,11 @@ def _by_hand(entry: history.Entry) -> bool:
 
 
 def _step(
-    desk: Desk, waits: Waiting, replay: _Replay, entry: history.Entry, choice: Choice
+    work: Work, waits: Waiting, replay: _Replay, entry: history.Entry, choice: Choice
 ) -> None:
     """Merge one decision onto the state so far; what is in conflict is left out and listed."""
-    base = desk.store.snapshot(entry.parents[0]).state()
-    theirs = desk.store.snapshot(entry.commit).state()
+    base = work.store.snapshot(entry.parents[0]).state()
+    theirs = work.store.snapshot(entry.commit).state()
     ids = _concerned(entry, base, theirs)
     if not ids and choice.only:
         return
@@ -188,14 +193,14 @@ def _step(
     if ids and not taken:
         replay.left |= _prints(entry, ids)
         return
-    result = _merged(desk, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
+    result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
     if result.conflicts:
         replay.conflicts.append((entry, result.conflicts))
         clashing = {c.id for c in result.conflicts}
         # Of a file that is no memory there is no part to leave out.
         kept = [] if "" in clashing else [id_ for id_ in taken if id_ not in clashing]
         taken = _share(entry, ids, kept)
-        result = _merged(desk, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
+        result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
         taken = [] if result.conflicts else taken
     if out := _rest(ids, taken):
         replay.left |= _prints(entry, out)
@@ -237,15 +242,15 @@ def _rest(ids: Sequence[str], taken: Sequence[str]) -> list[str]:
 
 
 def _merged(
-    desk: Desk, replay: _Replay, entry: history.Entry, base: State, theirs: State
+    work: Work, replay: _Replay, entry: history.Entry, base: State, theirs: State
 ) -> MergeResult:
-    ours = _differing(desk, entry, desk.tree.commit) | replay.edited
+    ours = _differing(work, entry, work.tree.commit) | replay.edited
     return merge_states(
         base,
         replay.state,
         theirs,
         our_facts=Facts(paths=ours, people=replay.people),
-        their_facts=Facts(paths=_differing(desk, entry, entry.commit)),
+        their_facts=Facts(paths=_differing(work, entry, entry.commit)),
     )
 
 
@@ -270,8 +275,8 @@ def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
     return fingerprints(entry.op, ids, mine)
 
 
-def _differing(desk: Desk, entry: history.Entry, commit: str) -> frozenset[str]:
-    return frozenset(desk.store.work.changed(entry.parents[0], commit))
+def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
+    return frozenset(work.store.work.changed(entry.parents[0], commit))
 
 
 def _what(entry: history.Entry, count: int) -> str:
@@ -294,14 +299,14 @@ def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
     return replace(theirs, memories=memories, files=theirs.files.edited(edits))
 
 
-def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason: str) -> Chain:
-    pages = derived_files(desk, replay.state)
+def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
+    pages = derived_files(work, replay.state)
     steps = [
         Step(
             op="run",
             what="manifest and candidates",
             reason="accepted after review",
-            changes=left_behind(desk, waits, replay.left),
+            changes=left_behind(work, waits, replay.left),
         )
     ]
     if pages:
@@ -310,7 +315,7 @@ def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason
             Step(op="view", what="pages", reason="they follow the memories", changes=tuple(pages)),
         )
     context = Context(actor=MACHINE, run=waits.run)
-    effects, _ = play(replay.state, Plan(base=desk.tree.commit, steps=tuple(steps)))
+    effects, _ = play(replay.state, Plan(base=work.tree.commit, steps=tuple(steps)))
     derived = [
         Commit(message=message(step, context), effect=effect)
         for step, effect in zip(steps, effects, strict=True)
@@ -321,13 +326,13 @@ def _chain(desk: Desk, session: Session, waits: Waiting, replay: _Replay, reason
         reason=reason or "accepted after review",
     )
     return chain(
-        desk.store,
-        desk.tree.state(),
+        work.store,
+        work.tree.state(),
         replay.state,
         [*replay.commits, *derived],
-        base=desk.tree.commit,
-        now=session.now,
-        merge=message(merge, Context(actor=desk.actor(session), run=waits.run)),
+        base=work.tree.commit,
+        now=work.call.now,
+        merge=message(merge, Context(actor=work.actor, run=waits.run)),
     )
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memrepo.actions.past.log import NoSuchRun, run_merge
-from memrepo.actions.work import Desk
 from memrepo.actions.review.waiting import NothingWaits, the_waiting
+from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
 from memrepo.core.differences import Difference, differences
 from memrepo.core.errors import Exit, MemrepoError
@@ -58,12 +58,12 @@ class Span:
         return self.entry.run if self.entry and self.state in ("waits", "landed") else ""
 
 
-def span_of(desk: Desk, words: Sequence[str]) -> Span:
+def span_of(work: Work, words: Sequence[str]) -> Span:
     """Return what words mean: a run, a commit, `A..B` or `A B`; none the waiting run."""
     if len(words) > 2:
         raise NothingToCompare(f"found {len(words)} words, expected a run or two revisions")
     if len(words) == 2:
-        return _range(desk, words[0], words[1])
+        return _range(work, words[0], words[1])
     word = words[0] if words else ""
     if "..." in word:
         raise NothingToCompare(
@@ -71,9 +71,9 @@ def span_of(desk: Desk, words: Sequence[str]) -> Span:
         )
     if ".." in word:
         first, _, second = word.partition("..")
-        return _range(desk, first or "HEAD", second or "HEAD")
+        return _range(work, first or "HEAD", second or "HEAD")
     try:
-        waits = the_waiting(desk, word)
+        waits = the_waiting(work, word)
     except NothingWaits:
         if not word:
             raise
@@ -84,17 +84,17 @@ def span_of(desk: Desk, words: Sequence[str]) -> Span:
             base=waits.base,
             tip=waits.tip,
             entry=waits.entry,
-            chain=tuple(waits.chain(desk)),
+            chain=tuple(waits.chain(work)),
         )
-    return _landed(desk, word)
+    return _landed(work, word)
 
 
-def _landed(desk: Desk, word: str) -> Span:
-    repo = desk.store.repo
+def _landed(work: Work, word: str) -> Span:
+    repo = work.store.repo
     try:
-        entry = run_merge(desk, word)
+        entry = run_merge(work, word)
     except NoSuchRun:
-        commit = _commit(desk, word)
+        commit = _commit(work, word)
         entry = next(iter(history.entries(repo, "-1", commit)))
     chain = history.chain_of(repo, entry.commit)
     title = entry.run if entry.is_run else f"{entry.commit[:10]} {entry.subject}"
@@ -108,33 +108,33 @@ def _landed(desk: Desk, word: str) -> Span:
     )
 
 
-def _range(desk: Desk, first: str, second: str) -> Span:
-    base, tip = _commit(desk, first), _commit(desk, second)
-    chain = history.entries(desk.store.repo, "--reverse", f"{base}..{tip}")
+def _range(work: Work, first: str, second: str) -> Span:
+    base, tip = _commit(work, first), _commit(work, second)
+    chain = history.entries(work.store.repo, "--reverse", f"{base}..{tip}")
     return Span(title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain))
 
 
-def _commit(desk: Desk, word: str) -> str:
+def _commit(work: Work, word: str) -> str:
     """Return the commit that a revision, or the id of a run, names."""
-    if found := desk.store.resolve(word):
+    if found := work.store.resolve(word):
         return found
     try:
-        return the_waiting(desk, word).tip
+        return the_waiting(work, word).tip
     except NothingWaits:
         pass
     try:
-        return run_merge(desk, word).commit
+        return run_merge(work, word).commit
     except NoSuchRun:
         raise NothingToCompare(f"no run and no commit is called {word!r}") from None
 
 
-def review_of(desk: Desk, span: Span, *, quote: bool) -> Review:
+def review_of(work: Work, span: Span, *, quote: bool) -> Review:
     """Gather what changed over a span; with `quote` the recorded lines of the evidence too."""
-    before, after = (_state(desk, commit) for commit in (span.base, span.tip))
+    before, after = (_state(work, commit) for commit in (span.base, span.tip))
     found = differences(before, after)
-    judged = _judged(desk, span)
+    judged = _judged(work, span)
     decisions = _decisions(span.chain, span.state)
-    recorded = _recorded(desk) if quote else None
+    recorded = _recorded(work) if quote else None
     changes = []
     for one in found:
         id_, successors = one.memory.id, _successors(one, after)
@@ -156,18 +156,18 @@ def review_of(desk: Desk, span: Span, *, quote: bool) -> Review:
         tip=span.tip,
         run=span.run,
         reason=entry.trailer("Reason") if entry else "",
-        when=f"{entry.when.astimezone(desk.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
-        facts=_facts(desk, span),
-        hot=_hot(desk, span),
-        files=_files(desk, span),
+        when=f"{entry.when.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
+        facts=_facts(work, span),
+        hot=_hot(work, span),
+        files=_files(work, span),
         changes=tuple(changes),
     )
 
 
-def _state(desk: Desk, commit: str) -> State:
+def _state(work: Work, commit: str) -> State:
     if commit:
-        return desk.store.snapshot(commit).state()
-    return State(layout=desk.tree.layout, files=Files({}, {}), memories={})
+        return work.store.snapshot(commit).state()
+    return State(layout=work.tree.layout, files=Files({}, {}), memories={})
 
 
 def _successors(found: Difference, after: State) -> tuple[Memory, ...]:
@@ -208,10 +208,10 @@ def _decisions(
     return found
 
 
-def _record(desk: Desk, span: Span) -> Mapping[str, Any]:
+def _record(work: Work, span: Span) -> Mapping[str, Any]:
     """Return the manifest that a run left or would leave; nothing where it cannot be read."""
-    path = desk.tree.layout.manifest(span.run)
-    data = file_at(desk.store.repo, span.tip, path) if span.run else None
+    path = work.tree.layout.manifest(span.run)
+    data = file_at(work.store.repo, span.tip, path) if span.run else None
     try:
         record = json.loads(data or b"{}")
     except (ValueError, RecursionError):
@@ -219,8 +219,8 @@ def _record(desk: Desk, span: Span) -> Mapping[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _judged(desk: Desk, span: Span) -> Mapping[str, str]:
-    judgements = _record(desk, span).get("judgements")
+def _judged(work: Work, span: Span) -> Mapping[str, str]:
+    judgements = _record(work, span).get("judgements")
     found = {}
     for id_, said in judgements.items() if isinstance(judgements, dict) else ():
         last = said[-1] if isinstance(said, list) and said else {}
@@ -230,8 +230,8 @@ def _judged(desk: Desk, span: Span) -> Mapping[str, str]:
     return found
 
 
-def _facts(desk: Desk, span: Span) -> tuple[tuple[str, str], ...]:
-    record = _record(desk, span)
+def _facts(work: Work, span: Span) -> tuple[tuple[str, str], ...]:
+    record = _record(work, span)
     facts = [(key, record.get(key)) for key in ("mode", "judge", "profile")]
     if cost := record.get("cost_usd"):
         facts.append(("cost", f"{cost} USD"))
@@ -239,9 +239,9 @@ def _facts(desk: Desk, span: Span) -> tuple[tuple[str, str], ...]:
     return tuple((key, str(value)) for key, value in facts if value)
 
 
-def _hot(desk: Desk, span: Span) -> tuple[int, int] | None:
+def _hot(work: Work, span: Span) -> tuple[int, int] | None:
     """Return the tokens of the hot cache before and after, where either side has one."""
-    repo, prefix = desk.store.repo, desk.tree.layout.prefix
+    repo, prefix = work.store.repo, work.tree.layout.prefix
     for name in HOT_FILES:
         sides = [file_at(repo, c, prefix + name) if c else None for c in (span.base, span.tip)]
         if any(side is not None and _HOT_TAG.search(side) for side in sides):
@@ -250,10 +250,10 @@ def _hot(desk: Desk, span: Span) -> tuple[int, int] | None:
     return None
 
 
-def _files(desk: Desk, span: Span) -> dict[str, int]:
+def _files(work: Work, span: Span) -> dict[str, int]:
     """Count the files that changed and are no memories, by folder."""
-    layout = desk.tree.layout
-    changed = desk.store.work.changed(span.base, span.tip)
+    layout = work.tree.layout
+    changed = work.store.work.changed(span.base, span.tip)
     names = (
         path.removeprefix(layout.prefix).partition("/")[0]
         if layout.owns(path)
@@ -285,14 +285,14 @@ def _evidence(
     ]
 
 
-def _recorded(desk: Desk) -> Recorded:
+def _recorded(work: Work) -> Recorded:
     """Return what quotes the lines of a source from the blob that was recorded."""
     texts: dict[str, Sequence[str]] = {}
 
     def lines(blob: str) -> Sequence[str]:
         if blob not in texts:
             try:
-                data = read_blob(desk.store.repo, blob)
+                data = read_blob(work.store.repo, blob)
             except ValueError:
                 data = b""
             texts[blob] = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")

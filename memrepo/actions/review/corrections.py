@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from memrepo.actions.request import option
 from memrepo.actions.review.disputes import as_json, case_json, disputes, verdict_said
-from memrepo.actions.work import Answer, Session, opened
+from memrepo.actions.work import Answer, Work
 from memrepo.core.corrections import Correction
 from memrepo.core.messages import counted, fold
 from memrepo.policies.conflicts import STATUSES
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "--status",
-        choices=STATUSES,
-        help="only these; moot: one of the two left recall in another way",
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `corrections`."""
+
+    status: Annotated[
+        str | None,
+        option(
+            "only these; moot: one of the two left recall in another way",
+            "--status",
+            choices=STATUSES,
+        ),
+    ] = None
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List contradictions by status, then wordings that a merge put aside."""
-    with opened(session) as desk:
-        found, cases = disputes(desk.tree.state())
-        rows = [as_json(desk, conflict) for conflict in found]
-        known = {row["id"] for row in rows}
-        others = sorted((c for i, c in cases.cases.items() if i not in known), key=lambda c: c.id)
-        rows += [_from_case(case) for case in others]
-        rows.sort(key=lambda row: STATUSES.index(row["status"]))
-        rows = [row for row in rows if options.status in (None, row["status"])]
-        for row in rows:
-            row["path"] = cases.paths.get(row["id"], "")
+    found, cases = disputes(work.tree.state())
+    rows = [as_json(work, conflict) for conflict in found]
+    known = {row["id"] for row in rows}
+    others = sorted((c for i, c in cases.cases.items() if i not in known), key=lambda c: c.id)
+    rows += [_from_case(case) for case in others]
+    rows.sort(key=lambda row: STATUSES.index(row["status"]))
+    rows = [row for row in rows if request.status in (None, row["status"])]
+    for row in rows:
+        row["path"] = cases.paths.get(row["id"], "")
     lines = [counted(len(rows), "correction", "corrections")]
     for row in rows:
         said = f", {verdict_said(row)}" if row["status"] == "resolved" else ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
+from typing import Annotated
 
-from memrepo.actions.run.landing import prepare
-from memrepo.actions.work import Answer, Desk, Session, opened
+import msgspec
+
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.waiting import (
     Waiting,
     left_behind,
@@ -14,6 +15,8 @@ from memrepo.actions.review.waiting import (
     refuse_on_waiting,
     the_waiting,
 )
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holding import fingerprints
 from memrepo.store import history
@@ -22,51 +25,51 @@ from memrepo.store.identity import author
 DISCARDED = "refs/memrepo/discarded/"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("run", nargs="?", default="", metavar="RUN", help="the waiting run")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--reason", default="", help="why, for the commit")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `discard`."""
+
+    run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Commit a manifest that takes the input and remembers what was refused."""
-    with opened(session) as desk:
-        desk.require_writable()
-        refuse_on_waiting(desk)
-        waits = the_waiting(desk, options.run)
-        refused = _fingerprints(desk, waits)
-        text = f"discarded {waits.run}: {len(refused)} decisions will not be proposed again"
-        if options.dry_run:
-            return Answer(data={"run": waits.run, "commits": []}, text=f"dry run: {text}")
-        commit = _commit(desk, session, waits, refused, options.reason)
-        put_away(desk, waits, DISCARDED)
+    work.require_writable()
+    refuse_on_waiting(work)
+    waits = the_waiting(work, request.run)
+    refused = _fingerprints(work, waits)
+    text = f"discarded {waits.run}: {len(refused)} decisions will not be proposed again"
+    if request.dry_run:
+        return Answer(data={"run": waits.run, "commits": []}, text=f"dry run: {text}")
+    commit = _commit(work, waits, refused, request.reason)
+    put_away(work, waits, DISCARDED)
     return Answer(data={"run": waits.run, "commits": [commit], "refused": refused}, text=text)
 
 
-def _fingerprints(desk: Desk, waits: Waiting) -> list[str]:
+def _fingerprints(work: Work, waits: Waiting) -> list[str]:
     found: set[str] = set()
-    for entry in history.chain_of(desk.store.repo, waits.entry.commit):
+    for entry in history.chain_of(work.store.repo, waits.entry.commit):
         if entry.op not in ("view", "run"):
             found |= fingerprints(entry.op, entry.trailers.get("Memory", ()), entry.prints)
     return sorted(found)
 
 
-def _commit(desk: Desk, session: Session, waits: Waiting, refused: list[str], reason: str) -> str:
+def _commit(work: Work, waits: Waiting, refused: list[str], reason: str) -> str:
     step = Step(
         op="run",
         what=f"{waits.run}: refused",
         reason=reason or "discarded by hand",
-        changes=left_behind(desk, waits, refused),
+        changes=left_behind(work, waits, refused),
     )
-    plan = Plan(base=desk.tree.commit, steps=(step,))
-    context = replace(desk.context(session), run=waits.run)
+    plan = Plan(base=work.tree.commit, steps=(step,))
+    context = replace(work.context(), run=waits.run)
     landing = prepare(
-        desk.store,
-        desk.tree.state(),
+        work.store,
+        work.tree.state(),
         plan,
         context,
-        session.now,
-        author=author(desk.store.repo),
+        work.call.now,
+        author=author(work.store.repo),
     )
-    return desk.store.land(landing.chain, f"discard-{waits.run}")
+    return work.store.land(landing.chain, f"discard-{waits.run}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memrepo.actions.recall.quoting import evidence, evidence_lines
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction, Corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
@@ -65,7 +65,7 @@ def _called(memory: Memory, start: str, word: str) -> bool:
     return memory.id.startswith(f"mem-{start}") or word in (memory.slug, memory.path)
 
 
-def as_json(desk: Desk, conflict: Conflict) -> dict[str, Any]:
+def as_json(work: Work, conflict: Conflict) -> dict[str, Any]:
     """Return a contradiction with both texts and what they rest on."""
     case = conflict.case
     return {
@@ -79,7 +79,7 @@ def as_json(desk: Desk, conflict: Conflict) -> dict[str, Any]:
                 "status": m.status,
                 "standing": m.standing,
                 "text": m.body,
-                "evidence": evidence(desk, m),
+                "evidence": evidence(work, m),
             }
             for m in conflict.sides
         ],

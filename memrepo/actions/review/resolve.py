@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.disputes import as_json, disputes, the_dispute, told
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.write.single import successor, text_of, unchanged, write, write_arguments
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import said, successor, unchanged, write
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord
@@ -48,65 +50,80 @@ class DecidedBefore(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "id",
-        nargs="?",
-        default="",
-        metavar="ID",
-        help="the contradiction, or a memory that is in one; all that are open when left out",
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `resolve`."""
+
+    id: Annotated[
+        str,
+        option(
+            "the contradiction, or a memory that is in one; all that are open when left out",
+            metavar="ID",
+        ),
+    ] = ""
+    keep: Annotated[
+        str | None,
+        option("this one holds, and replaces the other", "--keep", metavar="MEMORY", group="how"),
+    ] = None
+    both: Annotated[
+        bool, option("they do not contradict each other: both stay", "--both", group="how")
+    ] = False
+    merge: Annotated[
+        str | None,
+        option(
+            "this holds instead, and replaces both (-: stdin)",
+            "--merge",
+            metavar="TEXT",
+            group="how",
+            piped=True,
+        ),
+    ] = None
+    needs_context: Annotated[
+        bool,
+        option(
+            "leave it open, and say in --reason what must be known first",
+            "--needs-context",
+            group="how",
+        ),
+    ] = False
+    neither: Annotated[bool, option("neither holds: archive both", "--neither", group="how")] = (
+        False
     )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--keep", metavar="MEMORY", help="this one holds, and replaces the other")
-    how.add_argument(
-        "--both", action="store_true", help="they do not contradict each other: both stay"
-    )
-    how.add_argument(
-        "--merge", metavar="TEXT", help="this holds instead, and replaces both (-: stdin)"
-    )
-    how.add_argument(
-        "--needs-context",
-        action="store_true",
-        help="leave it open, and say in --reason what must be known first",
-    )
-    how.add_argument("--neither", action="store_true", help="neither holds: archive both")
-    write_arguments(parser)
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List, show, or decide; to show without a decision answers 3."""
     decides = any(
         (
-            options.keep,
-            options.merge,
-            options.both,
-            options.neither,
-            options.needs_context,
+            request.keep,
+            request.merge,
+            request.both,
+            request.neither,
+            request.needs_context,
         )
     )
-    if decides and not options.id:
+    if decides and not request.id:
         raise MissingId
-    merged = text_of(session, options.merge, "the text") if options.merge else ""
-    with opened(session) as desk:
-        state = desk.tree.state()
-        if not options.id:
-            return _list(desk, state)
-        if not decides:
-            return _show(desk, the_dispute(state, options.id))
-        actor = desk.actor(session)
+    merged = said(request.merge, "the text") if request.merge else ""
+    state = work.tree.state()
+    if not request.id:
+        return _list(work, state)
+    if not decides:
+        return _show(work, the_dispute(state, request.id))
+    actor = work.actor
 
-        def draft(state: State) -> Step | Answer:
-            return _Decision(
-                state=state,
-                conflict=the_dispute(state, options.id),
-                actor=actor,
-                now=session.now,
-                reason=options.reason,
-            ).step(options, merged)
+    def draft(state: State) -> Step | Answer:
+        return _Decision(
+            state=state,
+            conflict=the_dispute(state, request.id),
+            actor=actor,
+            now=work.call.now,
+            reason=request.reason,
+        ).step(request, merged)
 
-        answer = write(desk, session, options, draft)
-    id_ = the_dispute(state, options.id).id
+    answer = write(work, request, draft)
+    id_ = the_dispute(state, request.id).id
     return replace(answer, data={**answer.data, "contradiction": id_})
 
 
@@ -121,9 +138,9 @@ class MissingId(MemrepoError):
         )
 
 
-def _list(desk: Desk, state: State) -> Answer:
+def _list(work: Work, state: State) -> Answer:
     found, cases = disputes(state)
-    open_ = [as_json(desk, c) for c in found if c.status == "open"]
+    open_ = [as_json(work, c) for c in found if c.status == "open"]
     lines = [f"{counted(len(open_), 'contradiction is', 'contradictions are')} open"]
     for shown in open_:
         lines.append(f"\n{shown['id']}")
@@ -139,8 +156,8 @@ def _line(text: str) -> str:
     return fold(text, 80)
 
 
-def _show(desk: Desk, conflict: Conflict) -> Answer:
-    shown = as_json(desk, conflict)
+def _show(work: Work, conflict: Conflict) -> Answer:
+    shown = as_json(work, conflict)
     needed = conflict.status == "open"
     lines = told(shown)
     if needed:
@@ -162,11 +179,11 @@ class _Decision:
     now: datetime
     reason: str
 
-    def step(self, options: argparse.Namespace, merged: str) -> Step | Answer:
+    def step(self, request: Request, merged: str) -> Step | Answer:
         """Return the commit that decides, or the answer when nothing is to be done."""
         conflict, case = self.conflict, self.conflict.case
-        kept = self._kept(options.keep) if options.keep else None
-        verdict, id_ = _verdict_of(options), kept.id if kept else ""
+        kept = self._kept(request.keep) if request.keep else None
+        verdict, id_ = _verdict_of(request), kept.id if kept else ""
         if (
             case is not None
             and (case.verdict, case.kept) == (verdict, id_)
@@ -313,14 +330,14 @@ _SAID: Mapping[VerdictWord, str] = {
 }
 
 
-def _verdict_of(options: argparse.Namespace) -> VerdictWord:
-    if options.keep:
+def _verdict_of(request: Request) -> VerdictWord:
+    if request.keep:
         return "superseded"
-    if options.merge:
+    if request.merge:
         return "merged"
-    if options.needs_context:
+    if request.needs_context:
         return "context"
-    return "both" if options.both else "neither"
+    return "both" if request.both else "neither"
 
 
 def _says(case: Correction, reason: str) -> bool:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.work import Answer, Desk, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
+from memrepo.actions.work import Answer, Work
 from memrepo.purify.manifest import read_manifests
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("-n", type=int, default=30, metavar="N", help="at most N runs (30)")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `runs`."""
+
+    n: Annotated[int, option("at most N runs (30)", "-n", metavar="N")] = 30
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List runs, newest first: across clones the manifests know them all."""
-    with opened(session) as desk:
-        waits = all_waiting(desk)
-        manifests, problems = read_manifests(desk.tree.files, desk.tree.layout)
-        rows = [_row(desk, m.run) for m in reversed(manifests)][: options.n]
+    waits = all_waiting(work)
+    manifests, problems = read_manifests(work.tree.files, work.tree.layout)
+    rows = [_row(work, m.run) for m in reversed(manifests)][: request.n]
     data = {
         "waiting": [
             {"run": w.run, "branch": w.branch, "why": w.entry.trailer("Reason")} for w in waits
@@ -35,8 +37,8 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     return Answer(data=data, text="\n".join(lines) or "no run yet", problems=problems)
 
 
-def _row(desk: Desk, run: str) -> dict[str, Any]:
-    record = json.loads(desk.tree.files[desk.tree.layout.manifest(run)])
+def _row(work: Work, run: str) -> dict[str, Any]:
+    record = json.loads(work.tree.files[work.tree.layout.manifest(run)])
     keys = ("run", "now", "mode", "judge", "profile", "counts", "tokens", "cost_usd")
     return {key: record.get(key) for key in keys}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.requests import REQUEST
@@ -42,16 +42,16 @@ class Waiting:
         """Return the commit it was computed on."""
         return self.entry.parents[0]
 
-    def chain(self, desk: Desk) -> list[history.Entry]:
+    def chain(self, work: Work) -> list[history.Entry]:
         """Return its decisions in order: those of the run, then those of a person."""
-        repo = desk.store.repo
+        repo = work.store.repo
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
 
-    def manifest(self, desk: Desk) -> dict[str, Any]:
+    def manifest(self, work: Work) -> dict[str, Any]:
         """Return the record that the run would leave behind."""
-        path = desk.tree.layout.manifest(self.run)
-        record: dict[str, Any] = json.loads(desk.store.snapshot(self.entry.commit).files[path])
+        path = work.tree.layout.manifest(self.run)
+        record: dict[str, Any] = json.loads(work.store.snapshot(self.entry.commit).files[path])
         return record
 
 
@@ -77,31 +77,31 @@ class SeveralWait(MemrepoError):
         super().__init__(f"{len(names)} runs wait: {', '.join(names)}", fix="name one of them")
 
 
-def all_waiting(desk: Desk) -> list[Waiting]:
+def all_waiting(work: Work) -> list[Waiting]:
     """Return the runs that wait, oldest first."""
-    return [w for w in _branches(desk) if not _is_decided(desk, w)]
+    return [w for w in _branches(work) if not _is_decided(work, w)]
 
 
-def put_decided_away(desk: Desk, where: str) -> list[str]:
+def put_decided_away(work: Work, where: str) -> list[str]:
     """Take away the branches of runs that were decided by a command that a crash cut short."""
-    decided = [w for w in _branches(desk) if _is_decided(desk, w)]
+    decided = [w for w in _branches(work) if _is_decided(work, w)]
     for waiting in decided:
-        put_away(desk, waiting, where)
+        put_away(work, waiting, where)
     return [waiting.run for waiting in decided]
 
 
-def _is_decided(desk: Desk, waiting: Waiting) -> bool:
+def _is_decided(work: Work, waiting: Waiting) -> bool:
     """Tell whether the run's manifest stands at HEAD: accepting and discarding both leave it.
 
     On the branch that waits it stands as well, and nothing is decided.
     """
-    if desk.store.branch_or_none == f"refs/heads/{waiting.branch}":
+    if work.store.branch_or_none == f"refs/heads/{waiting.branch}":
         return False
-    return desk.tree.layout.manifest(waiting.run) in desk.tree.blobs
+    return work.tree.layout.manifest(waiting.run) in work.tree.blobs
 
 
-def _branches(desk: Desk) -> list[Waiting]:
-    repo = desk.store.repo
+def _branches(work: Work) -> list[Waiting]:
+    repo = work.store.repo
     # Not refname:short: that of a branch beside a tag of its name is another.
     form = "--format=%(refname:lstrip=2)"
     names = ask(repo, "for-each-ref", form, f"refs/heads/{PREFIX}").split()
@@ -115,9 +115,9 @@ def _branches(desk: Desk) -> list[Waiting]:
     return found
 
 
-def the_waiting(desk: Desk, run: str) -> Waiting:
+def the_waiting(work: Work, run: str) -> Waiting:
     """Return the waiting run that a word names, or the only one; raises where there is none."""
-    found = all_waiting(desk)
+    found = all_waiting(work)
     names = [w.run for w in found]
     fitting = [w for w in found if w.run.startswith(run.removeprefix(PREFIX))] if run else found
     if not fitting:
@@ -127,59 +127,59 @@ def the_waiting(desk: Desk, run: str) -> Waiting:
     return fitting[0]
 
 
-def refuse_on_waiting(desk: Desk) -> None:
+def refuse_on_waiting(work: Work) -> None:
     """Raise CannotWork on the branch of a waiting run: what is decided must land elsewhere."""
-    here = desk.store.branch_or_none.removeprefix("refs/heads/")
-    if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(desk)}:
+    here = work.store.branch_or_none.removeprefix("refs/heads/")
+    if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(work)}:
         raise CannotWork(
             f"you are on {here}, the branch of a waiting run",
             fix="switch to your branch first (`git switch main`), then run the command again",
         )
 
 
-def requests_waiting(desk: Desk) -> list[dict[str, Any]]:
+def requests_waiting(work: Work) -> list[dict[str, Any]]:
     """Return what texts that the newest runs took in asked of the memory: a person decides."""
-    area = desk.tree.layout.area("runs")
+    area = work.tree.layout.area("runs")
     found = []
-    for path in sorted((p for p in desk.tree.blobs if p.startswith(area)), reverse=True)[:RECENT]:
+    for path in sorted((p for p in work.tree.blobs if p.startswith(area)), reverse=True)[:RECENT]:
         try:
-            told = json.loads(desk.tree.files[path])["warnings"]
+            told = json.loads(work.tree.files[path])["warnings"]
         except (ValueError, KeyError, TypeError, RecursionError):
             continue  # `status` tells of a damaged manifest itself
         found += [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
     return found
 
 
-def refuse_no_room(desk: Desk) -> None:
+def refuse_no_room(work: Work) -> None:
     """Raise CannotWork where a branch named `run` leaves git no room for `run/<run-id>`."""
     name = PREFIX.rstrip("/")
-    if desk.store.resolve(f"refs/heads/{name}"):
+    if work.store.resolve(f"refs/heads/{name}"):
         raise CannotWork(
             f"a branch is named {name!r}: no run could wait for review beside it",
             fix=f"rename it (`git branch -m {name} <name>`), then run the command again",
         )
 
 
-def left_behind(desk: Desk, waits: Waiting, refused: Iterable[str]) -> tuple[Write, ...]:
+def left_behind(work: Work, waits: Waiting, refused: Iterable[str]) -> tuple[Write, ...]:
     """Return what a decided run leaves behind: its candidates, and its manifest with the refused.
 
     The record stays as the run wrote it: what was judged and paid for was, whatever is decided.
     """
-    layout, snap = desk.tree.layout, desk.store.snapshot(waits.entry.commit)
-    record = waits.manifest(desk)
+    layout, snap = work.tree.layout, work.store.snapshot(waits.entry.commit)
+    record = waits.manifest(work)
     record["refused"] = sorted({*record.get("refused", ()), *refused})
     text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
     aside = [
         Write(path=path, data=snap.files[path])
         for path in sorted(snap.blobs)
         if path.startswith(layout.area("candidates"))
-        and snap.blobs[path] != desk.tree.blobs.get(path)
+        and snap.blobs[path] != work.tree.blobs.get(path)
     ]
     return (*aside, Write(path=layout.manifest(waits.run), data=text.encode() + b"\n"))
 
 
-def put_away(desk: Desk, waiting: Waiting, where: str = REPLACED) -> None:
+def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
     """Take a waiting run's branch away; its commits stay under a ref of our own."""
-    repo = desk.store.repo
+    repo = work.store.repo
     repo.git.update_ref(f"{where}{waiting.run}", waiting.tip)
     repo.git.update_ref("-d", f"refs/heads/{waiting.branch}", waiting.tip)

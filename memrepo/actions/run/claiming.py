@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.work import Desk, Session, desk
+from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update
 from memrepo.core.edits import changed_keys
@@ -33,9 +33,9 @@ class Claim:
     before: str = ""
 
 
-def claim_edits(first: Desk, session: Session) -> str:
+def claim_edits(first: Work) -> str:
     """Stamp what hands edited since the last run, in one commit; return it, or an empty string."""
-    at = desk(first.store)
+    at = first.refreshed()
     last = next(history.runs(at.store.repo, at.tree.commit), None)
     state = at.tree.state()
     updates = _updates(state, _claims(at, f"{last.commit}..HEAD" if last else "HEAD"))
@@ -48,11 +48,11 @@ def claim_edits(first: Desk, session: Session) -> str:
         changes=tuple(updates),
     )
     plan = Plan(base=at.tree.commit, steps=(step,))
-    landing = prepare(at.store, state, plan, at.context(session), session.now)
+    landing = prepare(at.store, state, plan, at.context(), first.call.now)
     return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 
-def _claims(at: Desk, revisions: str) -> Iterator[Claim]:
+def _claims(at: Work, revisions: str) -> Iterator[Claim]:
     """Yield what commits by hand changed of memories, oldest first."""
     with Git(at.store.root) as git:
         hands = {hand.id: hand for hand in hand_commits(git, revisions)}
@@ -66,7 +66,7 @@ def _claims(at: Desk, revisions: str) -> Iterator[Claim]:
                 yield Claim(memory=memory, stamp=_stamp(at, hands[commit]), before=before)
 
 
-def _stamp(at: Desk, hand: HandCommit) -> Stamp:
+def _stamp(at: Work, hand: HandCommit) -> Stamp:
     known = hand.email in at.config.human_authors
     return Stamp(
         by=f"human:{hand.email}" if known else "process:unknown",

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memrepo import __version__
-from memrepo.actions.run.compressing import Pressing, compression
 from memrepo.actions.lifecycle.lifecycle import played
+from memrepo.actions.run.compressing import Pressing, compression
 from memrepo.actions.run.offering import Offered
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.ids import digest
 from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
@@ -34,10 +34,10 @@ class Setting:
     `judge` is None where no model is to be asked: a dry run, or one whose judge gave up on what is
     new. `never` holds the fingerprints of what a person took back or refused, `compared` the prints
     of pairs of memories that a model let stand before; `room` bounds how many memories may leave
-    recall for a summary. `before` is what the desk's commit holds, `manifests` those of its runs.
+    recall for a summary. `before` is what the there's commit holds, `manifests` those of its runs.
     """
 
-    desk: Desk
+    work: Work
     now: datetime
     judge: Judge | None
     never: frozenset[str] = frozenset()
@@ -62,7 +62,7 @@ def contradictions(state: State, setting: Setting) -> Offered:
     problems = (
         (
             Problem(
-                path=setting.desk.tree.layout.area("corrections"),
+                path=setting.work.tree.layout.area("corrections"),
                 rule="pairs-not-compared",
                 severity="warning",
                 fix="nothing: the next run compares them",
@@ -92,7 +92,7 @@ def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | 
 
     A run compared what stood at its base, so what lies between is new, its own work with it.
     """
-    layout, tree = setting.desk.tree.layout, setting.desk.tree
+    layout, tree = setting.work.tree.layout, setting.work.tree
     whole = [m.base for m in setting.manifests if m.comparer == comparer and m.base]
     written = tree.files.changed_since(whole[-1]) if whole else None
     if written is None or layout.config in written:
@@ -113,7 +113,7 @@ def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | 
 
 def summaries(state: State, setting: Setting) -> Offered:
     """Put old memories of low importance together."""
-    config = setting.desk.config
+    config = setting.work.config
     lexicon = config.lexicon  # made anew whenever it is asked for
     how = Pressing(
         rules=config.compression,
@@ -128,7 +128,7 @@ def summaries(state: State, setting: Setting) -> Offered:
 
 def links(state: State, setting: Setting) -> Offered:
     """Link claims that mention the same names, in one commit: those that are left."""
-    config = setting.desk.config
+    config = setting.work.config
     rules = links_of(config.get)
     if not rules.expand:
         return Offered()

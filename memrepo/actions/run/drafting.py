@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memrepo import __version__
-from memrepo.actions.run.counting import SAID, count_of
 from memrepo.actions.lifecycle.lifecycle import derived_files
-from memrepo.actions.work import Desk
+from memrepo.actions.run.counting import SAID, count_of
+from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judging import Judge, Usage
@@ -68,7 +68,7 @@ def waiting_units(parted: Parted, purified: Purified) -> frozenset[tuple[str, st
 class Drafter:
     """Turns steps into a finished chain: views, run id, stamps, manifest."""
 
-    desk: Desk
+    work: Work
     state: State
     judge: Judge
     now: datetime
@@ -87,10 +87,10 @@ class Drafter:
     ) -> Proposal | None:
         """Return the finished chain, or None when there is nothing to write."""
         after = apply(self.state, (change for step in steps for change in step.changes))
-        pages = derived_files(self.desk, after)
+        pages = derived_files(self.work, after)
         if not (steps or pages or consumed or files or self.manifest):
             return None
-        base = self.desk.tree.commit
+        base = self.work.tree.commit
         run = f"{run_stamp(self.now, self.runs)}-{_plan_digest(base, steps)}"
         made = [_stamped(step, run) for step in steps]
         if pages:
@@ -110,7 +110,7 @@ class Drafter:
                 reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
                 changes=(
                     *files,
-                    Write(path=self.desk.tree.layout.manifest(run), data=manifest.to_bytes()),
+                    Write(path=self.work.tree.layout.manifest(run), data=manifest.to_bytes()),
                 ),
             )
         )
@@ -158,8 +158,8 @@ class Drafter:
             run=run,
             mode=self.mode,
             judge=self.judge.name,
-            profile=self.desk.config.profile,
-            base=self.desk.tree.commit,
+            profile=self.work.config.profile,
+            base=self.work.tree.commit,
             now=format_time(self.now),
             package=__version__,
             consumed=consumed,

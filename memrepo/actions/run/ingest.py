@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from posixpath import normpath
+from typing import Annotated
 
+import msgspec
+
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.work import desk as desk_of
-from memrepo.faces.cli.table import UsageError
+from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import Delete, Plan, Step, Write
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -78,68 +79,64 @@ class Ingested:
         return ", ".join(f"{len(names)} {word}" for word, names in counts if names)
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="only these files or folders")
-    parser.add_argument("--force", action="store_true", help="accept that many files are gone")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--reason", default="", help="why, for the commit")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `ingest`."""
+
+    paths: Annotated[tuple[str, ...], option("only these files or folders", metavar="PATH")] = ()
+    force: Annotated[bool, option("accept that many files are gone", "--force")] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Take in what the workspace holds now."""
-    with opened(session) as first:
-        first.require_writable()
-        if not options.dry_run:
-            first.store.settle()
-        desk = desk_of(first.store)
-        done = take_in(
-            desk,
-            session,
-            force=options.force,
-            dry_run=options.dry_run,
-            only=options.paths,
-            reason=options.reason,
-        )
-        where = settings.workspace(desk.store.repo) or desk.store.root / desk.tree.layout.area(
-            "sources"
-        )
+    work.require_writable()
+    if not request.dry_run:
+        work.store.settle()
+    at = work.refreshed()
+    done = take_in(
+        at,
+        force=request.force,
+        dry_run=request.dry_run,
+        only=request.paths,
+        reason=request.reason,
+    )
+    where = settings.workspace(at.store.repo) or at.store.root / at.tree.layout.area("sources")
     lines = [f"{where}: {done.summary or 'nothing new'}"]
     if done.unmatched and not any(p.rule == UNMATCHED for p in done.problems):
         lines.append(f"not read: {unmatched_text(done.unmatched)}")
     if done.commit:
         lines.append(f"committed as {done.commit[:10]}")
-    elif options.dry_run and done.summary:
+    elif request.dry_run and done.summary:
         lines.append("dry run: nothing was written")
-    problems = (*done.problems, *desk.store.notices)
+    problems = (*done.problems, *at.store.notices)
     return Answer(data=done.as_json(), text="\n".join(lines), problems=problems)
 
 
 def take_in(
-    desk: Desk,
-    session: Session,
+    work: Work,
     *,
     force: bool = False,
     dry_run: bool = False,
-    only: list[str] | None = None,
+    only: Sequence[str] | None = None,
     reason: str = "",
 ) -> Ingested:
     """Mirror the workspace into `sources/`, deletions included; inbox files lie there already."""
-    desk.require_writable()
-    found, mirrored = _desired(desk)
-    layout = desk.tree.layout
+    work.require_writable()
+    found, mirrored = _desired(work)
+    layout = work.tree.layout
     area = layout.area("sources")
     wanted = {area + name: data for name, data in found.files.items()}
-    before = {path: blob for path, blob in desk.tree.blobs.items() if path.startswith(area)}
+    before = {path: blob for path, blob in work.tree.blobs.items() if path.startswith(area)}
     there = {*found.files, *found.refused, *map(layout.source_name, before)}
-    names = tuple(_named(desk, session, word, there) for word in only or ())
+    names = tuple(_named(work, word, there) for word in only or ())
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
     if not force:
-        _refuse_loss(desk, before, gone, mirrored)
+        _refuse_loss(work, before, gone, mirrored)
     fresh = {
         path: data
         for path, data in wanted.items()
-        if before.get(path) != desk.store.work.blob_id(data)
+        if before.get(path) != work.store.work.blob_id(data)
     }
     if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
@@ -148,26 +145,26 @@ def take_in(
         added=tuple(sorted(p for p in fresh if p not in before)),
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
-        problems=found.problems + _news(desk, found.unmatched, dry_run=dry_run),
+        problems=found.problems + _news(work, found.unmatched, dry_run=dry_run),
         unmatched=found.unmatched,
     )
     if dry_run or not (fresh or gone):
         return done
-    return _commit(desk, session, done, fresh, reason or f"mirror of {mirrored or area}")
+    return _commit(work, done, fresh, reason or f"mirror of {mirrored or area}")
 
 
 def _below(name: str, tops: tuple[str, ...]) -> bool:
     return any(not top or name == top or name.startswith(f"{top}/") for top in tops)
 
 
-def _named(desk: Desk, session: Session, word: str, there: Collection[str]) -> str:
+def _named(work: Work, word: str, there: Collection[str]) -> str:
     """Return the workspace name that a PATH means, empty for all; raises UsageError for none.
 
     It is read from the workspace's folder, else, as an absolute path is, from where one stands.
     """
-    root, sources = settings.workspace(desk.store.repo), desk.tree.layout.area("sources")
-    bases = [base.resolve() for base in (root, desk.store.root / sources) if base is not None]
-    placed = (session.where / word).resolve()
+    root, sources = settings.workspace(work.store.repo), work.tree.layout.area("sources")
+    bases = [base.resolve() for base in (root, work.store.root / sources) if base is not None]
+    placed = (work.call.where / word).resolve()
     tops = [] if Path(word).is_absolute() else [normpath(word)]
     tops += [placed.relative_to(b).as_posix() for b in bases if placed.is_relative_to(b)]
     for top in tops:
@@ -181,48 +178,48 @@ def _named(desk: Desk, session: Session, word: str, there: Collection[str]) -> s
     )
 
 
-def _desired(desk: Desk) -> tuple[Workspace, str]:
+def _desired(work: Work) -> tuple[Workspace, str]:
     """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any."""
-    rules = desk.config.source_rules()
-    root = settings.workspace(desk.store.repo)
+    rules = work.config.source_rules()
+    root = settings.workspace(work.store.repo)
     if root is None:
-        return replace(_own(desk, rules), unmatched=passed_over(desk)), ""
+        return replace(_own(work, rules), unmatched=passed_over(work)), ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
     theirs = read_workspace(root, rules)
     if not theirs.files and not theirs.refused:
         raise SourcesGone(f"the workspace {root} holds no file that runs may read")
-    inbox = _own(desk, rules, only=INBOX)
+    inbox = _own(work, rules, only=INBOX)
     return (
         Workspace(
             files={**inbox.files, **theirs.files},
             refused=inbox.refused | theirs.refused,
             problems=theirs.problems + inbox.problems,
-            unmatched=passed_over(desk),
+            unmatched=passed_over(work),
         ),
         root.name,
     )
 
 
-def _own(desk: Desk, rules: SourceRules, *, only: str = "") -> Workspace:
+def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
     """Read `sources/` itself, where it is a folder of the work tree and no link."""
-    area = desk.tree.layout.area("sources")
-    own = desk.store.root / area
-    if desk.store.work.linked(area.rstrip("/")):
+    area = work.tree.layout.area("sources")
+    own = work.store.root / area
+    if work.store.work.linked(area.rstrip("/")):
         return not_followed(area, only)
     if not own.is_dir():
         return Workspace(files={}, refused=frozenset(), problems=())
     return read_workspace(own, rules, only=only)
 
 
-def passed_over(desk: Desk) -> tuple[str, ...]:
+def passed_over(work: Work) -> tuple[str, ...]:
     """Return the text files that no pattern names, of the workspace or else of `sources/`."""
-    rules, area = desk.config.source_rules(), desk.tree.layout.area("sources")
-    root = settings.workspace(desk.store.repo)
-    if desk.store.work.linked(area.rstrip("/")):
+    rules, area = work.config.source_rules(), work.tree.layout.area("sources")
+    root = settings.workspace(work.store.repo)
+    if work.store.work.linked(area.rstrip("/")):
         own: tuple[str, ...] = ()
     else:
-        own = unmatched(desk.store.root / area, rules, only=INBOX if root else "")
+        own = unmatched(work.store.root / area, rules, only=INBOX if root else "")
     theirs = unmatched(root, rules) if root else ()
     return tuple(sorted({*own, *theirs}))
 
@@ -242,12 +239,12 @@ def unmatched_text(names: tuple[str, ...]) -> str:
     return f"{counted(len(names), f'text file {what}', f'text files {what}')}: {first}{more}"
 
 
-def _news(desk: Desk, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem, ...]:
+def _news(work: Work, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem, ...]:
     """Tell of files that no pattern names once: again when there are others than last time.
 
     What this clone has told of lies with its index and locks; `status` tells of them always.
     """
-    path = desk.store.folder / _TOLD
+    path = work.store.folder / _TOLD
     now = digest(names) if names else ""
     told = path.read_text(encoding="ascii") if path.is_file() else ""
     if now == told:
@@ -269,20 +266,18 @@ def _news(desk: Desk, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem
     )
 
 
-def _refuse_loss(desk: Desk, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:
-    lost = [p for p in gone if not desk.tree.layout.source_name(p).startswith(INBOX)]
-    kept = [p for p in before if not desk.tree.layout.source_name(p).startswith(INBOX)]
+def _refuse_loss(work: Work, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:
+    lost = [p for p in gone if not work.tree.layout.source_name(p).startswith(INBOX)]
+    kept = [p for p in before if not work.tree.layout.source_name(p).startswith(INBOX)]
     if len(lost) * 100 > MAX_GONE_PCT * len(kept):
-        where = f"the workspace {mirrored}" if mirrored else desk.tree.layout.area("sources")
+        where = f"the workspace {mirrored}" if mirrored else work.tree.layout.area("sources")
         raise SourcesGone(
             f"{len(lost)} of the {len(kept)} files that {where} held are gone"
             f" ({', '.join(sorted(lost)[:3])}{', ...' if len(lost) > 3 else ''})"
         )
 
 
-def _commit(
-    desk: Desk, session: Session, done: Ingested, fresh: Mapping[str, bytes], reason: str
-) -> Ingested:
+def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str) -> Ingested:
     step = Step(
         op="ingest",
         what=f"sources, {done.summary}",
@@ -292,9 +287,9 @@ def _commit(
             *(Delete(path=path) for path in done.removed),
         ),
     )
-    plan = Plan(base=desk.tree.commit, steps=(step,))
-    landing = prepare(desk.store, desk.tree.state(), plan, desk.context(session), session.now)
-    commit = desk.store.land(landing.chain, "ingest")
+    plan = Plan(base=work.tree.commit, steps=(step,))
+    landing = prepare(work.store, work.tree.state(), plan, work.context(), work.call.now)
+    commit = work.store.land(landing.chain, "ingest")
     return replace(done, commit=commit)
 
 

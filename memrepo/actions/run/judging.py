@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.actions.setup.outside import outside
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Judge, Usage
 
@@ -40,12 +40,12 @@ class Choice:
     carried: Usage = field(default_factory=Usage)
 
 
-def judge_of(desk: Desk, choice: Choice) -> Judge:
+def judge_of(work: Work, choice: Choice) -> Judge:
     """Return the judge for a run; raises CannotJudge, or CommandNotFound of its command.
 
     Modules of judges are imported as they are chosen: the offline judge never loads another.
     """
-    name = kind_of(desk, choice)
+    name = kind_of(work, choice)
     if choice.replay and name != "replay":
         raise CannotJudge(f"--replay is for the replay judge, not for {name}")
     if choice.record and name in ("offline", "replay"):
@@ -59,23 +59,23 @@ def judge_of(desk: Desk, choice: Choice) -> Judge:
 
             return OfflineJudge()
         case "replay":
-            return _replay(desk, choice)
+            return _replay(work, choice)
         case _:
-            return _live(desk, name, choice)
+            return _live(work, name, choice)
 
 
-def kind_of(desk: Desk, choice: Choice) -> str:
+def kind_of(work: Work, choice: Choice) -> str:
     """Return which kind of judge is asked for."""
-    return choice.judge or ("replay" if choice.replay else str(desk.config.get("run.judge")))
+    return choice.judge or ("replay" if choice.replay else str(work.config.get("run.judge")))
 
 
-def _replay(desk: Desk, choice: Choice) -> Judge:
+def _replay(work: Work, choice: Choice) -> Judge:
     from memrepo.judges.model import ModelJudge
     from memrepo.judges.replay import Replay
 
     folder = choice.replay
-    if folder is None and (setting := outside(desk).get("judge.recordings")):
-        folder = desk.store.root / Path(str(setting.value)).expanduser()
+    if folder is None and (setting := outside(work).get("judge.recordings")):
+        folder = work.store.root / Path(str(setting.value)).expanduser()
     if folder is None or not folder.is_dir():
         raise CannotJudge(
             f"found no folder of recorded answers{f' at {folder}' if folder else ''}",
@@ -84,7 +84,7 @@ def _replay(desk: Desk, choice: Choice) -> Judge:
     return ModelJudge(Replay(folder))
 
 
-def _live(desk: Desk, name: str, choice: Choice) -> Judge:
+def _live(work: Work, name: str, choice: Choice) -> Judge:
     """Stack a live judge: the program or service, its budget, and a recorder of its answers."""
     from memrepo.judges.budget import Budgeted, Price
     from memrepo.judges.model import Backend, ModelJudge
@@ -92,14 +92,14 @@ def _live(desk: Desk, name: str, choice: Choice) -> Judge:
 
     price: Price | None = None
     backend: Backend
-    get = desk.config.get
+    get = work.config.get
     if name == "anthropic":
         from memrepo.judges.claude import Claude
 
         four = get("judge.prices").get(get("judge.model"))
         if four is not None:
             price = Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
-        base = outside(desk).get("judge.base_url")
+        base = outside(work).get("judge.base_url")
         backend = Claude(
             model=get("judge.model"),
             max_tokens=get("judge.max_tokens"),
@@ -111,8 +111,8 @@ def _live(desk: Desk, name: str, choice: Choice) -> Judge:
     else:
         from memrepo.judges.command import Command
 
-        backend = Command(arguments=_command(desk), timeout_s=get("judge.timeout_s"))
-    limits = _limits(desk, choice)
+        backend = Command(arguments=_command(work), timeout_s=get("judge.timeout_s"))
+    limits = _limits(work, choice)
     if price is None and any(limit.usd is not None for limit in limits):
         raise CannotJudge(
             f"no price is known for {backend.name}, so a limit in US dollars cannot be kept",
@@ -122,10 +122,10 @@ def _live(desk: Desk, name: str, choice: Choice) -> Judge:
     return ModelJudge(Recording(backend, choice.record) if choice.record else backend)
 
 
-def _command(desk: Desk) -> tuple[str, ...]:
+def _command(work: Work) -> tuple[str, ...]:
     from memrepo.judges.command import READY
 
-    setting = outside(desk).get("judge.command")
+    setting = outside(work).get("judge.command")
     if setting is None:
         raise CannotJudge(
             "the command judge has no command",
@@ -140,17 +140,17 @@ def _command(desk: Desk) -> tuple[str, ...]:
     return READY.get(setting.value.strip(), words)
 
 
-def _limits(desk: Desk, choice: Choice) -> tuple[Limit, ...]:
+def _limits(work: Work, choice: Choice) -> tuple[Limit, ...]:
     from memrepo.judges.budget import Limit, spent_in_month
     from memrepo.purify.manifest import read_manifests
 
-    get = desk.config.get
+    get = work.config.get
     usd = choice.max_usd if choice.max_usd is not None else get("run.max_usd")
     tokens = choice.max_tokens if choice.max_tokens is not None else get("run.max_tokens")
     limits = [Limit(what="a run", usd=usd, tokens=tokens)]
     monthly = (get("run.max_usd_month"), get("run.max_tokens_month"))
     if choice.now is not None and monthly != (None, None):
-        recorded = read_manifests(desk.tree.files, desk.tree.layout)[0]
+        recorded = read_manifests(work.tree.files, work.tree.layout)[0]
         limits.append(
             Limit(
                 what="a month",

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memrepo.actions.takeback.rejecting import refuse_rejected
 from memrepo.actions.check.secrecy import refuse_new_secrets, refuse_secret
+from memrepo.actions.takeback.rejecting import refuse_rejected
 from memrepo.core.changes import Plan, Step
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memrepo.actions.review.waiting import PREFIX
 from memrepo.actions.run.counting import FULL
 from memrepo.actions.run.drafting import Proposal
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.proposal import Proposed
 from memrepo.actions.work import Answer
-from memrepo.actions.review.waiting import PREFIX
 from memrepo.core.errors import Exit
 from memrepo.core.judging import Usage
 from memrepo.core.messages import counted
@@ -65,7 +64,7 @@ def _shown(outcome: Outcome) -> Proposal | None:
     return outcome.landed or outcome.proposed.main or outcome.proposed.waiting
 
 
-def _json(outcome: Outcome) -> Mapping[str, Any]:
+def _json(outcome: Outcome) -> dict[str, Any]:
     proposal = _shown(outcome)
     run = proposal.run if proposal else outcome.branch.removeprefix(PREFIX)
     return {

@@ -9,7 +9,7 @@ import re
 import tomllib
 
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.work import Desk, Session
+from memrepo.actions.work import Work
 from memrepo.config import ConfigError, line_of, parse_config
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
@@ -46,40 +46,40 @@ class CannotTakeOver(MemrepoError):
         )
 
 
-def refuse_other(desk: Desk, *, take_over: bool) -> None:
+def refuse_other(work: Work, *, take_over: bool) -> None:
     """Raise NotTheOwner where another clone runs, unless this one is to take over."""
-    owner = desk.config.get(OWNER)
-    if owner and not take_over and not is_called(desk.store.repo, owner):
-        raise NotTheOwner(owner, clone_name(desk.store.repo))
+    owner = work.config.get(OWNER)
+    if owner and not take_over and not is_called(work.store.repo, owner):
+        raise NotTheOwner(owner, clone_name(work.store.repo))
 
 
-def take_over(desk: Desk, session: Session) -> str:
+def take_over(work: Work) -> str:
     """Make this clone the one that runs, and say so; empty where it is that already.
 
     A commit of its own before the run: taking back the run does not give ownership back.
     """
-    owner, here = desk.config.get(OWNER), clone_name(desk.store.repo)
-    if owner and is_called(desk.store.repo, owner):
+    owner, here = work.config.get(OWNER), clone_name(work.store.repo)
+    if owner and is_called(work.store.repo, owner):
         return ""
-    path = desk.tree.layout.config
-    data = desk.store.work.read(path)
-    text = (desk.tree.files[path] if data is None else data).decode("utf-8")
+    path = work.tree.layout.config
+    data = work.store.work.read(path)
+    text = (work.tree.files[path] if data is None else data).decode("utf-8")
     step = Step(
         op="edit",
         what=f"{OWNER} is {here}",
         reason="asked for with --take-over",
         changes=(Write(path=path, data=with_owner(path, text, here).encode("utf-8")),),
     )
-    plan = Plan(base=desk.tree.commit, steps=(step,))
+    plan = Plan(base=work.tree.commit, steps=(step,))
     landing = prepare(
-        desk.store,
-        desk.tree.state(),
+        work.store,
+        work.tree.state(),
         plan,
-        desk.context(session),
-        session.now,
-        author=author(desk.store.repo),
+        work.context(),
+        work.call.now,
+        author=author(work.store.repo),
     )
-    commit = desk.store.land(landing.chain, "take-over")
+    commit = work.store.land(landing.chain, "take-over")
     return f"runs are {here}'s from now on ({commit[:10]})"
 
 

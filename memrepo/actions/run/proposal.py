@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, opinions, owed, played
+from memrepo.actions.recall.recalling import index_of
 from memrepo.actions.run.consolidating import Setting as Consolidating
 from memrepo.actions.run.consolidating import consolidated
 from memrepo.actions.run.drafting import Drafter, Proposal, waiting_units
-from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, opinions, owed, played
 from memrepo.actions.run.offering import Offered
 from memrepo.actions.run.progress import Tick, watched
-from memrepo.actions.recall.recalling import index_of
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS, Delete, Step, Write
 from memrepo.core.judging import Judge
 from memrepo.core.memory import CLAIM_TYPES
@@ -73,19 +73,19 @@ class Proposed:
 
 
 def propose(
-    desk: Desk, judge: Judge, now: datetime, wish: Wish, tick: Tick = lambda _: None
+    work: Work, judge: Judge, now: datetime, wish: Wish, tick: Tick = lambda _: None
 ) -> Proposed:
-    """Compute what a run on the desk's commit would do."""
-    state = desk.tree.state()
-    manifests, damaged = read_manifests(state.files, desk.tree.layout)
+    """Compute what a run on the there's commit would do."""
+    state = work.tree.state()
+    manifests, damaged = read_manifests(state.files, work.tree.layout)
     refused: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
-    back = taken_back(desk)
+    back = taken_back(work)
     purified = Purified()
     if "purify" in wish.stages:
         nominees: tuple[Nominee, ...] = ()
         if wish.mode == "incremental":
-            nominees = nominees_of(desk, state, now, back | refused)
-        purified = _purify(desk, state, manifests, nominees, judge, now, wish, tick)
+            nominees = nominees_of(work, state, now, back | refused)
+        purified = _purify(work, state, manifests, nominees, judge, now, wish, tick)
     purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
     never = bars.dropped | refused
@@ -94,13 +94,13 @@ def propose(
         # A judge that gave up on what is new is not asked for what is old.
         asks = not purified.receipt.partial and (wish.model or not judge.prompt_hash)
         asked = judge if asks else None
-        life = _owed(desk, state, now, parted.kept, manifests, back | never, asked, wish)
+        life = _owed(work, state, now, parted.kept, manifests, back | never, asked, wish)
         if "consolidation" in wish.stages:
             compared = purified.receipt.compared.union(*(m.compared for m in manifests))
             offered = consolidated(
                 played(state, (*parted.kept, *life.steps)),
                 Consolidating(
-                    desk=desk,
+                    work=work,
                     now=now,
                     judge=asked,
                     never=back | never,
@@ -118,7 +118,7 @@ def propose(
         wish.kept.keep({}, beside.usage)
     steps = (*parted.kept, *life.steps, *offered.steps)
     drafter = Drafter(
-        desk=desk,
+        work=work,
         state=state,
         judge=judge,
         now=now,
@@ -150,7 +150,7 @@ def propose(
 
 
 def _owed(
-    desk: Desk,
+    work: Work,
     state: State,
     now: datetime,
     kept: Sequence[Step],
@@ -161,9 +161,9 @@ def _owed(
 ) -> Owed:
     """Return what is owed; without that stage only the room that it leaves to the next one."""
     if "lifecycle" in wish.stages:
-        return owed(desk, state, now, kept, manifests, never, judge)
+        return owed(work, state, now, kept, manifests, never, judge)
     if "consolidation" in wish.stages:
-        return Owed(room=owed(desk, state, now, kept, manifests, never).room)
+        return Owed(room=owed(work, state, now, kept, manifests, never).room)
     return Owed()
 
 
@@ -205,13 +205,13 @@ def _why_wait(state: State, main: Proposal, purified: Purified, wish: Wish) -> s
     return "; ".join(filter(None, reasons))
 
 
-def texts_at(desk: Desk, cursor: Mapping[str, Cursor]) -> list[SourceText]:
-    """Return the sources at the desk's commit, in path order, undated where they are consumed."""
-    layout, rules = desk.tree.layout, desk.config.source_rules()
+def texts_at(work: Work, cursor: Mapping[str, Cursor]) -> list[SourceText]:
+    """Return the sources at the there's commit, in path order, undated where they are consumed."""
+    layout, rules = work.tree.layout, work.config.source_rules()
     area = layout.area("sources")
-    paths = [p for p in sorted(desk.tree.blobs) if p.startswith(area)]
-    fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(desk.tree.blobs[p])]
-    touched = history.last_touched(desk.store.repo, desk.tree.commit, fresh)
+    paths = [p for p in sorted(work.tree.blobs) if p.startswith(area)]
+    fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(work.tree.blobs[p])]
+    touched = history.last_touched(work.store.repo, work.tree.commit, fresh)
     found = []
     for path in paths:
         kind = kind_of(layout.source_name(path), rules)
@@ -221,17 +221,17 @@ def texts_at(desk: Desk, cursor: Mapping[str, Cursor]) -> list[SourceText]:
                 SourceText(
                     name=layout.source_name(path),
                     resource=path,
-                    blob=desk.tree.blobs[path],
+                    blob=work.tree.blobs[path],
                     kind=kind,
                     committed=when.date().isoformat() if when else "",
                 )
             )
-    return found + _gone(desk, cursor, set(paths))
+    return found + _gone(work, cursor, set(paths))
 
 
-def _gone(desk: Desk, cursor: Mapping[str, Cursor], present: set[str]) -> list[SourceText]:
+def _gone(work: Work, cursor: Mapping[str, Cursor], present: set[str]) -> list[SourceText]:
     """Return the sources that earlier runs consumed and that the tree no longer holds."""
-    layout, rules = desk.tree.layout, desk.config.source_rules()
+    layout, rules = work.tree.layout, work.config.source_rules()
     return [
         SourceText(
             name=layout.source_name(path),
@@ -246,7 +246,7 @@ def _gone(desk: Desk, cursor: Mapping[str, Cursor], present: set[str]) -> list[S
 
 
 def _purify(
-    desk: Desk,
+    work: Work,
     state: State,
     manifests: Sequence[Recorded],
     nominees: tuple[Nominee, ...],
@@ -259,20 +259,20 @@ def _purify(
     setting = Setting(
         now=now,
         judge=judge,
-        profile=desk.config.profile,
+        profile=work.config.profile,
         mode=wish.mode,
-        near=_near(desk),
+        near=_near(work),
         afresh=wish.manifest,
         kept=wish.kept,
         nominees=nominees,
-        read=watched(lambda blob: read_blob(desk.store.repo, blob), tick),
+        read=watched(lambda blob: read_blob(work.store.repo, blob), tick),
     )
-    return purify(state, texts_at(desk, cursor), cursor, setting)
+    return purify(state, texts_at(work, cursor), cursor, setting)
 
 
-def _near(desk: Desk) -> Near:
+def _near(work: Work) -> Near:
     """Let the search index propose priors: no memory is cut into words for it again."""
-    index = index_of(desk, edits=False)
+    index = index_of(work, edits=False)
 
     def near(query: Query) -> list[str]:
         words = sorted(query.words | query.subject_words | query.entities)
@@ -281,11 +281,11 @@ def _near(desk: Desk) -> Near:
     return near
 
 
-def taken_back(desk: Desk) -> frozenset[str]:
+def taken_back(work: Work) -> frozenset[str]:
     """Return fingerprints of decisions that a person took back and has not brought back since."""
     found: frozenset[str] = frozenset()
-    repo = desk.store.repo
-    for commit, gone in history.taken_back(repo, desk.tree.commit).items():
+    repo = work.store.repo
+    for commit, gone in history.taken_back(repo, work.tree.commit).items():
         for entry in history.chain_of(repo, commit):
             ids = entry.trailers.get("Memory", ())
             mine = [id_ for id_ in ids if id_ in gone]

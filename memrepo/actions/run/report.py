@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
 from memrepo.actions.setup.timetable import last_record
+from memrepo.actions.work import Answer, Work
 from memrepo.views.report import chat, from_json, last_run
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "--chat",
-        action="store_true",
-        help="what may go to a chat: nothing unless reporting.enabled is true",
-    )
-    parser.add_argument(
-        "--report",
-        choices=("silent", "summary", "full"),
-        help="how much of it goes to a chat (reporting.mode)",
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `report`."""
+
+    chat: Annotated[
+        bool, option("what may go to a chat: nothing unless reporting.enabled is true", "--chat")
+    ] = False
+    report: Annotated[
+        str | None,
+        option(
+            "how much of it goes to a chat (reporting.mode)",
+            "--report",
+            choices=("silent", "summary", "full"),
+        ),
+    ] = None
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Print the operator's report, or with --chat what is fit to be passed on."""
-    with opened(session) as desk:
-        config, told = desk.config, from_json(last_record(desk).get("last", {}))
-    if options.chat:
-        enabled, mode = config.get("reporting.enabled"), options.report
+    config, told = work.config, from_json(last_record(work).get("last", {}))
+    if request.chat:
+        enabled, mode = config.get("reporting.enabled"), request.report
         mode = mode or config.get("reporting.mode")
         text = chat(told, enabled=enabled, mode=mode) if told else ""
         return Answer(data={"text": text, "enabled": enabled, "mode": mode}, text=text)

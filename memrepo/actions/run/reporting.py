@@ -5,17 +5,15 @@ Nothing here can fail a run: what cannot be written or told is a warning. Dry ru
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from memrepo import __version__
 from memrepo.actions.setup.outside import Setting, outside
-from memrepo.actions.work import Answer, Desk, Session, desk
 from memrepo.actions.setup.timetable import (
     LAST,
     fire_json,
@@ -25,6 +23,7 @@ from memrepo.actions.setup.timetable import (
     stamp,
 )
 from memrepo.actions.setup.upgrade import UpgradeRequired
+from memrepo.actions.work import Answer, Work
 from memrepo.config import ConfigError
 from memrepo.core.errors import MemrepoError
 from memrepo.core.problems import Problem
@@ -34,7 +33,6 @@ from memrepo.store import telemetry
 from memrepo.store.gitenv import agent_name
 from memrepo.store.handoff import hand_off
 from memrepo.store.lock import Locked
-from memrepo.store.repo import Repository
 from memrepo.views.report import Told, ended_event, last_run, started_event
 
 PRESETS = ("none", "openclaw")
@@ -60,7 +58,7 @@ class Place:
         return self.folder / self.component.partition(".")[0] / "last-run.md"
 
 
-def place_of(at: Desk) -> Place:
+def place_of(at: Work) -> Place:
     """Return where telemetry goes: this clone, the person's own folder, or OpenClaw's."""
     found = outside(at)
     preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
@@ -84,26 +82,36 @@ def place_of(at: Desk) -> Place:
     )
 
 
-def reported(
-    first: Desk, session: Session, options: argparse.Namespace, inner: Callable[[], Answer]
-) -> Answer:
+class Reported(Protocol):
+    """What a run is told by."""
+
+    @property
+    def dry_run(self) -> bool:
+        """Tell whether nothing is done."""
+
+    @property
+    def mode(self) -> str | None:
+        """Return the mode of the run."""
+
+
+def reported(first: Work, request: Reported, inner: Callable[[], Answer]) -> Answer:
     """Run `inner` and tell of it, whatever becomes of it; its answer gains what was told."""
-    if options.dry_run:
+    if request.dry_run:
         return inner()
     begun, place = time.monotonic(), place_of(first)
 
     def now() -> datetime:
-        return session.now + timedelta(seconds=int(time.monotonic() - begun))
+        return first.call.now + timedelta(seconds=int(time.monotonic() - begun))
 
-    early = started(first, session, place, mode=options.mode)
+    early = started(first, place, mode=request.mode or "")
     try:
         answer = inner()
     except BaseException as error:
-        data = _data_of(error, options.mode)
-        for problem in dict.fromkeys(early + finished(first, session, place, data, now())[1]):
-            session.say(str(problem))
+        data = _data_of(error, request.mode or "")
+        for problem in dict.fromkeys(early + finished(first, place, data, now())[1]):
+            first.call.say(str(problem))
         raise
-    more, late = finished(first, session, place, answer.data, now())
+    more, late = finished(first, place, answer.data, now())
     data = {**answer.data, **more, "duration_s": round(time.monotonic() - begun, 3)}
     return replace(answer, data=data, problems=(*answer.problems, *dict.fromkeys(early + late)))
 
@@ -125,15 +133,15 @@ def _data_of(error: BaseException, mode: str) -> dict[str, Any]:
     return {"status": status, "mode": mode, "error": message, "fix": fix}
 
 
-def started(at: Desk, session: Session, place: Place, *, mode: str) -> tuple[Problem, ...]:
+def started(at: Work, place: Place, *, mode: str) -> tuple[Problem, ...]:
     """Tell that a run begins; returns what could not be told."""
-    told = _told(at, session, place, {"mode": mode, "status": "started"}, session.now)
+    told = _told(at, place, {"mode": mode, "status": "started"}, at.call.now)
     told = replace(told, context={"package_version": __version__})
     return _log(place, started_event(told))
 
 
 def finished(
-    at: Desk, session: Session, place: Place, data: Mapping[str, Any], now: datetime
+    at: Work, place: Place, data: Mapping[str, Any], now: datetime
 ) -> tuple[dict[str, Any], tuple[Problem, ...]]:
     """Tell how a run ended: hand it off, write event, report and record.
 
@@ -144,10 +152,10 @@ def finished(
     more: dict[str, Any] = {}
     context: dict[str, Any] = {}
     if "error" not in data:
-        after = at if data.get("head") == at.tree.commit else desk(at.store)
-        more, context = _gains(at, after, session, data)
+        after = at if data.get("head") == at.tree.commit else at.refreshed()
+        more, context = _gains(at, after, data)
         problems += _hand_off(after, place.downstream, more)
-    told = replace(_told(at, session, place, {**data, **more}, now), context=context)
+    told = replace(_told(at, place, {**data, **more}, now), context=context)
     problems += _log(place, ended_event(told))
     problems += _keep(at, place, told)
     if told.event == "run_skipped" and "error" not in data:
@@ -155,15 +163,15 @@ def finished(
     return more, tuple(problems)
 
 
-def _told(at: Desk, session: Session, place: Place, data: Mapping[str, Any], now: datetime) -> Told:
+def _told(at: Work, place: Place, data: Mapping[str, Any], now: datetime) -> Told:
     return Told(
-        run_id=stamp(session.now),
+        run_id=stamp(at.call.now),
         component=place.component,
-        agent=session.actor.removeprefix("process:") or agent_name(),
+        agent=at.call.actor.removeprefix("process:") or agent_name(),
         profile=at.config.profile,
         mode=str(data.get("mode", "")),
         zone=at.config.zone,
-        started=session.now,
+        started=at.call.now,
         finished=now,
         status=str(data["status"]),
         data=data,
@@ -173,7 +181,7 @@ def _told(at: Desk, session: Session, place: Place, data: Mapping[str, Any], now
 
 
 def _gains(
-    before: Desk, after: Desk, session: Session, data: Mapping[str, Any]
+    before: Work, after: Work, data: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the answer gains, and the context of the report."""
     layout, state = after.tree.layout, after.tree.state()
@@ -183,8 +191,8 @@ def _gains(
         "views": sorted(path.removeprefix(area) for path in changed if path.startswith(area))
     }
     more |= _downstream(after, run)
-    due = next_fire(session.now, after.config.cadence, after.config.zone)
-    surfaced = recall_surface(state.memories.values(), session.now)
+    due = next_fire(before.call.now, after.config.cadence, after.config.zone)
+    surfaced = recall_surface(state.memories.values(), before.call.now)
     context = {
         "claims_total": sum(not m.is_note for m in state.active),
         "next_schedule": fire_json(due),
@@ -193,21 +201,21 @@ def _gains(
     return more, context
 
 
-def handed(store: Repository, run: str) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+def handed(work: Work, run: str) -> tuple[dict[str, Any], tuple[Problem, ...]]:
     """Hand off a run that a person accepted; returns what the answer gains, and what failed."""
-    after = desk(store)
+    after = work.refreshed()
     more = _downstream(after, run)
     return more, _hand_off(after, outside(after).get("downstream.command"), more)
 
 
-def _downstream(after: Desk, run: str) -> dict[str, Any]:
+def _downstream(after: Work, run: str) -> dict[str, Any]:
     path = after.tree.layout.manifest(run) if run else ""
     if path not in after.tree.blobs:
         return {}
     return {"downstream": {"manifest": path, "result": "", "said": ""}}
 
 
-def _hand_off(after: Desk, setting: Setting | None, more: Mapping[str, Any]) -> tuple[Problem, ...]:
+def _hand_off(after: Work, setting: Setting | None, more: Mapping[str, Any]) -> tuple[Problem, ...]:
     """Give a landed run's manifest to the command that the person set, if any."""
     down = more.get("downstream")
     if down is None or setting is None:
@@ -236,7 +244,7 @@ def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:
     )
 
 
-def _keep(at: Desk, place: Place, told: Told) -> tuple[Problem, ...]:
+def _keep(at: Work, place: Place, told: Told) -> tuple[Problem, ...]:
     """Write the report and this clone's record; one refused the lock leaves the other's alone."""
     if told.status == "locked":
         return ()

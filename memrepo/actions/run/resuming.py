@@ -2,34 +2,51 @@
 
 from __future__ import annotations
 
-import argparse
 from datetime import datetime
+from typing import Protocol
 
 from memrepo.actions.run.judging import CannotJudge, Choice, kind_of
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.ids import digest
+from memrepo.purify.pipeline import Mode
 from memrepo.store.kept import Broken, KeptAnswers, broken_run, broken_runs
 
 PAID = ("anthropic", "command")
 """Judges whose answers cost money or minutes; the others say the same again for nothing."""
 
 
-def resumed(first: Desk, options: argparse.Namespace) -> argparse.Namespace:
-    """Return the options with the mode and judge of the run that is resumed; raises NotKept."""
-    given = {**vars(options)}
-    if options.resume is not None:
-        found = broken_run(first.store.folder, options.resume)
+class Resumable(Protocol):
+    """What a request to run says of going on with an earlier run."""
+
+    @property
+    def mode(self) -> str | None:
+        """Return the mode that is asked for."""
+
+    @property
+    def judge(self) -> str | None:
+        """Return the judge that is asked for."""
+
+    @property
+    def resume(self) -> str | None:
+        """Return the run to go on with: empty for the newest, None for none."""
+
+
+def resumed(first: Work, request: Resumable) -> tuple[Mode, str | None, str | None]:
+    """Return the mode, the judge and the run to go on with; raises NotKept."""
+    mode, judge, resume = request.mode, request.judge, request.resume
+    if resume is not None:
+        found = broken_run(first.store.folder, resume)
         for name, was in (("mode", found.mode), ("judge", found.kind)):
-            if given[name] not in (None, was):
+            if (given := getattr(request, name)) not in (None, was):
                 raise CannotJudge(
-                    f"the run {found.run} that broke off had --{name} {was}, not {given[name]}",
+                    f"the run {found.run} that broke off had --{name} {was}, not {given}",
                     fix=f"leave --{name} out, or run without --resume",
                 )
-        given |= {"mode": found.mode, "judge": found.kind, "resume": found.run}
-    return argparse.Namespace(**{**given, "mode": given["mode"] or "incremental"})
+        mode, judge, resume = found.mode, found.kind, found.run
+    return ("reconciliation" if mode == "reconciliation" else "incremental"), judge, resume
 
 
-def kept_for(at: Desk, mode: str, resume: str | None, choice: Choice) -> KeptAnswers | None:
+def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAnswers | None:
     """Return where the answers of this run are kept, with those of the run that it goes on with.
 
     Without --resume that is the newest of the same mode and judge: what was paid for is used.

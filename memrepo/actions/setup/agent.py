@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from memrepo.actions.request import DryRun, option
 from memrepo.actions.setup.cron_prompts import agent_snippet
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.faces.cli.table import UsageError
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.actions.setup.hosts import HOSTS, Part, home_of, next_steps, parts_of
+from memrepo.actions.work import Answer, Work
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.jsontext import NotJson
-from memrepo.faces.hosts.hosts import HOSTS, Part, home_of, next_steps, parts_of
 from memrepo.store import crontab
 
 RECEIPTS = "agents.json"
@@ -50,48 +51,45 @@ class Edit:
         return "removed" if self.after is None else "made" if self.found is None else "edited"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "what",
-        choices=("install", "uninstall", "hook"),
-        help="put memory into an agent's program; take it out; what its hooks call",
-    )
-    parser.add_argument("host", choices=HOSTS, help="which program; generic is any other")
-    parser.add_argument(
-        "--into",
-        default="",
-        metavar="DIR",
-        help="a project's folder, instead of what holds for all of yours",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `agent`."""
+
+    what: Annotated[
+        str,
+        option(
+            "put memory into an agent's program; take it out; what its hooks call",
+            choices=("install", "uninstall", "hook"),
+        ),
+    ]
+    host: Annotated[str, option("which program; generic is any other", choices=HOSTS)]
+    into: Annotated[
+        str,
+        option(
+            "a project's folder, instead of what holds for all of yours", "--into", metavar="DIR"
+        ),
+    ] = ""
+    dry_run: DryRun = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Install, uninstall, or answer one event of a session."""
-    if options.what == "hook":
-        from memrepo.faces.hosts.hooking import hook
-
-        said = hook(session, options.host, session.read())
-        return Answer(data={"answer": said}, text=said)
-    into = _into(session, options)
-    with opened(session) as desk:
-        program = [*crontab.program(), "-C", str(desk.store.root)]
-        snippet = str(agent_snippet(desk)["prompt"])
-        receipts = _receipts(desk)
-        parts = parts_of(options.host, into, program, snippet)
-        out = options.what == "uninstall"
-        edits = [_edit(part, receipts.get(str(part.path)), out=out) for part in parts]
-        if not options.dry_run:
-            _write(desk, parts, edits, receipts, out=out)
-    todo = () if out else next_steps(options.host, program)
-    return _answer(edits, todo, dry=options.dry_run)
+def do(work: Work, request: Request) -> Answer:
+    """Install or uninstall; what the hooks call is answered by the command line itself."""
+    into = _into(work, request)
+    program = [*crontab.program(), "-C", str(work.store.root)]
+    snippet = str(agent_snippet(work)["prompt"])
+    receipts = _receipts(work)
+    parts = parts_of(request.host, into, program, snippet)
+    out = request.what == "uninstall"
+    edits = [_edit(part, receipts.get(str(part.path)), out=out) for part in parts]
+    if not request.dry_run:
+        _write(work, parts, edits, receipts, out=out)
+    todo = () if out else next_steps(request.host, program)
+    return _answer(edits, todo, dry=request.dry_run)
 
 
-def _into(session: Session, options: argparse.Namespace) -> Path:
-    if options.into:
-        return Path(session.where, options.into).resolve()
-    home = home_of(options.host)
+def _into(work: Work, request: Request) -> Path:
+    if request.into:
+        return Path(work.call.where, request.into).resolve()
+    home = home_of(request.host)
     if home is None:
         raise UsageError(
             "memrepo agent: generic has no folder of its own",
@@ -131,7 +129,7 @@ def _read(path: Path) -> str | None:
 
 
 def _write(
-    desk: Desk, parts: Sequence[Part], edits: Sequence[Edit], receipts: dict[str, Any], *, out: bool
+    work: Work, parts: Sequence[Part], edits: Sequence[Edit], receipts: dict[str, Any], *, out: bool
 ) -> None:
     for edit in edits:
         if edit.after is None:
@@ -152,12 +150,12 @@ def _write(
         for part in parts:
             with suppress(OSError):  # a folder that holds something else stays
                 part.path.parent.rmdir()
-    (desk.store.folder / RECEIPTS).write_text(json.dumps(receipts), encoding="utf-8")
+    (work.store.folder / RECEIPTS).write_text(json.dumps(receipts), encoding="utf-8")
 
 
-def _receipts(desk: Desk) -> dict[str, Any]:
+def _receipts(work: Work) -> dict[str, Any]:
     with suppress(OSError, ValueError):
-        found = json.loads((desk.store.folder / RECEIPTS).read_text(encoding="utf-8"))
+        found = json.loads((work.store.folder / RECEIPTS).read_text(encoding="utf-8"))
         if isinstance(found, dict):
             return found
     return {}

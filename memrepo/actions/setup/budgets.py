@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.state import State
 from memrepo.judges.budget import spent_in_month
 from memrepo.policies.hotcache import hot_of
@@ -14,20 +14,20 @@ from memrepo.purify.manifest import read_manifests
 UNKNOWN = "an unknown price"
 
 
-def hot_count(desk: Desk, state: State) -> tuple[int, int]:
+def hot_count(work: Work, state: State) -> tuple[int, int]:
     """Return how many memories stand on the hot cache, and how many have room there."""
-    return sum(hot_of(m) is not None for m in state.active), desk.config.rules.hot.budget
+    return sum(hot_of(m) is not None for m in state.active), work.config.rules.hot.budget
 
 
-def budgets(desk: Desk, state: State, now: datetime) -> tuple[dict[str, Any], list[str]]:
+def budgets(work: Work, state: State, now: datetime) -> tuple[dict[str, Any], list[str]]:
     """Return the budgets as JSON and as lines; of a month only where one is configured."""
-    count, most = hot_count(desk, state)
+    count, most = hot_count(work, state)
     data: dict[str, Any] = {"hot": {"bullets": count, "budget": most}, "month": None}
     over = ": more than its budget (`memrepo demote` or `unpin` some)" if count > most else ""
     lines = [f"hot cache  {count} of {most} bullets{over}"] if count else []
-    usd, tokens = desk.config.get("run.max_usd_month"), desk.config.get("run.max_tokens_month")
+    usd, tokens = work.config.get("run.max_usd_month"), work.config.get("run.max_tokens_month")
     if usd is not None or tokens is not None:
-        spent = spent_in_month(now, read_manifests(state.files, desk.tree.layout)[0])
+        spent = spent_in_month(now, read_manifests(state.files, work.tree.layout)[0])
         data["month"] = {
             "usd": spent.cost_usd,
             "max_usd": usd,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.problems import Problem
 
 
@@ -31,5 +31,5 @@ class Finding:
         }
 
 
-Check: TypeAlias = Callable[[Desk, bool], Finding]
+Check: TypeAlias = Callable[[Work, bool], Finding]
 """A check of an open repository; the second argument asks it to mend what it can."""

@@ -2,51 +2,53 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from memrepo.actions.request import option
 from memrepo.actions.setup.outside import outside
-from memrepo.actions.work import Answer, Desk, Session, opened
+from memrepo.actions.work import Answer, Work
 from memrepo.config import KEYS, line_of
 from memrepo.store import settings
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("what", choices=("show",), help="show every key")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `config`."""
+
+    what: Annotated[str, option("show every key", choices=("show",))]
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List every key with its value and origin."""
-    del options
-    with opened(session) as desk:
-        rows = _rows(desk)
+    del request
+    rows = _rows(work)
     lines = [
         f"{r['key']} = {json.dumps(r['value'], ensure_ascii=False)}  # {r['from']}" for r in rows
     ]
     return Answer(data={"keys": rows}, text="\n".join(lines))
 
 
-def _rows(desk: Desk) -> list[dict[str, Any]]:
-    data = desk.store.work.read(desk.tree.layout.config)
-    text = (desk.tree.files[desk.tree.layout.config] if data is None else data).decode()
+def _rows(work: Work) -> list[dict[str, Any]]:
+    data = work.store.work.read(work.tree.layout.config)
+    text = (work.tree.files[work.tree.layout.config] if data is None else data).decode()
     rows = []
     for key in KEYS:
-        value = desk.config.get(key.name)
-        given = key.name in desk.config.given
+        value = work.config.get(key.name)
+        given = key.name in work.config.given
         rows.append(
             {
                 "key": key.name,
                 "value": _plain(value),
-                "from": f"{desk.tree.layout.config}:{line_of(text, key.name)}"
+                "from": f"{work.tree.layout.config}:{line_of(text, key.name)}"
                 if given
                 else "default",
                 "doc": key.doc,
             }
         )
-    for name, setting in outside(desk).items():
+    for name, setting in outside(work).items():
         rows.append(
             {
                 "key": name,
@@ -55,7 +57,7 @@ def _rows(desk: Desk) -> list[dict[str, Any]]:
                 "doc": "A person's own setting, which no repository may carry.",
             }
         )
-    workspace = settings.workspace(desk.store.repo)
+    workspace = settings.workspace(work.store.repo)
     if workspace is not None:
         rows.append(
             {

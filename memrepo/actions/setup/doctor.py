@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from functools import partial
+from typing import Annotated
 
-from memrepo.assets import asset
-from memrepo.actions.setup import integrity
-from memrepo.actions.setup import setup
-from memrepo.actions.setup.checkup import Check, Finding
-from memrepo.actions.run.judging import Choice, judge_of
+import msgspec
+
 from memrepo.actions.recall.recalling import index_of, model_folder
-from memrepo.actions.setup.schedule import install, out_of_step
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.setup.timetable import said, timetable
+from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
+from memrepo.actions.run.judging import Choice, judge_of
+from memrepo.actions.setup import integrity, setup
+from memrepo.actions.setup.checkup import Check, Finding
+from memrepo.actions.setup.schedule import install, out_of_step
+from memrepo.actions.setup.timetable import said, timetable
+from memrepo.actions.work import Answer, Work
+from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
 from memrepo.store import embedding, hooks, settings
@@ -27,16 +28,16 @@ from memrepo.store.index import Filter
 MIN_GIT = (2, 34)
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended safely")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `doctor`."""
+
+    fix: Annotated[bool, option("mend what can be mended safely", "--fix")] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Run every check; answer 1 when one is not ok."""
-    with opened(session) as desk:
-        found = [_guarded(check, desk, options.fix) for check in CHECKS]
-        found.append(_guarded(partial(_schedule, session), desk, options.fix, "schedule"))
+    found = [_guarded(check, work, request.fix) for check in CHECKS]
+    found.append(_guarded(_schedule, work, request.fix, "schedule"))
     lines = [f"{'ok  ' if f.ok else 'FAIL'}  {f.name:<12} {f.message}" for f in found]
     return Answer(
         data={"checks": [f.as_json() for f in found]},
@@ -45,18 +46,18 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     )
 
 
-def _guarded(check: Check, desk: Desk, fix: bool, name: str = "") -> Finding:
+def _guarded(check: Check, work: Work, fix: bool, name: str = "") -> Finding:
     """Let one check fail without taking the others with it."""
     try:
-        return check(desk, fix)
+        return check(work, fix)
     except MemrepoError as error:
         name = name or check.__name__.removeprefix("_")
         return Finding(name=name, ok=False, message=error.message)
 
 
-def _git(desk: Desk, fix: bool) -> Finding:
+def _git(work: Work, fix: bool) -> Finding:
     del fix
-    version = git_version(desk.store.repo)
+    version = git_version(work.store.repo)
     said = ".".join(map(str, version))
     wanted = ".".join(map(str, MIN_GIT))
     return Finding(
@@ -66,9 +67,9 @@ def _git(desk: Desk, fix: bool) -> Finding:
     )
 
 
-def _objects(desk: Desk, fix: bool) -> Finding:
+def _objects(work: Work, fix: bool) -> Finding:
     del fix
-    problems = object_problems(desk.store.repo)
+    problems = object_problems(work.store.repo)
     return Finding(
         name="objects",
         ok=not problems,
@@ -76,23 +77,23 @@ def _objects(desk: Desk, fix: bool) -> Finding:
     )
 
 
-def _state(desk: Desk, fix: bool) -> Finding:
-    left = interrupted(desk.store)
+def _state(work: Work, fix: bool) -> Finding:
+    left = interrupted(work.store)
     if left and fix:
-        with desk.store.writing():
+        with work.store.writing():
             pass
-        return Finding(name="state", ok=not interrupted(desk.store), message=left, fixed=True)
-    desk.store.refuse_unfit()
+        return Finding(name="state", ok=not interrupted(work.store), message=left, fixed=True)
+    work.store.refuse_unfit()
     message = f"{left}; the next write settles it, or --fix now" if left else "ready to be written"
     return Finding(name="state", ok=not left, message=message)
 
 
-def _identity(desk: Desk, fix: bool) -> Finding:
+def _identity(work: Work, fix: bool) -> Finding:
     del fix
-    email = person(desk.store.repo)[1]
+    email = person(work.store.repo)[1]
     if not email:
         return Finding(name="identity", ok=False, message="git knows no user.email: set it")
-    known = email in desk.config.human_authors
+    known = email in work.config.human_authors
     return Finding(
         name="identity",
         ok=known,
@@ -100,9 +101,9 @@ def _identity(desk: Desk, fix: bool) -> Finding:
     )
 
 
-def _workspace(desk: Desk, fix: bool) -> Finding:
+def _workspace(work: Work, fix: bool) -> Finding:
     del fix
-    path = settings.workspace(desk.store.repo)
+    path = settings.workspace(work.store.repo)
     if path is None:
         return Finding(name="workspace", ok=True, message="none: sources/ itself is the input")
     there = path.is_dir()
@@ -113,9 +114,9 @@ def _workspace(desk: Desk, fix: bool) -> Finding:
     )
 
 
-def _memories(desk: Desk, fix: bool) -> Finding:
+def _memories(work: Work, fix: bool) -> Finding:
     del fix
-    state = desk.tree.state()
+    state = work.tree.state()
     errors = [p for p in state.problems if p.severity == "error"]
     if errors:
         return Finding(
@@ -126,23 +127,23 @@ def _memories(desk: Desk, fix: bool) -> Finding:
     return Finding(name="memories", ok=True, message=f"{len(state.memories)} read without error")
 
 
-def _manifests(desk: Desk, fix: bool) -> Finding:
+def _manifests(work: Work, fix: bool) -> Finding:
     del fix
-    found, damaged = read_manifests(desk.tree.files, desk.tree.layout)
+    found, damaged = read_manifests(work.tree.files, work.tree.layout)
     if damaged:
         return Finding(name="manifests", ok=False, message=str(damaged[0]))
     return Finding(name="manifests", ok=True, message=f"{len(found)} runs on record")
 
 
-def _index(desk: Desk, fix: bool) -> Finding:
+def _index(work: Work, fix: bool) -> Finding:
     del fix  # a damaged index is built again whenever it is opened
-    index_of(desk).count(["memory"], Filter())
+    index_of(work).count(["memory"], Filter())
     return Finding(name="index", ok=True, message="in step with HEAD")
 
 
-def _meaning(desk: Desk, fix: bool) -> Finding:
+def _meaning(work: Work, fix: bool) -> Finding:
     del fix
-    folder = model_folder(desk)
+    folder = model_folder(work)
     if not folder and not embedding.is_installed():
         return Finding(name="meaning", ok=True, message="no model: search goes by words")
     try:
@@ -152,8 +153,8 @@ def _meaning(desk: Desk, fix: bool) -> Finding:
     return Finding(name="meaning", ok=True, message=f"model {name}")
 
 
-def _hook(desk: Desk, fix: bool) -> Finding:
-    repo, shim = desk.store.repo, asset("hooks", "shim")
+def _hook(work: Work, fix: bool) -> Finding:
+    repo, shim = work.store.repo, asset("hooks", "shim")
     wrong, fixed = hooks.wrong(repo, shim), False
     if wrong and fix and not hooks.other_path(repo):
         hooks.install(repo, shim)
@@ -166,8 +167,8 @@ def _hook(desk: Desk, fix: bool) -> Finding:
     )
 
 
-def _drivers(desk: Desk, fix: bool) -> Finding:
-    repo, layout = desk.store.repo, desk.store.layout
+def _drivers(work: Work, fix: bool) -> Finding:
+    repo, layout = work.store.repo, work.store.layout
     others = is_adopted(repo, layout)
     said, fixed = driver_state(repo, layout, adopted=others), False
     if said and fix:
@@ -180,25 +181,25 @@ def _drivers(desk: Desk, fix: bool) -> Finding:
     )
 
 
-def _waiting(desk: Desk, fix: bool) -> Finding:
+def _waiting(work: Work, fix: bool) -> Finding:
     del fix
-    names = [w.branch for w in all_waiting(desk)]
+    names = [w.branch for w in all_waiting(work)]
     message = f"for review: {', '.join(names)}" if names else "nothing waits for review"
     return Finding(name="waiting", ok=not names, message=message)
 
 
-def _judge(desk: Desk, fix: bool) -> Finding:
+def _judge(work: Work, fix: bool) -> Finding:
     del fix
-    judge = judge_of(desk, Choice())
+    judge = judge_of(work, Choice())
     return Finding(name="judge", ok=True, message=judge.name)
 
 
-def _schedule(session: Session, desk: Desk, fix: bool) -> Finding:
-    times, zone = timetable(desk, session.now), desk.config.zone.key
+def _schedule(work: Work, fix: bool) -> Finding:
+    times, zone = timetable(work, work.call.now), work.config.zone.key
     said_, fixed = "; ".join(times.complaints), False
-    if times.by == "crontab" and (wrong := out_of_step(desk, session.now)):
+    if times.by == "crontab" and (wrong := out_of_step(work, work.call.now)):
         if fix:
-            install(desk, session.now)
+            install(work, work.call.now)
             fixed = True
         else:
             said_ = "; ".join(filter(None, (said_, wrong)))

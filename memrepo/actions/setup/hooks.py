@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Annotated
 
-from memrepo.actions.work import Answer, Session
-from memrepo.faces.cli.table import UsageError
-from memrepo.core.errors import Exit, MemrepoError
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 
 _STAGED = ("pre-commit", "pre-merge-commit")
 _AFTER = ("post-merge", "post-checkout", "post-rewrite")
@@ -26,49 +29,50 @@ class HooksInTheTree(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what to do."""
-    parser.add_argument(
-        "what",
-        choices=("install", "status", "run"),
-        help="put the hooks in place; say whether they run; do what one does (the shim asks this)",
-    )
-    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="the hook (run)")
-    parser.add_argument("--dry-run", action="store_true", help="say what install would do")
-    parser.add_argument("given", nargs="*", metavar="ARG", help="what git gives the hook (run)")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `hooks`."""
+
+    what: Annotated[
+        str,
+        option(
+            "put the hooks in place; say whether they run; do what one does (the shim asks this)",
+            choices=("install", "status", "run"),
+        ),
+    ]
+    name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
+    dry_run: Annotated[bool, option("say what install would do", "--dry-run")] = False
+    given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Install, tell, or run one hook."""
-    if (options.what == "run") != bool(options.name):
+    if (request.what == "run") != bool(request.name):
         raise UsageError(
-            f"memrepo hooks {options.what}: found {options.name or 'no name'}",
+            f"memrepo hooks {request.what}: found {request.name or 'no name'}",
             fix="memrepo hooks install, memrepo hooks status, memrepo hooks run NAME [ARG ...]",
         )
-    if options.dry_run and options.what != "install":
+    if request.dry_run and request.what != "install":
         raise UsageError(
-            f"memrepo hooks {options.what}: --dry-run goes with install", fix="leave out --dry-run"
+            f"memrepo hooks {request.what}: --dry-run goes with install", fix="leave out --dry-run"
         )
-    match options.what:
+    match request.what:
         case "install":
-            return _install(session, dry_run=options.dry_run)
+            return _install(work, dry_run=request.dry_run)
         case "status":
-            return _status(session)
+            return _status(work)
         case _:
-            return _hook(session, options.name, options.given)
+            return _hook(work, request.name, request.given)
 
 
-def _install(session: Session, *, dry_run: bool) -> Answer:
+def _install(work: Work, *, dry_run: bool) -> Answer:
     from memrepo.assets import asset
-    from memrepo.actions.work import opened
     from memrepo.store import hooks
 
-    with opened(session) as desk:
-        repo = desk.store.repo
-        if path := hooks.in_tree(repo):
-            raise HooksInTheTree(path, hooks.CALL)
-        before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
-        kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
+    repo = work.store.repo
+    if path := hooks.in_tree(repo):
+        raise HooksInTheTree(path, hooks.CALL)
+    before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
+    kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
     lines = [f"installed: {', '.join(hooks.HOOKS)}"]
     if kept:
         lines.append(f"kept and asked first: {', '.join(kept)}")
@@ -80,14 +84,12 @@ def _install(session: Session, *, dry_run: bool) -> Answer:
     return Answer(data=data, text="\n".join(lines))
 
 
-def _status(session: Session) -> Answer:
+def _status(work: Work) -> Answer:
     from memrepo.assets import asset
-    from memrepo.actions.work import opened
     from memrepo.store import hooks, trust
 
-    with opened(session) as desk:
-        found = hooks.states(desk.store.repo, asset("hooks", "shim"))
-        why = trust.untrusted(desk.store.repo)
+    found = hooks.states(work.store.repo, asset("hooks", "shim"))
+    why = trust.untrusted(work.store.repo)
     lines = [
         f"{'ok  ' if not said else 'FAIL'}  {name:<16} {said or 'runs'}"
         for name, said in found.items()
@@ -104,28 +106,26 @@ def _status(session: Session) -> Answer:
     )
 
 
-def _hook(session: Session, name: str, given: list[str]) -> Answer:
+def _hook(work: Work, name: str, given: Sequence[str]) -> Answer:
     """Do what a hook does; the first import of each is all that it waits for."""
     if name in _STAGED:
         from memrepo.actions.check import check
-        from memrepo.faces.cli.table import command_parser
 
-        fix = ["--fix"] if name == "pre-commit" else []
-        options = command_parser("check").parse_args(["--staged", *fix])
-        found = check.look(session, options, merging=name == "pre-merge-commit")
+        request = check.Request(staged=True, fix=name == "pre-commit")
+        found = check.look(work, request, merging=name == "pre-merge-commit")
         # Nothing found is nothing said: whoever commits waits for git's own words.
         silent = not (found.data["problems"] or found.data["fixed"])
         return replace(found, text="") if silent else found
     if name == "commit-msg":
-        from memrepo.faces.cli.table import call
+        from memrepo.actions.check import check_message
 
-        return call(session, ["check-message", *given[:1]])
+        return check_message.do(work, check_message.Request(file=given[0]))
     if name in _AFTER:
         from memrepo.actions.sync.catching_up import catch_up
 
-        return catch_up(session, name, given)
+        return catch_up(work, name, given)
     if name == "pre-push":
         from memrepo.actions.check.pushing import pushed
 
-        return pushed(session, given)
+        return pushed(work, given)
     raise UsageError(f"memrepo hooks run: {name!r} is no hook of memrepo's")

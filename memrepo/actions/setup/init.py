@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from string import Template
+from typing import Annotated
 
-from memrepo.assets import asset
+import msgspec
+
 from memrepo.actions.exchange.import_ import RUNTIME, Brought, bring_in, was_imported
+from memrepo.actions.request import option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
-from memrepo.actions.work import Answer, Session, desk
-from memrepo.faces.cli.table import UsageError
+from memrepo.actions.work import Answer, Work
+from memrepo.assets import asset
 from memrepo.config import BY_NAME
 from memrepo.core.changes import Plan, Step, Write
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
@@ -42,39 +44,35 @@ class NoWorkspace(MemrepoError):
         super().__init__(f"--from {path}: {why}", fix="name the folder that holds MEMORY.md")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("dir", nargs="?", default="", metavar="DIR", help="the folder (here)")
-    parser.add_argument(
-        "--profile",
-        choices=("personal", "business"),
-        default="personal",
-        help="business leaves CHRONICLES.md, DREAMS.md and their views out",
-    )
-    parser.add_argument(
-        "--tz",
-        default=BY_NAME["timezone"].default,
-        metavar="ZONE",
-        help="zone to show times in and to run by (Asia/Manila)",
-    )
-    parser.add_argument(
-        "--from",
-        dest="workspace",
-        default="",
-        metavar="WORKSPACE",
-        help="the agent's workspace that runs read",
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `init`."""
+
+    dir: Annotated[str, option("the folder (here)", metavar="DIR")] = ""
+    profile: Annotated[
+        str,
+        option(
+            "business leaves CHRONICLES.md, DREAMS.md and their views out",
+            "--profile",
+            choices=("personal", "business"),
+        ),
+    ] = "personal"
+    tz: Annotated[
+        str, option("zone to show times in and to run by (Asia/Manila)", "--tz", metavar="ZONE")
+    ] = BY_NAME["timezone"].default
+    workspace: Annotated[
+        str, option("the agent's workspace that runs read", "--from", metavar="WORKSPACE")
+    ] = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Make or adopt; what is there already is left as it is."""
-    if not is_zone(options.tz):
+    if not is_zone(request.tz):
         raise UsageError(
-            f"memrepo init: --tz {options.tz!r} is not a zone of the tz database",
+            f"memrepo init: --tz {request.tz!r} is not a zone of the tz database",
             fix="name one such as Europe/Berlin or UTC",
         )
-    where = (session.where / options.dir).absolute()
-    workspace = workspace_of(session.where / options.workspace) if options.workspace else None
+    where = (work.call.where / request.dir).absolute()
+    workspace = workspace_of(work.call.where / request.workspace) if request.workspace else None
     if workspace is not None and not workspace.is_dir():
         raise NoWorkspace(workspace, "is not a folder")
     with born(where, Layout()) as (store, made):
@@ -88,24 +86,25 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         if workspace is not None or (adopted and known is None):
             settings.set_workspace(store.repo, workspace or Path())
         warnings = _local_side(store, adopted=adopted)
-        commit = "" if known else _first_commit(store, session, options, bare=not adopted)
+        commit = "" if known else _first_commit(store, work, request, bare=not adopted)
         others = is_adopted(store.repo, store.layout)
         if said := install_drivers(store.repo, store.layout, adopted=others):
             warnings.append(said)
         inbox = store.layout.area("sources") + "inbox"
         if not store.work.linked(inbox):
             (store.root / inbox).mkdir(parents=True, exist_ok=True)
-        brought = _claims(store, session, workspace or where)
-        ingested = take_in(desk(store), session, reason="first snapshot of the workspace")
+        at = Work(work.call, store=store)
+        brought = _claims(at, workspace or where)
+        ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
         branch = store.branch.removeprefix("refs/heads/")
-        zone = desk(store).config.zone.key
+        zone = at.refreshed().config.zone.key
         config = store.layout.config
         if known is None:
             trust(store.repo)
     data = {
         "path": str(where),
         "commit": ingested.commit or brought.commit or commit,
-        "profile": options.profile,
+        "profile": request.profile,
         "branch": branch,
         "imported": brought.imported,
         "import": brought.as_json(),
@@ -121,13 +120,13 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     )
 
 
-def _claims(store: Repository, session: Session, workspace: Path) -> Brought:
+def _claims(at: Work, workspace: Path) -> Brought:
     """Import what a purifier published in the workspace, once: later changes are a person's."""
-    folder, at = workspace / RUNTIME, desk(store)
+    folder = workspace / RUNTIME
     if not (folder / CLAIMS).is_file() or was_imported(at):
         return Brought()
     sources = read_workspace(workspace, at.config.source_rules()).files
-    return bring_in(at, session, folder, sources)
+    return bring_in(at, folder, sources)
 
 
 def _holds_markdown(where: Path) -> bool:
@@ -144,9 +143,7 @@ def _taken(where: Path) -> bool:
     return any((where / name).exists() for name in names)
 
 
-def _first_commit(
-    store: Repository, session: Session, options: argparse.Namespace, *, bare: bool
-) -> str:
+def _first_commit(store: Repository, work: Work, request: Request, *, bare: bool) -> str:
     """Commit the templates; when adopting only the configuration, and no foreign file."""
     step = Step(
         op="init",
@@ -154,33 +151,31 @@ def _first_commit(
         reason="made by `memrepo init`",
         changes=tuple(
             Write(path=path, data=data)
-            for path, data in sorted(_templates(store, options, bare=bare).items())
+            for path, data in sorted(_templates(store, request, bare=bare).items())
         ),
     )
     base = store.head()
     empty = State(layout=store.layout, files=Files({}, {}), memories={})
     effects, _ = play(empty, Plan(base=base, steps=(step,)))
     email = person(store.repo)[1]
-    context = Context(actor=session.actor or (f"human:{email}" if email else "process:unknown"))
+    context = Context(actor=work.call.actor or (f"human:{email}" if email else "process:unknown"))
     return store.land(
         Chain(
             base=base,
             commits=[Commit(message=message(step, context), effect=effects[0])],
             author=author(store.repo) or COMMITTER,
-            when=store.not_before(session.now, base),
+            when=store.not_before(work.call.now, base),
         ),
         "init",
     )
 
 
-def _templates(
-    store: Repository, options: argparse.Namespace, *, bare: bool
-) -> Mapping[str, bytes]:
+def _templates(store: Repository, request: Request, *, bare: bool) -> Mapping[str, bytes]:
     email = person(store.repo)[1]
     text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
     config = text.substitute(
-        profile=options.profile,
-        timezone=json.dumps(options.tz),
+        profile=request.profile,
+        timezone=json.dumps(request.tz),
         human_authors=json.dumps([email] if email else []),
     )
     files = {store.layout.config: config.encode()}

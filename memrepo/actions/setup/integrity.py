@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.actions.setup.checkup import Check, Finding
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
+from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.core import closure
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -20,7 +20,7 @@ GROWN, ROOM = 3.0, 8 << 20
 _TOO_MANY = 500_000
 
 
-def _history(desk: Desk, fix: bool) -> Finding:
+def _history(work: Work, fix: bool) -> Finding:
     del fix
     facts = [
         CommitFacts(
@@ -32,7 +32,7 @@ def _history(desk: Desk, fix: bool) -> Finding:
             added=a.added,
             changed=a.changed,
         )
-        for a in audit.audited(desk.store.repo, desk.tree.commit, desk.tree.layout)
+        for a in audit.audited(work.store.repo, work.tree.commit, work.tree.layout)
     ]
     problems = history_problems(facts)
     ours = sum(bool(f.op) for f in facts)
@@ -46,14 +46,14 @@ def _history(desk: Desk, fix: bool) -> Finding:
     return Finding(name="history", ok=not problems, message=message, problems=problems)
 
 
-def _references(desk: Desk, fix: bool) -> Finding:
+def _references(work: Work, fix: bool) -> Finding:
     del fix
-    return _since(desk, "references", closure.closure, "every reference and supersession holds")
+    return _since(work, "references", closure.closure, "every reference and supersession holds")
 
 
-def _tombstones(desk: Desk, fix: bool) -> Finding:
+def _tombstones(work: Work, fix: bool) -> Finding:
     del fix
-    return _since(desk, "tombstones", tombstone_problems, "every tombstone can be read")
+    return _since(work, "tombstones", tombstone_problems, "every tombstone can be read")
 
 
 def tombstone_problems(state: State) -> tuple[Problem, ...]:
@@ -62,10 +62,10 @@ def tombstone_problems(state: State) -> tuple[Problem, ...]:
 
 
 def _since(
-    desk: Desk, name: str, problems_of: Callable[[State], tuple[Problem, ...]], well: str
+    work: Work, name: str, problems_of: Callable[[State], tuple[Problem, ...]], well: str
 ) -> Finding:
     """Report what does not hold at HEAD, and the commit since when."""
-    problems = problems_of(desk.tree.state())
+    problems = problems_of(work.tree.state())
     if not problems:
         return Finding(name=name, ok=True, message=well)
     first = problems[0]
@@ -73,7 +73,7 @@ def _since(
     def is_bad(state: State) -> bool:
         return any(_same(first, other) for other in problems_of(state))
 
-    commit = first_bad(desk, is_bad)
+    commit = first_bad(work, is_bad)
     return Finding(
         name=name,
         ok=False,
@@ -86,38 +86,38 @@ def _same(one: Problem, other: Problem) -> bool:
     return (one.rule, one.key, one.message) == (other.rule, other.key, other.message)
 
 
-def first_bad(desk: Desk, is_bad: Callable[[State], bool]) -> str:
+def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
     """Return the commit since which something does not hold at HEAD: halving, no walk.
 
     Along first parents, then within the chain of the run that brought it.
     """
-    store = desk.store
-    born = history.birth(store.repo, desk.tree.commit, store.layout.config)
-    line = [*filter(None, [born]), *audit.first_parents(store.repo, born, desk.tree.commit)]
-    commit = _halved(desk, line, is_bad)
+    store = work.store
+    born = history.birth(store.repo, work.tree.commit, store.layout.config)
+    line = [*filter(None, [born]), *audit.first_parents(store.repo, born, work.tree.commit)]
+    commit = _halved(work, line, is_bad)
     parents = store.parents(commit)
     if len(parents) == 2:
         inside = audit.first_parents(store.repo, parents[0], parents[1])
         if inside and is_bad(store.snapshot(inside[-1]).state()):
-            return _halved(desk, inside, is_bad)
+            return _halved(work, inside, is_bad)
     return commit
 
 
-def _halved(desk: Desk, line: Sequence[str], is_bad: Callable[[State], bool]) -> str:
+def _halved(work: Work, line: Sequence[str], is_bad: Callable[[State], bool]) -> str:
     low, high = 0, len(line) - 1  # the last one is bad
     while low < high:
         middle = (low + high) // 2
-        if is_bad(desk.store.snapshot(line[middle]).state()):
+        if is_bad(work.store.snapshot(line[middle]).state()):
             high = middle
         else:
             low = middle + 1
     return line[high]
 
 
-def _signatures(desk: Desk, fix: bool) -> Finding:
+def _signatures(work: Work, fix: bool) -> Finding:
     del fix
-    repo = desk.store.repo
-    newest = [e.commit for e in islice(history.runs(repo, desk.tree.commit), SIGNATURES)]
+    repo = work.store.repo
+    newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), SIGNATURES)]
     found = signing.verdicts(repo, newest)
     bad = [commit for commit, letter in found.items() if letter in signing.BAD]
     open_ = sum(letter in signing.UNCHECKED for letter in found.values())
@@ -129,8 +129,8 @@ def _signatures(desk: Desk, fix: bool) -> Finding:
     return Finding(name="signatures", ok=not bad, message=message)
 
 
-def _size(desk: Desk, fix: bool) -> Finding:
-    repo = desk.store.repo
+def _size(work: Work, fix: bool) -> Finding:
+    repo = work.store.repo
     before = audit.space(repo)
     if before.loose + before.packed > _TOO_MANY:
         return Finding(name="size", ok=True, message=f"{_mib(before.taken)}, too many to compare")
@@ -141,7 +141,7 @@ def _size(desk: Desk, fix: bool) -> Finding:
     if before.taken - packed <= ROOM:
         said = f"one pack would take less by at most {_mib(ROOM)}"
     if fix and (grown or before.loose or before.packs > 1):
-        with desk.store.writing():
+        with work.store.writing():
             audit.repack(repo)
         after = audit.space(repo)
         return Finding(

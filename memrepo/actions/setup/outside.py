@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.config import OUTSIDE, ConfigError, git_name, parse_outside
 from memrepo.store import settings
 from memrepo.store.gitenv import user_config
@@ -20,7 +20,7 @@ class Setting:
     origin: str
 
 
-def outside(desk: Desk) -> Mapping[str, Setting]:
+def outside(work: Work) -> Mapping[str, Setting]:
     """Return the settings that no repository may carry: this clone's first, then the person's."""
     found: dict[str, Setting] = {}
     path = user_config()
@@ -32,7 +32,7 @@ def outside(desk: Desk) -> Mapping[str, Setting]:
         raise ConfigError(0, "", f"cannot be read: {error}", place=str(path)) from error
     for name, value in parse_outside(text, str(path)).items():
         found[name] = Setting(value=value, origin=str(path))
-    here = settings.some(desk.store.repo, [f"memrepo.{git_name(name)}" for name in OUTSIDE])
+    here = settings.some(work.store.repo, [f"memrepo.{git_name(name)}" for name in OUTSIDE])
     for name in OUTSIDE:
         if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from memrepo.actions.work import Desk
 from memrepo.actions.setup.timetable import local_folder
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem
 from memrepo.policies.cadence import MODES, clock_times, plain
@@ -43,57 +43,57 @@ class Job:
     cron: str
 
 
-def jobs(desk: Desk) -> tuple[Job, ...]:
+def jobs(work: Work) -> tuple[Job, ...]:
     """Return the jobs that the configuration asks for, incremental ones first."""
     found = []
     for mode in reversed(MODES):
-        crons = desk.config.cadence.of(mode)
+        crons = work.config.cadence.of(mode)
         for number, cron in enumerate(crons, start=1):
             name = f"{mode}-{number}" if len(crons) > 1 else mode
             found.append(Job(name=name, mode=mode, cron=cron))
     return tuple(found)
 
 
-def crontab_lines(desk: Desk, cron_zone: str, now: datetime) -> dict[str, tuple[str, ...]]:
+def crontab_lines(work: Work, cron_zone: str, now: datetime) -> dict[str, tuple[str, ...]]:
     """Return the crontab lines of each job by name; raises CannotSchedule."""
     zone = ZoneInfo(cron_zone) if cron_zone else crontab.machine_zone()
-    ahead = crontab.offsets(zone, desk.config.zone, now)
-    return {job.name: tuple(_lines(desk, job, ahead)) for job in jobs(desk)}
+    ahead = crontab.offsets(zone, work.config.zone, now)
+    return {job.name: tuple(_lines(work, job, ahead)) for job in jobs(work)}
 
 
-def block_of(desk: Desk, lines: dict[str, tuple[str, ...]]) -> list[str]:
+def block_of(work: Work, lines: dict[str, tuple[str, ...]]) -> list[str]:
     """Return the block of a repository: a comment with each expression, then its lines."""
-    zone = desk.config.zone.key
+    zone = work.config.zone.key
     found = [f"# {zone}; written by `memrepo schedule install`, which writes it anew"]
-    for job in jobs(desk):
+    for job in jobs(work):
         found += [f"# {job.name}: {job.cron}", *lines[job.name]]
     return found
 
 
-def _lines(desk: Desk, job: Job, ahead: frozenset[timedelta]) -> Iterator[str]:
+def _lines(work: Work, job: Job, ahead: frozenset[timedelta]) -> Iterator[str]:
     if ahead == {timedelta(0)} and plain(job.cron):
-        yield f"{job.cron} {_command(desk, job.mode, asks=False)}"
+        yield f"{job.cron} {_command(work, job.mode, asks=False)}"
         return
     for cron in clock_times(job.cron, ahead):
-        yield f"{cron} {_command(desk, job.mode, asks=True)}"
+        yield f"{cron} {_command(work, job.mode, asks=True)}"
 
 
-def _command(desk: Desk, mode: RunMode, *, asks: bool) -> str:
+def _command(work: Work, mode: RunMode, *, asks: bool) -> str:
     """Return what cron hands to its shell; a percent sign would end the command there."""
-    root, log = str(desk.store.root), local_folder(desk) / "log"
+    root, log = str(work.store.root), local_folder(work) / "log"
     if "\n" in root or "\r" in root:
         raise CannotSchedule(
             "a crontab cannot hold a path with a line break", fix="move the repository"
         )
     memrepo = (*crontab.program(), "-C", root)
     words = [
-        *crontab.timeout_words(desk.config.get("schedule.timeout_s")),
+        *crontab.timeout_words(work.config.get("schedule.timeout_s")),
         *memrepo,
         "run",
         "--mode",
         mode,
         "--report",
-        desk.config.get("reporting.mode"),
+        work.config.get("reporting.mode"),
     ]
     run = shlex.join(words)
     if asks:
@@ -110,32 +110,32 @@ def _command(desk: Desk, mode: RunMode, *, asks: bool) -> str:
     return command
 
 
-def launchers(desk: Desk) -> tuple[list[dict[str, Any]], tuple[Problem, ...]]:
+def launchers(work: Work) -> tuple[list[dict[str, Any]], tuple[Problem, ...]]:
     """Return each job as an agent's cron takes it, and what keeps its reports from delivery."""
-    get = desk.config.get
+    get = work.config.get
     channel, to = get("announce.channel"), get("announce.to")
     told = bool(get("reporting.enabled") and channel and to)
-    program = (*crontab.program(), "-C", str(desk.store.root))
+    program = (*crontab.program(), "-C", str(work.store.root))
     rows = [
         {
             "name": f"memrepo-{job.name}",
             "mode": job.mode,
             "cron": job.cron,
-            "zone": desk.config.zone.key,
+            "zone": work.config.zone.key,
             "timeout_s": get("schedule.timeout_s"),
             "message": _message(program, job.mode),
             "announce": told,
             "channel": channel if told else None,
             "to": to if told else None,
         }
-        for job in jobs(desk)
+        for job in jobs(work)
     ]
     if told or not get("reporting.enabled"):
         return rows, ()
     lacking = "announce.to" if channel else "announce.channel"
     return rows, (
         Problem(
-            path=desk.tree.layout.config,
+            path=work.tree.layout.config,
             rule="announce-incomplete",
             key=lacking,
             message=f"reporting.enabled is true, but {lacking} is not set: nothing is delivered",

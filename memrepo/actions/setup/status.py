@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from memrepo.assets import asset
-from memrepo.actions.setup.budgets import budgets
-from memrepo.actions.review.disputes import disputes
-from memrepo.actions.run.ingest import passed_over, unmatched_json, unmatched_text
+import msgspec
+
 from memrepo.actions.lifecycle.lifecycle import derived_files, hot_rules
-from memrepo.actions.run.proposal import texts_at
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.sync.settling import announced, unsettled, validated
-from memrepo.actions.setup.timetable import Timetable, said, timetable
-from memrepo.actions.sync.unseen import broken_rules
+from memrepo.actions.review.disputes import disputes
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
+from memrepo.actions.run.ingest import passed_over, unmatched_json, unmatched_text
+from memrepo.actions.run.proposal import texts_at
+from memrepo.actions.setup.budgets import budgets
+from memrepo.actions.setup.timetable import Timetable, said, timetable
+from memrepo.actions.sync.settling import announced, unsettled, validated
+from memrepo.actions.sync.unseen import broken_rules
+from memrepo.actions.work import Answer, Work
+from memrepo.assets import asset
 from memrepo.core import closure
 from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import visible
@@ -33,58 +34,58 @@ from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options (there are none)."""
-    del parser
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `status`."""
+
+    # TODO del parser
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Gather what a person wants to know first."""
-    del options
-    with opened(session) as desk:
-        state = desk.tree.state()
-        data, problems = _gather(desk, state)
-        times = timetable(desk, session.now)
-        data["schedule"] = times.as_json()
-        stale = _stale_views(desk, state)
-        data["stale_views"] = stale
-        unread = passed_over(desk)
-        data["unmatched"] = unmatched_json(unread)
-        zone = desk.config.zone
-        plan = unsettled(desk)
-        broken = (replace(p, severity="warning") for p in closure.closure(state))
-        told = (
-            *announced(plan),
-            *(p for p in broken if p.rule != "memory-same-id"),
-            *broken_rules(desk, state, validated(desk)),
-        )
-        data |= {
-            "unsettled": [one.as_json() for one in plan.found],
-            "problems": [*data["problems"], *(p.as_json() for p in told)],
-        }
-        problems += told
-        runs = list(history.runs(desk.store.repo, desk.tree.commit))
+    del request
+    state = work.tree.state()
+    data, problems = _gather(work, state)
+    times = timetable(work, work.call.now)
+    data["schedule"] = times.as_json()
+    stale = _stale_views(work, state)
+    data["stale_views"] = stale
+    unread = passed_over(work)
+    data["unmatched"] = unmatched_json(unread)
+    zone = work.config.zone
+    plan = unsettled(work)
+    broken = (replace(p, severity="warning") for p in closure.closure(state))
+    told = (
+        *announced(plan),
+        *(p for p in broken if p.rule != "memory-same-id"),
+        *broken_rules(work, state, validated(work)),
+    )
+    data |= {
+        "unsettled": [one.as_json() for one in plan.found],
+        "problems": [*data["problems"], *(p.as_json() for p in told)],
+    }
+    problems += told
+    runs = list(history.runs(work.store.repo, work.tree.commit))
     last = (
         f"{runs[0].when.astimezone(zone):%Y-%m-%d %H:%M}, {visible(runs[0].subject)}"
         if runs
         else ""
     )
     notes = [f"not read   {unmatched_text(unread)}"] if unread else []
-    if asked := requests_waiting(desk):
+    if asked := requests_waiting(work):
         data["requests"] = asked
         notes += [
             f"asked      {visible(str(w.get('path')))}:{w.get('line')} "
             f"{visible(str(w.get('message')))} (fix: {visible(str(w.get('fix')))})"
             for w in asked
         ]
-    data["budgets"], lines = budgets(desk, state, session.now)
+    data["budgets"], lines = budgets(work, state, work.call.now)
     notes += lines
-    if moved := _moved_cache(desk, state):
+    if moved := _moved_cache(work, state):
         data["hot_cache"] = moved
-        notes.append(f"hot cache  in {moved}: the {desk.config.rules.hot.path} there is not ours")
-    if wrong := hooks.wrong(desk.store.repo, asset("hooks", "shim")):
+        notes.append(f"hot cache  in {moved}: the {work.config.rules.hot.path} there is not ours")
+    if wrong := hooks.wrong(work.store.repo, asset("hooks", "shim")):
         notes.append(f"hooks      {wrong}")
-    if why := trust.untrusted(desk.store.repo):
+    if why := trust.untrusted(work.store.repo):
         notes.append(f"trust      {why}")
     data |= {"hooks": wrong, "trust": why}
     if stale:
@@ -102,47 +103,47 @@ def _schedule(times: Timetable, zone: str) -> list[str]:
     return [*lines, *(f"           {visible(text)}" for text in times.complaints)]
 
 
-def _moved_cache(desk: Desk, state: State) -> str:
+def _moved_cache(work: Work, state: State) -> str:
     """Return where the hot cache stands when somebody else's file has its place, else nothing."""
-    path = hot_path(state, hot_rules(desk))
-    return "" if path == desk.tree.layout.prefix + desk.config.rules.hot.path else path
+    path = hot_path(state, hot_rules(work))
+    return "" if path == work.tree.layout.prefix + work.config.rules.hot.path else path
 
 
-def _stale_views(desk: Desk, state: State) -> list[str]:
+def _stale_views(work: Work, state: State) -> list[str]:
     """Return the views that single writes left behind; none before a run has made the first."""
-    area = desk.tree.layout.area("views")
-    if not any(path.startswith(area) for path in desk.tree.blobs):
+    area = work.tree.layout.area("views")
+    if not any(path.startswith(area) for path in work.tree.blobs):
         return []
-    changes = derived_files(desk, state)
+    changes = derived_files(work, state)
     return sorted(c.path for c in changes if isinstance(c, Write | Delete))
 
 
-def _gather(desk: Desk, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    manifests, damaged = read_manifests(state.files, desk.tree.layout)
+def _gather(work: Work, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    manifests, damaged = read_manifests(state.files, work.tree.layout)
     cursor = cursors(manifests)
-    texts = texts_at(desk, cursor)
-    reader = Reader(texts, lambda blob: read_blob(desk.store.repo, blob))
+    texts = texts_at(work, cursor)
+    reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
     unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
     open_ = [t.name for t in texts if t.resource in unread]
     statuses = Counter(m.status for m in state.memories.values())
     claims = Counter(m.type for m in state.active if not m.is_note)
     tiers = Counter(m.text("tier") or "hot" for m in state.active if m.is_note)
-    workspace = settings.workspace(desk.store.repo)
-    uncommitted = [p for p in desk.store.work.dirty() if desk.tree.layout.owns(p)]
-    last = next(history.runs(desk.store.repo, desk.tree.commit), None)
+    workspace = settings.workspace(work.store.repo)
+    uncommitted = [p for p in work.store.work.dirty() if work.tree.layout.owns(p)]
+    last = next(history.runs(work.store.repo, work.tree.commit), None)
     data = {
-        "path": str(desk.store.root),
-        "branch": desk.store.branch_or_none.removeprefix("refs/heads/"),
-        "commit": desk.tree.commit,
-        "profile": desk.config.profile,
+        "path": str(work.store.root),
+        "branch": work.store.branch_or_none.removeprefix("refs/heads/"),
+        "commit": work.tree.commit,
+        "profile": work.config.profile,
         "workspace": str(workspace) if workspace else "",
         "memories": dict(sorted(statuses.items())),
         "types": dict(sorted(claims.items())),
         "tiers": dict(sorted(tiers.items())),
         "unread": open_,
         "sources": sum(bool(t.blob) for t in texts),
-        "waiting": [w.branch for w in all_waiting(desk)],
-        "broken_off": [b.run for b in broken_runs(desk.store.folder)],
+        "waiting": [w.branch for w in all_waiting(work)],
+        "broken_off": [b.run for b in broken_runs(work.store.folder)],
         "uncommitted": sorted(uncommitted),
         "runs": len(manifests),
         "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.times import format_time, parse_time
 from memrepo.policies.cadence import Fire, guard, missed, next_fire
@@ -64,20 +64,20 @@ def fire_json(fire: Fire | None) -> dict[str, str] | None:
     return {"when": fire.when.isoformat(), "name": fire.name, "mode": fire.mode}
 
 
-def local_folder(desk: Desk) -> Path:
+def local_folder(work: Work) -> Path:
     """Return `.memrepo/`, which git ignores: logs and records of this clone."""
-    return desk.store.root / desk.tree.layout.prefix / ".memrepo"
+    return work.store.root / work.tree.layout.prefix / ".memrepo"
 
 
-def last_record(desk: Desk) -> dict[str, Any]:
+def last_record(work: Work) -> dict[str, Any]:
     """Return what this clone keeps of its last runs; empty where nothing can be read."""
-    return telemetry.load(local_folder(desk) / LAST, within=desk.store.root)
+    return telemetry.load(local_folder(work) / LAST, within=work.store.root)
 
 
-def timetable(desk: Desk, now: datetime) -> Timetable:
+def timetable(work: Work, now: datetime) -> Timetable:
     """Compare the cadence with what ran in this clone."""
-    here, record = settings.local(desk.store.repo), last_record(desk)
-    cadence, zone = desk.config.cadence, desk.config.zone
+    here, record = settings.local(work.store.repo), last_record(work)
+    cadence, zone = work.config.cadence, work.config.zone
     by = here.get(BY, "")
     times = [_time(here.get(SINCE, "")), _time(record.get("succeeded", ""))]
     since = max((t for t in times if t is not None), default=None)
@@ -117,14 +117,14 @@ def record_of(before: Mapping[str, Any], told: Told) -> dict[str, Any]:
     return {"schema_version": 1, "last": told.as_json(), "failed": failure, "succeeded": succeeded}
 
 
-def superseded(desk: Desk, now: datetime) -> str:
+def superseded(work: Work, now: datetime) -> str:
     """Say which reconciliation an incremental run would collide with, or return an empty text.
 
     Where no schedule was installed in this clone no reconciliation will come, and none is waited
     for: a first run by hand must not depend on the hour.
     """
-    cadence, zone = desk.config.cadence, desk.config.zone
-    if not settings.local(desk.store.repo).get(BY) or not guard(now, cadence, zone):
+    cadence, zone = work.config.cadence, work.config.zone
+    if not settings.local(work.store.repo).get(BY) or not guard(now, cadence, zone):
         return ""
     local = f"{now.astimezone(zone):%H:%M} {zone.key}"
     return f"{local} is within an hour of a reconciliation, which owns that time (--force runs now)"

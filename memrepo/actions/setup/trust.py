@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
 import re
+from typing import Annotated
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.store import trust
 
 _TELLING = re.compile(r"^[\s-]*(?:repo|rev|id|entry|language|args|additional_dependencies):.*\S")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--dry-run", action="store_true", help="show what it names, trust nothing")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `trust`."""
+
+    dry_run: Annotated[bool, option("show what it names, trust nothing", "--dry-run")] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Show which programs the configuration names, and record that they were seen."""
-    with opened(session) as desk:
-        repo = desk.store.repo
-        lines = trust.text_of(repo).splitlines()
-        told = [visible(line) for line in lines if _TELLING.match(line)]
-        why = trust.untrusted(repo)
-        if told and not options.dry_run:
-            trust.trust(repo)
+    repo = work.store.repo
+    lines = trust.text_of(repo).splitlines()
+    told = [visible(line) for line in lines if _TELLING.match(line)]
+    why = trust.untrusted(repo)
+    if told and not request.dry_run:
+        trust.trust(repo)
     if not lines:
         said = f"there is no {trust.CONFIG}: no hook runs a program of this repository's"
     elif not why:
         said = "trusted already; nothing has changed"
     else:
-        said = "not trusted (dry run)" if options.dry_run else "trusted as it is now"
+        said = "not trusted (dry run)" if request.dry_run else "trusted as it is now"
     return Answer(
-        data={"names": told, "trusted": bool(lines) and not (why and options.dry_run)},
+        data={"names": told, "trusted": bool(lines) and not (why and request.dry_run)},
         text="\n".join([*told, said]),
     )

@@ -6,7 +6,7 @@ tree is the lock, so there is no lock file to lose, and only a run that took eff
 
 from __future__ import annotations
 
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION, read_manifests
 
@@ -35,9 +35,9 @@ class NewerLogic(MemrepoError):
         )
 
 
-def upgrade_due(desk: Desk) -> UpgradeRequired | None:
+def upgrade_due(work: Work) -> UpgradeRequired | None:
     """Return what must be acknowledged before a run, or None; raises NewerLogic."""
-    manifests, _ = read_manifests(desk.tree.files, desk.tree.layout)
+    manifests, _ = read_manifests(work.tree.files, work.tree.layout)
     if not manifests:
         return None
     last = manifests[-1]

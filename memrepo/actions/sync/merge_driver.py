@@ -7,10 +7,13 @@ What git decides without asking it (deletions, moves, files of one side) the nex
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
+from typing import Annotated
 
-from memrepo.actions.work import Answer, Session
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core import codec
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
@@ -29,31 +32,32 @@ class Joined:
     open_: tuple[str, ...] = ()
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what git passes: three files, the length of its markers, the path."""
-    parser.add_argument("base", metavar="BASE", help="file with the common ancestor's version")
-    parser.add_argument(
-        "ours", metavar="OURS", help="file with our version, which takes the result"
-    )
-    parser.add_argument("theirs", metavar="THEIRS", help="file with the other version")
-    parser.add_argument(
-        "markers", metavar="LENGTH", help="length of conflict markers; none are written"
-    )
-    parser.add_argument("path", metavar="PATH", help="where the file lies in the repository")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `merge-driver`."""
+
+    base: Annotated[str, option("file with the common ancestor's version", metavar="BASE")]
+    ours: Annotated[str, option("file with our version, which takes the result", metavar="OURS")]
+    theirs: Annotated[str, option("file with the other version", metavar="THEIRS")]
+    markers: Annotated[
+        str, option("length of conflict markers; none are written", metavar="LENGTH")
+    ]
+    path: Annotated[str, option("where the file lies in the repository", metavar="PATH")]
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Join, write the result over OURS, and answer 1 where a person must look."""
-    target = session.where / options.ours
+    target = work.call.where / request.ours
     ours = target.read_bytes()
-    base, theirs = ((session.where / name).read_bytes() for name in (options.base, options.theirs))
-    found = join(options.path, base or None, ours, theirs)
+    base, theirs = (
+        (work.call.where / name).read_bytes() for name in (request.base, request.theirs)
+    )
+    found = join(request.path, base or None, ours, theirs)
     if found.data != ours:
         target.write_bytes(found.data)
     return Answer(
-        data={"path": options.path, "open": list(found.open_)},
+        data={"path": request.path, "open": list(found.open_)},
         exit=Exit.NO if found.open_ else Exit.DONE,
-        problems=tuple(_open(options.path, what) for what in found.open_),
+        problems=tuple(_open(request.path, what) for what in found.open_),
     )
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from memrepo.actions.run.landing import TRIES
 from memrepo.actions.lifecycle.lifecycle import derived_contents
-from memrepo.actions.work import MACHINE, Desk, Session, desk, opened
+from memrepo.actions.run.landing import TRIES
 from memrepo.actions.sync.uniting import unite
 from memrepo.actions.sync.unseen import broken_rules
+from memrepo.actions.work import MACHINE, Work
 from memrepo.core import closure
 from memrepo.core.changes import Step
 from memrepo.core.merge import Facts, Kept, merge_states
@@ -57,26 +57,25 @@ class Settling:
     problems: tuple[Problem, ...] = ()
 
 
-def settle_first(session: Session) -> tuple[Problem, ...]:
+def settle_first(work: Work) -> tuple[Problem, ...]:
     """Settle what git merged by hand, in one commit; what stands in the way is a Problem.
 
     A repository in which nothing may be written is left to the command that comes next.
     """
     try:
-        with opened(session) as at:
-            if at.config.read_only or validated(at) == at.tree.commit:
-                return ()
-            at.store.refuse_unfit()
-            if _only_ours(at):
-                _remember(at, at.tree.commit)
-                return ()
-            at.store.settle()
-            return _settled(at, session)
+        if work.config.read_only or validated(work) == work.tree.commit:
+            return ()
+        work.store.refuse_unfit()
+        if _only_ours(work):
+            _remember(work, work.tree.commit)
+            return ()
+        work.store.settle()
+        return _settled(work)
     except (NotARepository, CannotWork):
         return ()
 
 
-def _only_ours(at: Desk) -> bool:
+def _only_ours(at: Work) -> bool:
     """Tell whether memrepo made every commit since the validated one; each was validated then."""
     since = validated(at)
     if not since:
@@ -85,13 +84,13 @@ def _only_ours(at: Desk) -> bool:
     return all(entry.trailer("Op") for entry in walk)
 
 
-def _settled(at: Desk, session: Session) -> tuple[Problem, ...]:
+def _settled(at: Work) -> tuple[Problem, ...]:
     for turn in range(1, TRIES + 1):
-        at = desk(at.store)
+        at = at.refreshed()
         plan, unseen = unsettled(at), unseen_problems(at)
         told = (*plan.problems, *unseen)
         try:
-            tip = _land(at, session, plan) if plan.effect.files else at.tree.commit
+            tip = _land(at, plan) if plan.effect.files else at.tree.commit
         except FilesInTheWay as error:
             return (*told, _in_the_way(error, plan))
         except BranchMoved:
@@ -103,7 +102,7 @@ def _settled(at: Desk, session: Session) -> tuple[Problem, ...]:
     raise AssertionError("unreachable")
 
 
-def unsettled(at: Desk) -> Settling:
+def unsettled(at: Work) -> Settling:
     """Compute what settles the merges made by hand since the last validated commit."""
     state, found, problems = at.tree.state(), list[Unsettled](), list[Problem]()
     for merge in merges_by_hand(at):
@@ -127,7 +126,7 @@ def unsettled(at: Desk) -> Settling:
     return Settling(found=tuple(found), effect=effect, problems=tuple(problems))
 
 
-def merges_by_hand(at: Desk) -> list[history.Entry]:
+def merges_by_hand(at: Work) -> list[history.Entry]:
     """Return the merges since the last validated commit that nobody settled, oldest first."""
     repo, head = at.store.repo, at.tree.commit
     since = validated(at)
@@ -144,7 +143,7 @@ def merges_by_hand(at: Desk) -> list[history.Entry]:
     return [e for e in hands if e.commit not in known and _concerns(at, e)]
 
 
-def _concerns(at: Desk, merge: history.Entry) -> bool:
+def _concerns(at: Work, merge: history.Entry) -> bool:
     """Tell whether both sides of a merge brought something of memrepo's."""
     bases = at.store.common_ancestors(merge.parents[:2])
     return not bases or all(
@@ -153,7 +152,7 @@ def _concerns(at: Desk, merge: history.Entry) -> bool:
     )
 
 
-def _one(at: Desk, merge: history.Entry) -> tuple[Unsettled, Made]:
+def _one(at: Work, merge: history.Entry) -> tuple[Unsettled, Made]:
     store, (ours, theirs) = at.store, merge.parents
     united = unite(store, ours, theirs, at.config.human_authors)
     left = store.snapshot(merge.commit).state()
@@ -171,14 +170,14 @@ def _one(at: Desk, merge: history.Entry) -> tuple[Unsettled, Made]:
     return Unsettled(merge=merge, settled=settled, kept=lost), made
 
 
-def _effect(at: Desk, state: State) -> Effect:
+def _effect(at: Work, state: State) -> Effect:
     """Return what turns HEAD into a state, pages included."""
     old = at.tree.state()
     files = {p: d for p, d in state.files.edits.items() if d != old.files.get(p)}
     return Effect(files={**files, **derived_contents(at, state)})
 
 
-def _land(at: Desk, session: Session, plan: Settling) -> str:
+def _land(at: Work, plan: Settling) -> str:
     merges = [one.merge.commit for one in plan.found]
     told = [what for one in plan.found for what in one.settled.told]
     ids = tuple(sorted({id_ for one in plan.found for id_ in one.settled.memories}))
@@ -190,7 +189,7 @@ def _land(at: Desk, session: Session, plan: Settling) -> str:
         reason=f"git merged without memrepo: {', '.join(told)}",
     )
     context = Context(actor=MACHINE, settles=tuple(merges))
-    when = at.store.not_before(session.now, at.tree.commit)
+    when = at.store.not_before(at.call.now, at.tree.commit)
     commit = Commit(message=message(step, context), effect=plan.effect)
     chain = Chain(base=at.tree.commit, commits=[commit], when=when)
     return at.store.land(chain, f"settle-{at.tree.commit[:10]}")
@@ -199,7 +198,7 @@ def _land(at: Desk, session: Session, plan: Settling) -> str:
 # -- what was validated ----------------------------------------------------------------------
 
 
-def validated(at: Desk) -> str:
+def validated(at: Work) -> str:
     """Return the commit up to which this clone looked at everything, or an empty string."""
     try:
         found = (at.store.folder / _NAME).read_text(encoding="ascii").strip()
@@ -208,7 +207,7 @@ def validated(at: Desk) -> str:
     return at.store.resolve(found) if found.isalnum() else ""
 
 
-def _remember(at: Desk, commit: str) -> None:
+def _remember(at: Work, commit: str) -> None:
     path = at.store.folder / _NAME
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -217,7 +216,7 @@ def _remember(at: Desk, commit: str) -> None:
         pass  # it is looked at again, that is all
 
 
-def unseen_problems(at: Desk) -> tuple[Problem, ...]:
+def unseen_problems(at: Work) -> tuple[Problem, ...]:
     """Return what commits since the validated one, which no hook saw, broke.
 
     Files that cannot be read are findings of the tree itself, at every command that reads it.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.takeback.choosing import side_arguments, side_of
-from memrepo.actions.work import Answer, Desk, Session, desk, opened
+import msgspec
+
+from memrepo.actions.request import DryRun, option
 from memrepo.actions.sync.syncing import Clash, Joined, join, merged_json
+from memrepo.actions.takeback.choosing import side_of
+from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
@@ -67,64 +69,59 @@ class Outcome:
     joined: Joined | None = None
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "remote",
-        nargs="?",
-        default="",
-        metavar="REMOTE",
-        help="the remote's name (the branch's upstream, or origin)",
-    )
-    side_arguments(
-        parser,
-        ours="where the two clash, keep what this clone has",
-        theirs="where the two clash, take what the hub has",
-    )
-    parser.add_argument(
-        "--accept-rewritten",
-        action="store_true",
-        help="join a hub that no longer holds what it held before",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--reason", default="", help="why, for the merge commit")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `sync`."""
+
+    remote: Annotated[
+        str, option("the remote's name (the branch's upstream, or origin)", metavar="REMOTE")
+    ] = ""
+    ours: Annotated[
+        bool, option("where the two clash, keep what this clone has", "--ours", group="side")
+    ] = False
+    theirs: Annotated[
+        bool, option("where the two clash, take what the hub has", "--theirs", group="side")
+    ] = False
+    accept_rewritten: Annotated[
+        bool, option("join a hub that no longer holds what it held before", "--accept-rewritten")
+    ] = False
+    dry_run: DryRun = False
+    reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Fetch, merge, push and land, again where something moved; then carry the ledger."""
-    with opened(session) as first:
-        first.require_writable()
-        first.store.refuse_unfit()
-        hub = hub_of(first.store.repo, options.remote, first.store.branch)
-        if first.config.ledger_ref == hub.head:
-            raise UnfitRemote(
-                f"ledger.ref names {hub.branch}, the branch that holds the memories",
-                fix="give the access ledger a branch of its own in memrepo.toml",
-            )
-        with first.store.syncing():
-            if not options.dry_run:
-                first.store.settle()
-            outcome = _converge(first, session, hub, options)
-            if outcome.joined is not None and outcome.joined.clashes:
-                return _clashing(hub, outcome.joined.clashes)
-            carried, problem = _carried(first, session, hub, dry_run=options.dry_run)
-            if outcome.pulled and not options.dry_run:
-                first.store.maintain()
-        notices = tuple(first.store.notices)
-    return _answer(hub, outcome, carried, problem, notices, dry_run=options.dry_run)
+    work.require_writable()
+    work.store.refuse_unfit()
+    hub = hub_of(work.store.repo, request.remote, work.store.branch)
+    if work.config.ledger_ref == hub.head:
+        raise UnfitRemote(
+            f"ledger.ref names {hub.branch}, the branch that holds the memories",
+            fix="give the access ledger a branch of its own in memrepo.toml",
+        )
+    with work.store.syncing():
+        if not request.dry_run:
+            work.store.settle()
+        outcome = _converge(work, hub, request)
+        if outcome.joined is not None and outcome.joined.clashes:
+            return _clashing(hub, outcome.joined.clashes)
+        carried, problem = _carried(work, hub, dry_run=request.dry_run)
+        if outcome.pulled and not request.dry_run:
+            work.store.maintain()
+    notices = tuple(work.store.notices)
+    return _answer(hub, outcome, carried, problem, notices, dry_run=request.dry_run)
 
 
-def _converge(first: Desk, session: Session, hub: Hub, options: argparse.Namespace) -> Outcome:
+def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
     """Bring both to one commit; starts over where the hub or the branch moved."""
     sent = 0
     for turn in range(1, TRIES + 1):
         # Whoever writes here all the time has to wait in the end, a network's time at most.
         patient = first.store.writing() if turn > TRIES // 2 else nullcontext()
-        tip = _fetched(hub, first, options)
+        tip = _fetched(hub, first, request)
         try:
             with patient:
-                outcome = _joined(desk(first.store), session, hub, tip, options)
-                if options.dry_run or not outcome.commit:
+                outcome = _joined(first.refreshed(), hub, tip, request)
+                if request.dry_run or not outcome.commit:
                     return outcome
                 if outcome.commit == tip or hub.push(outcome.commit, hub.head):
                     hub.remember(outcome.commit)
@@ -138,26 +135,26 @@ def _converge(first: Desk, session: Session, hub: Hub, options: argparse.Namespa
     raise HubMoves(hub.name)
 
 
-def _land(first: Desk, hub: Hub, outcome: Outcome) -> None:
+def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
     if outcome.commit != outcome.head:
         first.store.advance(outcome.head, outcome.commit, f"sync-{hub.name}")
 
 
-def _fetched(hub: Hub, at: Desk, options: argparse.Namespace) -> str:
+def _fetched(hub: Hub, at: Work, request: Request) -> str:
     """Return the hub's tip, empty where it has no such branch; raises RemoteRewritten."""
-    own = hub.own("trial" if options.dry_run else "incoming")
+    own = hub.own("trial" if request.dry_run else "incoming")
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
-    if options.dry_run:
+    if request.dry_run:
         hub.forget(own)
     seen = hub.seen()
-    if seen and not options.accept_rewritten and not (tip and at.store.is_ancestor(seen, tip)):
+    if seen and not request.accept_rewritten and not (tip and at.store.is_ancestor(seen, tip)):
         raise RemoteRewritten(hub, seen, count(hub.repo, seen, tip))
-    if tip and not options.dry_run:
+    if tip and not request.dry_run:
         hub.remember(tip)
     return tip
 
 
-def _joined(at: Desk, session: Session, hub: Hub, tip: str, options: argparse.Namespace) -> Outcome:
+def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
     """Return the commit that both are to be at; empty where a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):
@@ -165,10 +162,10 @@ def _joined(at: Desk, session: Session, hub: Hub, tip: str, options: argparse.Na
     pulled = count(repo, tip, head)
     if at.store.is_ancestor(head, tip):
         return Outcome(commit=tip, head=head, pulled=pulled)
-    joined = join(at, session, tip, hub.name, taken=side_of(options), reason=options.reason)
+    joined = join(at, tip, hub.name, taken=side_of(request), reason=request.reason)
     if joined.chain is None:
         return Outcome(commit="", joined=joined)
-    if options.dry_run:
+    if request.dry_run:
         return Outcome(commit="", pulled=pulled, pushed=count(repo, head, tip) + 1, joined=joined)
     new = at.store.draft(joined.chain, f"sync-{hub.name}")
     return Outcome(
@@ -176,15 +173,13 @@ def _joined(at: Desk, session: Session, hub: Hub, tip: str, options: argparse.Na
     )
 
 
-def _carried(
-    first: Desk, session: Session, hub: Hub, *, dry_run: bool
-) -> tuple[Carried, Problem | None]:
+def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem | None]:
     """Carry the access ledger; what goes wrong with it does not take the memories' sync back."""
     step = Step(op="sync", what="access ledgers", reason="their union holds every segment of both")
-    text = message(step, first.context(session))
+    text = message(step, first.context())
     there = first.config.ledger_ref
     try:
-        return carry(first.store, hub, there, text, session.now, dry_run=dry_run), None
+        return carry(first.store, hub, there, text, first.call.now, dry_run=dry_run), None
     except LedgerDiffers as error:
         return Carried(), Problem(
             path=there, rule="ledger-differs", message=error.message, fix=error.fix

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.work import Desk, NewerFormat, Session
 from memrepo.actions.sync.uniting import recalled_since
+from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
 from memrepo.core.errors import Exit, MemrepoError
@@ -99,40 +99,38 @@ class _Sides:
         object.__setattr__(self, "states", (self.first.state(), self.second.state()))
 
 
-def join(
-    desk: Desk, session: Session, hub: str, name: str, *, taken: Side = "", reason: str = ""
-) -> Joined:
+def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:
     """Merge this clone's HEAD onto the hub's tip; `taken` says whose version settles clashes.
 
     Raises Unrelated, CannotWork or NewerFormat.
     """
-    sides = _sides(desk, hub, name)
+    sides = _sides(work, hub, name)
     result, clashing = _merged(sides, taken)
     owns = sides.first.layout.owns
     foreign = merge_foreign(
-        desk.store.repo, sides.bases, hub, sides.second.commit, owns, taken=taken
+        work.store.repo, sides.bases, hub, sides.second.commit, owns, taken=taken
     )
     clashes = [*clashing, *(Conflict(kind="both-changed", path=p) for p in foreign.clashes)]
     if clashes:
-        return Joined(chain=None, clashes=tuple(_clash(desk, sides, c) for c in clashes))
+        return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
     config = _config(result.state)
     writes = (
         *(
             w
-            for w in keep(desk.tree.layout, _unkept(result), session.now)
+            for w in keep(work.tree.layout, _unkept(result), work.call.now)
             if w.path not in result.state.files
         ),
         *render_views(result.state, personal=config.profile == "personal"),
-        *hot_changes(result.state, hot_rules(desk)),
+        *hot_changes(result.state, hot_rules(work)),
     )
     effects, after = play(
         result.state, Plan(base=hub, steps=(Step(op="sync", what="", changes=tuple(writes)),))
     )
     effect = _effect(sides, {*result.effect.files, *effects[0].files}, after, foreign)
-    _refuse_collisions(desk, hub, effect, foreign)
+    _refuse_collisions(work, hub, effect, foreign)
     merged = _merged_memories(sides, after)
-    chain = _chain(desk, session, sides, effect, foreign, [i for i, _ in merged], reason)
-    area = desk.tree.layout.area("corrections")
+    chain = _chain(work, sides, effect, foreign, [i for i, _ in merged], reason)
+    area = work.tree.layout.area("corrections")
     kept = tuple(
         path
         for path in effect.files
@@ -152,25 +150,25 @@ def _unkept(result: MergeResult) -> list[Kept]:
     return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
 
 
-def _sides(desk: Desk, hub: str, name: str) -> _Sides:
-    shared = common(desk.store, desk.tree.commit, hub)
+def _sides(work: Work, hub: str, name: str) -> _Sides:
+    shared = common(work.store, work.tree.commit, hub)
     if not shared.bases:
         raise Unrelated(name)
-    first = desk.store.snapshot(hub)
-    if desk.tree.layout.config not in first.files:
+    first = work.store.snapshot(hub)
+    if work.tree.layout.config not in first.files:
         raise CannotWork(
-            f"{name} holds no {desk.tree.layout.config}",
+            f"{name} holds no {work.tree.layout.config}",
             fix=f"bring it back there, or sync with the branch that has {CONFIG_NAME}",
         )
-    humans = desk.config.human_authors
-    recalled = recalled_since(desk.store, shared.bases)
-    tips = (hub, desk.tree.commit)
-    facts = [side_facts(desk.store, tip, shared, humans, recalled) for tip in tips]
+    humans = work.config.human_authors
+    recalled = recalled_since(work.store, shared.bases)
+    tips = (hub, work.tree.commit)
+    facts = [side_facts(work.store, tip, shared, humans, recalled) for tip in tips]
     return _Sides(
         bases=shared.bases,
         base=shared.state,
         first=first,
-        second=desk.tree,
+        second=work.tree,
         facts=(facts[0], facts[1]),
     )
 
@@ -239,11 +237,11 @@ def _effect(sides: _Sides, paths: Iterable[str], after: State, foreign: Foreign)
     return Effect(files={**files, **foreign.texts})
 
 
-def _refuse_collisions(desk: Desk, hub: str, effect: Effect, foreign: Foreign) -> None:
+def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: Foreign) -> None:
     written = {p for p, data in effect.files.items() if data is not None}
     written |= {p for p, pick in foreign.picks.items() if pick is not None}
     gone = {*effect.files, *foreign.picks} - written
-    if found := collisions((desk.store.paths(hub) | written) - gone, written):
+    if found := collisions((work.store.paths(hub) | written) - gone, written):
         raise CannotWork(
             f"{visible(found[0])} is a file on one side and a folder on the other",
             fix="rename one of them here, commit, and sync again",
@@ -272,15 +270,14 @@ def _merged_memories(sides: _Sides, after: State) -> tuple[tuple[str, str], ...]
 
 
 def _chain(
-    desk: Desk,
-    session: Session,
+    work: Work,
     sides: _Sides,
     effect: Effect,
     foreign: Foreign,
     ids: Sequence[str],
     reason: str,
 ) -> Chain:
-    store, (hub, head) = desk.store, (sides.first.commit, sides.second.commit)
+    store, (hub, head) = work.store, (sides.first.commit, sides.second.commit)
     here, there = count(store.repo, head, hub), count(store.repo, hub, head)
     step = Step(
         op="sync",
@@ -288,8 +285,8 @@ def _chain(
         reason=reason,
         memories=tuple(ids),
     )
-    when = store.not_before(store.not_before(session.now, hub), head)
-    text = message(step, desk.context(session))
+    when = store.not_before(store.not_before(work.call.now, hub), head)
+    text = message(step, work.context())
     return Chain(
         base=head,
         first=hub,
@@ -310,11 +307,11 @@ def _stood(conflict: Conflict) -> Problem:
     )
 
 
-def _clash(desk: Desk, sides: _Sides, conflict: Conflict) -> Clash:
+def _clash(work: Work, sides: _Sides, conflict: Conflict) -> Clash:
     known = (sides.base, *sides.states)
     paths = [s.memories[conflict.id].path for s in known if conflict.id in s.memories]
     hub, here = (
-        last_commit(desk.store.repo, tip, sides.bases, conflict.path, *paths)
+        last_commit(work.store.repo, tip, sides.bases, conflict.path, *paths)
         for tip in (sides.first.commit, sides.second.commit)
     )
     return Clash(kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub)

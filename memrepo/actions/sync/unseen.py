@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
+from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.checks.memories import folded
 from memrepo.checks.rules import Group, Scene, Wants
-from memrepo.actions.work import Desk
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -76,7 +76,7 @@ class _Tree:
         return [m.path for m in self._state.memories.values() if wanted in files[m.path]]
 
 
-def broken_rules(at: Desk, state: State, since: str) -> tuple[Problem, ...]:
+def broken_rules(at: Work, state: State, since: str) -> tuple[Problem, ...]:
     """Return the errors that commits by hand since a commit brought, as far as they still stand.
 
     Files that cannot be read are findings of the state itself and not told again.
@@ -101,7 +101,7 @@ def broken_rules(at: Desk, state: State, since: str) -> tuple[Problem, ...]:
     )
 
 
-def _scene(at: Desk, state: State, changed: Sequence[_Change], wants: Wants) -> Scene:
+def _scene(at: Work, state: State, changed: Sequence[_Change], wants: Wants) -> Scene:
     read = at.store.repo.light.read
     return Scene(
         files={path: read(new) for path, _, new in changed if new},
@@ -112,7 +112,7 @@ def _scene(at: Desk, state: State, changed: Sequence[_Change], wants: Wants) -> 
     )
 
 
-def _errors(at: Desk, scene: Scene, changed: Sequence[_Change]) -> Iterator[Problem]:
+def _errors(at: Work, scene: Scene, changed: Sequence[_Change]) -> Iterator[Problem]:
     """Yield the errors in files that no later commit changed."""
     stands = {path for path, _, new in changed if at.tree.blobs.get(path, "") == new}
     for problem in registry.problems(scene, _GROUPS):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Protocol
 
 from memrepo.core.takeback import Side
 
 
-def side_arguments(parser: argparse.ArgumentParser, *, ours: str, theirs: str) -> None:
-    """Declare `--ours` and `--theirs`, of which at most one is given."""
-    side = parser.add_mutually_exclusive_group()
-    side.add_argument("--ours", action="store_true", help=ours)
-    side.add_argument("--theirs", action="store_true", help=theirs)
+class Sides(Protocol):
+    """What a request holds that lets a person choose a side."""
+
+    @property
+    def ours(self) -> bool:
+        """Tell whether this side is taken."""
+
+    @property
+    def theirs(self) -> bool:
+        """Tell whether the other side is taken."""
 
 
-def side_of(options: argparse.Namespace) -> Side:
+def side_of(request: Sides) -> Side:
     """Return the side that is taken; empty where a person has chosen none."""
-    return "ours" if options.ours else "theirs" if options.theirs else ""
+    return "ours" if request.ours else "theirs" if request.theirs else ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
+from memrepo.actions.request import DryRun, option
 from memrepo.actions.takeback.rejecting import barred_ids, with_pages, written
-from memrepo.actions.work import Answer, Session, opened
+from memrepo.actions.work import Answer, Work
 from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.messages import fold
@@ -24,40 +27,38 @@ from memrepo.core.tombstones import (
 REASON_LENGTH = 500
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory to reject")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument(
-        "--reason", required=True, help="why; kept in clear, so leave the value itself out"
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `reject`."""
+
+    id: Annotated[str, option("the memory to reject", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Annotated[str, option("why; kept in clear, so leave the value itself out", "--reason")]
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Write the tombstone and forget what it matches, in one commit."""
-    with opened(session) as desk:
-        actor, personal = desk.actor(session), desk.config.profile == "personal"
+    actor, personal = work.actor, work.config.profile == "personal"
 
-        def draft(state: State) -> Step | Answer:
-            memory = find(state, options.id)
-            stone = tombstone_of(
-                memory, reason=fold(options.reason, REASON_LENGTH), by=actor, at=session.now
-            )
-            stone = _set_again(state.tombstones.found.get(stone.key), stone)
-            gone = barred_ids(state, stone, lambda m: Tombstones({"": stone}).bar(m) is not None)
-            stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
-            if stone == state.tombstones.found.get(stone.key):
-                return unchanged(memory, f"is rejected already as {stone.key}")
-            updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
-            file = path_of(state.layout, stone.key), tombstone_bytes(stone)
-            return Step(
-                op="reject",
-                what=f"{memory.id} as {stone.key}",
-                memories=(memory.id,),
-                changes=with_pages(state, written(*file, updates), personal=personal),
-            )
+    def draft(state: State) -> Step | Answer:
+        memory = find(state, request.id)
+        stone = tombstone_of(
+            memory, reason=fold(request.reason, REASON_LENGTH), by=actor, at=work.call.now
+        )
+        stone = _set_again(state.tombstones.found.get(stone.key), stone)
+        gone = barred_ids(state, stone, lambda m: Tombstones({"": stone}).bar(m) is not None)
+        stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
+        if stone == state.tombstones.found.get(stone.key):
+            return unchanged(memory, f"is rejected already as {stone.key}")
+        updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
+        file = path_of(state.layout, stone.key), tombstone_bytes(stone)
+        return Step(
+            op="reject",
+            what=f"{memory.id} as {stone.key}",
+            memories=(memory.id,),
+            changes=with_pages(state, written(*file, updates), personal=personal),
+        )
 
-        return write(desk, session, options, draft)
+    return write(work, request, draft)
 
 
 def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:

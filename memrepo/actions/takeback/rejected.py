@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.core.tombstones import Tombstone
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--all", action="store_true", help="those that were lifted too")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `rejected`."""
+
+    all: Annotated[bool, option("those that were lifted too", "--all")] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """List the tombstones; a text is told only while its memory is in the tree."""
-    with opened(session) as desk:
-        state = desk.tree.state()
+    state = work.tree.state()
     stones = state.tombstones
-    shown = [s for s in stones.found.values() if options.all or s.state == "active"]
+    shown = [s for s in stones.found.values() if request.all or s.state == "active"]
     shown.sort(key=lambda s: (s.at, s.key))
     lines = [_line(state, stone) for stone in shown]
     return Answer(

@@ -6,17 +6,19 @@ never left standing beside it unsaid: that is a choice (`--instead`, `--beside`)
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
-from memrepo.actions.takeback.rejecting import Rejected, with_pages
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.write.single import unchanged, write, write_arguments
 from memrepo.actions.recall.touching import count_restored
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.takeback.rejecting import Rejected, with_pages
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
 from memrepo.core import closure, codec
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
@@ -38,67 +40,65 @@ class Replaced(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory; its id, once it left the tree")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--instead",
-        action="store_true",
-        help="of a superseded one: it replaces what had replaced it",
-    )
-    how.add_argument(
-        "--beside",
-        action="store_true",
-        help="of a superseded one: both stand, and contest each other",
-    )
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `restore`."""
+
+    id: Annotated[str, option("the memory; its id, once it left the tree", metavar="ID")]
+    instead: Annotated[
+        bool,
+        option("of a superseded one: it replaces what had replaced it", "--instead", group="how"),
+    ] = False
+    beside: Annotated[
+        bool,
+        option("of a superseded one: both stand, and contest each other", "--beside", group="how"),
+    ] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Restore from the tree, or from the last commit that had it."""
-    with opened(session) as desk:
-        actor, personal = desk.actor(session), desk.config.profile == "personal"
-        gone: list[str] = []
+    actor, personal = work.actor, work.config.profile == "personal"
+    gone: list[str] = []
 
-        def lay(at: Desk, state: State) -> State:
-            try:
-                find(state, options.id)
-            except NoSuchMemory as error:
-                back = _from_history(at, state, options.id)
-                if back is None:
-                    raise error from None
-                gone[:] = [options.id]
-                return back
-            return state
+    def lay(at: Work, state: State) -> State:
+        try:
+            find(state, request.id)
+        except NoSuchMemory as error:
+            back = _from_history(at, state, request.id)
+            if back is None:
+                raise error from None
+            gone[:] = [request.id]
+            return back
+        return state
 
-        def draft(state: State) -> Step | Answer:
-            memory = find(state, options.id)
-            if memory.status == "active":
-                return unchanged(memory, "is in recall already")
-            if (stone := state.tombstones.bar(memory)) is not None:
-                raise Rejected(memory, stone)
-            stamp = Stamp(by=actor, at=session.now)
-            changes = _changes(state, memory, stamp, options)
-            what = f"{memory.label} from history" if gone else f"{memory.label}, was "
-            return Step(
-                op="restore",
-                what=what + ("" if gone else memory.status),
-                reason="restored by hand",
-                memories=(memory.id,),
-                changes=with_pages(state, _closed(state, changes), personal=personal),
-            )
+    def draft(state: State) -> Step | Answer:
+        memory = find(state, request.id)
+        if memory.status == "active":
+            return unchanged(memory, "is in recall already")
+        if (stone := state.tombstones.bar(memory)) is not None:
+            raise Rejected(memory, stone)
+        stamp = Stamp(by=actor, at=work.call.now)
+        changes = _changes(state, memory, stamp, request)
+        what = f"{memory.label} from history" if gone else f"{memory.label}, was "
+        return Step(
+            op="restore",
+            what=what + ("" if gone else memory.status),
+            reason="restored by hand",
+            memories=(memory.id,),
+            changes=with_pages(state, _closed(state, changes), personal=personal),
+        )
 
-        answer = write(desk, session, options, draft, lay)
-        if answer.data.get("commit"):
-            count_restored(desk, session, [str(answer.data["id"])])
-        return answer
+    answer = write(work, request, draft, lay)
+    if answer.data.get("commit"):
+        count_restored(work, [str(answer.data["id"])])
+    return answer
 
 
-def _from_history(desk: Desk, state: State, word: str) -> State | None:
+def _from_history(work: Work, state: State, word: str) -> State | None:
     """Return the state with the last version of a memory beside it, as if it were forgotten."""
     found: dict[str, tuple[Memory, bytes]] = {}
-    for lost in lost_files(desk.store.repo, desk.tree.commit, desk.tree.layout, _tail(word)):
+    for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
         memory, _ = codec.decode(lost.path, lost.data)
         fits = memory is not None and _names(memory, word) and memory.id not in state.memories
         if fits and memory is not None:
@@ -136,19 +136,17 @@ def _names(memory: Memory, word: str) -> bool:
     return memory.id.startswith(f"mem-{digits}") or slug == memory.slug
 
 
-def _changes(
-    state: State, memory: Memory, stamp: Stamp, options: argparse.Namespace
-) -> list[Update]:
+def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> list[Update]:
     """Return the updates of a restoring; a supersession is ended or turned round on both sides."""
     if memory.status == "forgotten" and memory.texts("superseded_by"):
         # Forgotten over superseded: the first restoring gives back what it was.
         heirs = _heirs(state, memory)
-        if heirs and not (options.instead or options.beside):
+        if heirs and not (request.instead or request.beside):
             return [_update(memory, stamp, {"status": "superseded"})]
     heirs = _heirs(state, memory)
-    if heirs and not (options.instead or options.beside):
+    if heirs and not (request.instead or request.beside):
         raise Replaced(memory, heirs)
-    contested = {"standing": "contested"} if heirs and options.beside else {}
+    contested = {"standing": "contested"} if heirs and request.beside else {}
     after: dict[str, dict[str, Any]] = {}
     for id_ in memory.texts("superseded_by"):
         if (heir := state.memories.get(id_)) is not None:
@@ -156,14 +154,14 @@ def _changes(
     for heir in heirs:
         edit = after.setdefault(heir.id, {})
         edit |= contested
-        if options.instead:
+        if request.instead:
             edit |= {
                 "status": "superseded",
                 "superseded_at": stamp.at,
                 "superseded_by": (*heir.texts("superseded_by"), memory.id),
             }
     fields: dict[str, Any] = {"superseded_by": None, "superseded_at": None, **contested}
-    if options.instead and heirs:
+    if request.instead and heirs:
         new = [h.id for h in heirs if h.id not in memory.texts("supersedes")]
         fields["supersedes"] = (*memory.texts("supersedes"), *new)
     return [

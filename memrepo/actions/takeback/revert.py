@@ -6,16 +6,19 @@ since returns to its old value.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from memrepo.actions.takeback.choosing import side_arguments, side_of
-from memrepo.actions.recall.finding import NoSuchMemory, find
-from memrepo.actions.run.landing import chain
+import msgspec
+
 from memrepo.actions.past.log import NoSuchRun, run_merge
-from memrepo.actions.work import Answer, Desk, Session, opened
+from memrepo.actions.recall.finding import NoSuchMemory, find
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.run.landing import chain
+from memrepo.actions.takeback.choosing import side_of
 from memrepo.actions.takeback.undoing import Taken, Undone, restored, undo
+from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
@@ -69,71 +72,70 @@ class Wanted:
         return self.target.run if self.target.is_run else self.target.commit[:10]
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "target",
-        nargs="?",
-        default="",
-        metavar="RUN|COMMIT|ID",
-        help="run id (a unique prefix will do), commit, or a memory: what was last decided of it;"
-        " the latest run when left out",
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `revert`."""
+
+    target: Annotated[
+        str,
+        option(
+            "run id (a unique prefix will do), commit, or a memory: what was last decided of it; "
+            "the latest run when left out",
+            metavar="RUN|COMMIT|ID",
+        ),
+    ] = ""
+    only: Annotated[
+        tuple[str, ...], option("only what it did to these", "--memory", metavar="ID", several=True)
+    ] = ()
+    ours: Annotated[
+        bool, option("where it clashes with later work, keep that", "--ours", group="side")
+    ] = False
+    theirs: Annotated[
+        bool,
+        option("where it clashes with later work, take that back too", "--theirs", group="side"),
+    ] = False
+    with_dependents: Annotated[
+        bool,
+        option(
+            "take back the later steps too that refer to a memory which would vanish",
+            "--with-dependents",
+        ),
+    ] = False
+    settle: Annotated[bool, option("keep its input consumed: it is not seen again", "--settle")] = (
+        False
     )
-    parser.add_argument(
-        "--memory",
-        dest="only",
-        nargs="+",
-        default=[],
-        metavar="ID",
-        help="only what it did to these",
-    )
-    side_arguments(
-        parser,
-        ours="where it clashes with later work, keep that",
-        theirs="where it clashes with later work, take that back too",
-    )
-    parser.add_argument(
-        "--with-dependents",
-        action="store_true",
-        help="take back the later steps too that refer to a memory which would vanish",
-    )
-    parser.add_argument(
-        "--settle", action="store_true", help="keep its input consumed: it is not seen again"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--reason", default="", help="why, for the commit")
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Revert one operation in a commit of its own; history keeps both."""
-    with opened(session) as desk:
-        desk.require_writable()
-        desk.store.refuse_unfit()
-        if not options.dry_run:
-            desk.store.settle()
-        target, only = _target(desk, options.target)
-        if options.only:
-            tip = desk.store.snapshot(target.commit).state()
-            only = frozenset(find(tip, word).id for word in options.only)
-        wanted = Wanted(
-            target=target,
-            latest=target.commit == desk.tree.commit,
-            only=only,
-            side=side_of(options),
-            settle=options.settle,
-            dependents=options.with_dependents,
-            dry_run=options.dry_run,
-            reason=options.reason,
-        )
-        return revert(desk, session, wanted)
+    work.require_writable()
+    work.store.refuse_unfit()
+    if not request.dry_run:
+        work.store.settle()
+    target, only = _target(work, request.target)
+    if request.only:
+        tip = work.store.snapshot(target.commit).state()
+        only = frozenset(find(tip, word).id for word in request.only)
+    wanted = Wanted(
+        target=target,
+        latest=target.commit == work.tree.commit,
+        only=only,
+        side=side_of(request),
+        settle=request.settle,
+        dependents=request.with_dependents,
+        dry_run=request.dry_run,
+        reason=request.reason,
+    )
+    return revert(work, wanted)
 
 
-def revert(desk: Desk, session: Session, wanted: Wanted) -> Answer:
+def revert(work: Work, wanted: Wanted) -> Answer:
     """Take one operation back, in one commit; what clashes is told and nothing is written."""
     target, name = wanted.target, wanted.name
     if target.op == "sync":
         raise Joins(target)
-    undone = _undone(desk, session, wanted)
+    undone = _undone(work, wanted)
     if undone.clashes:
         return _clashing(name, target, undone.clashes)
     count = len(undone.effect.files)
@@ -142,7 +144,7 @@ def revert(desk: Desk, session: Session, wanted: Wanted) -> Answer:
     if wanted.dry_run or not count:
         said = "would touch" if count else "changes nothing: later work stands in all of its"
         return Answer(data=data, text=f"reverting {name} {said} {count} files")
-    commit = _commit(desk, session, wanted, undone)
+    commit = _commit(work, wanted, undone)
     text = f"reverted {name} in {commit[:10]}: {count} files as they were before"
     if not wanted.latest:
         text = f"reverted {name} in {commit[:10]}: {count} files changed, later work kept"
@@ -150,7 +152,7 @@ def revert(desk: Desk, session: Session, wanted: Wanted) -> Answer:
         text += f"\ntaken back with it, since it depended on it: {entry.subject}"
     if target.is_run and not wanted.settle and not wanted.only:
         text += "\nits input counts as new again; what it proposes anew will wait for review"
-    return Answer(data={**data, "commits": [commit]}, text=text, problems=tuple(desk.store.notices))
+    return Answer(data={**data, "commits": [commit]}, text=text, problems=tuple(work.store.notices))
 
 
 def _clashing(name: str, target: history.Entry, clashes: Sequence[Clash]) -> Answer:
@@ -181,17 +183,17 @@ def _clashing(name: str, target: history.Entry, clashes: Sequence[Clash]) -> Ans
     )
 
 
-def _target(desk: Desk, word: str) -> tuple[history.Entry, frozenset[str]]:
+def _target(work: Work, word: str) -> tuple[history.Entry, frozenset[str]]:
     """Return the operation that is meant, and to which memories a word limits it."""
-    head, only = desk.tree.commit, frozenset[str]()
+    head, only = work.tree.commit, frozenset[str]()
     if word:
-        found, only = _named(desk, word)
+        found, only = _named(work, word)
     else:
-        runs = list(history.runs(desk.store.repo, head))
+        runs = list(history.runs(work.store.repo, head))
         if not runs:
             raise NothingToRevert("no run has landed on this branch")
         found = runs[0]
-    if not desk.store.is_ancestor(found.commit, head):
+    if not work.store.is_ancestor(found.commit, head):
         raise NothingToRevert(f"{word} is not an operation on this branch")
     if not found.parents or not found.trailer("Op"):
         raise NothingToRevert(f"{found.commit[:10]} was not written by memrepo: use `git revert`")
@@ -200,58 +202,58 @@ def _target(desk: Desk, word: str) -> tuple[history.Entry, frozenset[str]]:
     return found, only
 
 
-def _named(desk: Desk, word: str) -> tuple[history.Entry, frozenset[str]]:
+def _named(work: Work, word: str) -> tuple[history.Entry, frozenset[str]]:
     try:
-        return run_merge(desk, word), frozenset()
+        return run_merge(work, word), frozenset()
     except NoSuchRun:
-        commit = desk.store.resolve(word)
+        commit = work.store.resolve(word)
         if commit:
-            return next(iter(history.entries(desk.store.repo, "-1", commit))), frozenset()
-        memory = _memory(desk, word)
+            return next(iter(history.entries(work.store.repo, "-1", commit))), frozenset()
+        memory = _memory(work, word)
         if not memory:
             raise
     grep = f"^{PREFIX}Memory: {memory}$"
-    walk = history.entries(desk.store.repo, "--no-merges", "--grep", grep, desk.tree.commit)
+    walk = history.entries(work.store.repo, "--no-merges", "--grep", grep, work.tree.commit)
     for entry in walk:
         if memory in entry.trailers.get("Memory", ()):
             return entry, frozenset({memory} if entry.op in BULK_OPS else ())
     raise NothingToRevert(f"no operation on this branch names {memory}")
 
 
-def _memory(desk: Desk, word: str) -> str:
+def _memory(work: Work, word: str) -> str:
     """Return the id of the memory that a word names; one that is gone is known by its full id."""
     if ID_PATTERN.fullmatch(word):
         return word
     try:
-        return find(desk.tree.state(), word).id
+        return find(work.tree.state(), word).id
     except NoSuchMemory:
         return ""
 
 
-def _undone(desk: Desk, session: Session, wanted: Wanted) -> Undone:
+def _undone(work: Work, wanted: Wanted) -> Undone:
     target = wanted.target
-    kept = frozenset({desk.tree.layout.manifest(target.run)} if wanted.settle else ())
+    kept = frozenset({work.tree.layout.manifest(target.run)} if wanted.settle else ())
     taken = Taken(before=target.parents[0], after=target.commit, kept=kept, only=wanted.only)
     if wanted.latest and not wanted.only:
-        whole = restored(desk, taken)
+        whole = restored(work, taken)
         if whole is not None:
             return whole
     return undo(
-        desk,
+        work,
         taken,
         wanted.side,
         dependents=wanted.dependents,
-        at=session.now,
-        by=desk.actor(session),
+        at=work.call.now,
+        by=work.actor,
     )
 
 
-def _commit(desk: Desk, session: Session, wanted: Wanted, undone: Undone) -> str:
+def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     target = wanted.target
     # Later runs read from these which decisions were taken back: of a part, only that part.
     memories = dict.fromkeys(
         id_
-        for e in (*history.chain_of(desk.store.repo, target.commit), *undone.also)
+        for e in (*history.chain_of(work.store.repo, target.commit), *undone.also)
         for id_ in e.trailers.get("Memory", ())
         if ID_PATTERN.fullmatch(id_) and (not wanted.only or id_ in wanted.only)
     )
@@ -262,14 +264,14 @@ def _commit(desk: Desk, session: Session, wanted: Wanted, undone: Undone) -> str
         memories=tuple(memories),
     )
     reverts = (target.commit, *(entry.commit for entry in undone.also))
-    said = message(step, desk.context(session, reverts=reverts))
+    said = message(step, work.context(reverts=reverts))
     made = chain(
-        desk.store,
-        desk.tree.state(),
+        work.store,
+        work.tree.state(),
         undone.state,
         [Commit(message=said, effect=undone.effect)],
-        base=desk.tree.commit,
-        now=session.now,
-        author=author(desk.store.repo),
+        base=work.tree.commit,
+        now=work.call.now,
+        author=author(work.store.repo),
     )
-    return desk.store.land(made, f"revert-{target.commit[:10]}")
+    return work.store.land(made, f"revert-{target.commit[:10]}")

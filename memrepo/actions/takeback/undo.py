@@ -6,37 +6,39 @@ back is named: `memrepo revert`.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
+import msgspec
+
+from memrepo.actions.request import DryRun, Reason
 from memrepo.actions.takeback.revert import NothingToRevert, Wanted, revert
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.write.single import write_arguments
+from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import Exit
 from memrepo.core.ids import visible
 from memrepo.store import history
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `undo`."""
+
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Revert the newest commit along first parents that memrepo wrote."""
-    with opened(session) as desk:
-        desk.require_writable()
-        desk.store.refuse_unfit()
-        if not options.dry_run:
-            desk.store.settle()
-        target = _last(desk)
-        wanted = Wanted(
-            target=target,
-            latest=target.commit == desk.tree.commit,
-            dry_run=options.dry_run,
-            reason=options.reason or "undone",
-        )
-        answer = revert(desk, session, wanted)
+    work.require_writable()
+    work.store.refuse_unfit()
+    if not request.dry_run:
+        work.store.settle()
+    target = _last(work)
+    wanted = Wanted(
+        target=target,
+        latest=target.commit == work.tree.commit,
+        dry_run=request.dry_run,
+        reason=request.reason or "undone",
+    )
+    answer = revert(work, wanted)
     said = visible(target.subject)
     data = {**answer.data, "undone": {"commit": target.commit, "op": target.op, "subject": said}}
     what = f"{said} ({target.commit[:10]})"
@@ -52,9 +54,9 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     )
 
 
-def _last(desk: Desk) -> history.Entry:
+def _last(work: Work) -> history.Entry:
     """Return the last operation; commits of a person are none and are passed over."""
-    for entry in history.entries(desk.store.repo, "--first-parent", desk.tree.commit):
+    for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
         if entry.trailer("Op") == "init":
             break
         if entry.trailer("Op") and entry.parents:

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from memrepo.actions.lifecycle.lifecycle import derived_contents
 from memrepo.actions.takeback.rejecting import refuse_lifting
-from memrepo.actions.work import Desk
+from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
 from memrepo.core.later import Later, written
@@ -53,13 +53,13 @@ class Undone:
 class _Past:
     """What was written after an operation, read once; memory files by blob."""
 
-    desk: Desk
+    work: Work
     spans: dict[str, list[Wrote]] = field(default_factory=dict)
     decoded: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
 
     def after(self, commit: str) -> list[Wrote]:
         if commit not in self.spans:
-            found = writes(self.desk.store.repo, commit, self.desk.tree.commit)
+            found = writes(self.work.store.repo, commit, self.work.tree.commit)
             self.spans[commit] = list(found)
         return self.spans[commit]
 
@@ -68,10 +68,10 @@ class _Past:
 
         Together they wrote nothing. None among the memories stands for the other files.
         """
-        repo = self.desk.store.repo
+        repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(commit)}
         found: dict[str, frozenset[str | None]] = {}
-        for entry in history.reverts(repo, self.desk.tree.commit) if span else ():
+        for entry in history.reverts(repo, self.work.tree.commit) if span else ():
             gone = found.get(entry.commit, frozenset())
             if None in gone or entry.commit not in span:
                 continue
@@ -90,7 +90,7 @@ class _Past:
         if not blob:
             return None
         if (path, blob) not in self.decoded:
-            data = read_blob(self.desk.store.repo, blob)
+            data = read_blob(self.work.store.repo, blob)
             self.decoded[path, blob] = codec.decode(path, data)[0]
         return self.decoded[path, blob]
 
@@ -100,7 +100,7 @@ class _Past:
         """Yield the memories that one commit wrote, wherever it moved them, before and after."""
         sides: tuple[dict[str, Memory], dict[str, Memory]] = ({}, {})
         for path, blobs in wrote.blobs.items():
-            if self.desk.tree.layout.is_memory(path) and path[-9:-3] in tails:
+            if self.work.tree.layout.is_memory(path) and path[-9:-3] in tails:
                 for side, blob in zip(sides, blobs, strict=True):
                     memory = self.memory(path, blob)
                     if memory is not None:
@@ -109,31 +109,31 @@ class _Past:
             yield id_, sides[0].get(id_), sides[1].get(id_)
 
 
-def restored(desk: Desk, taken: Taken) -> Undone | None:
+def restored(work: Work, taken: Taken) -> Undone | None:
     """Return what brings back the whole tree before the latest operation, to the byte.
 
     None where something was rejected: then it is decided memory by memory what may come back.
     """
-    head, before = desk.tree.state(), desk.store.snapshot(taken.before)
-    changed = desk.store.work.changed(taken.before, taken.after)
-    if head.tombstones or any(is_tombstone(desk.tree.layout, path) for path in changed):
+    head, before = work.tree.state(), work.store.snapshot(taken.before)
+    changed = work.store.work.changed(taken.before, taken.after)
+    if head.tombstones or any(is_tombstone(work.tree.layout, path) for path in changed):
         return None
     files = {path: before.files.get(path) for path in changed if path not in taken.kept}
     return Undone(state=before.state(), effect=Effect(files=files), clashes=())
 
 
 def undo(
-    desk: Desk, taken: Taken, side: Side = "", *, dependents: bool = False, at: datetime, by: str
+    work: Work, taken: Taken, side: Side = "", *, dependents: bool = False, at: datetime, by: str
 ) -> Undone:
     """Compute what takes an operation back on top of HEAD; writes nothing.
 
     With `dependents` the later steps that refer to what would vanish are taken back before it.
     `by` and `at` sign the tombstones that it lifts or sets again.
     """
-    past, also = _Past(desk), list[Taken]()
+    past, also = _Past(work), list[Taken]()
     entries: list[history.Entry] = []
-    stones = _tombstones(desk, taken, by=by, at=at)
-    state = desk.tree.state()
+    stones = _tombstones(work, taken, by=by, at=at)
+    state = work.tree.state()
     head = replace(state, files=state.files.edited(stones)) if stones else state
     while True:
         done = _in_order(past, head, [taken, *also], side)
@@ -146,7 +146,7 @@ def undo(
     if stones:
         done = _raised(done, state)
     return Undone(
-        effect=_with_views(desk, done.state, {**stones, **done.effect.files}),
+        effect=_with_views(work, done.state, {**stones, **done.effect.files}),
         state=done.state,
         clashes=done.clashes,
         also=tuple(entries),
@@ -171,7 +171,7 @@ def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> T
 
 
 def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
-    store = past.desk.store
+    store = past.work.store
     before = store.snapshot(taken.before).state()
     after = store.snapshot(taken.after).state()
     changed = store.work.changed(taken.before, taken.after)
@@ -213,7 +213,7 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
             said -= references(old) if old else frozenset()
             if any(c.memory == id_ and c.on in said for c in wanted):
                 found.append(wrote.commit)
-    repo = past.desk.store.repo
+    repo = past.work.store.repo
     return [next(iter(history.entries(repo, "-1", commit))) for commit in dict.fromkeys(found)]
 
 
@@ -226,12 +226,12 @@ def _as_taken(entry: history.Entry, clashes: Sequence[Clash]) -> Taken:
     )
 
 
-def _tombstones(desk: Desk, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
+def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
     """Lift what the operation rejected, or set again what it lifted: a tombstone never goes.
 
     One that was decided anew since is somebody else's decision, and stays.
     """
-    layout, store = desk.tree.layout, desk.store
+    layout, store = work.tree.layout, work.store
     changed = store.work.changed(taken.before, taken.after)
     if not any(is_tombstone(layout, path) for path in changed):
         return {}
@@ -239,7 +239,7 @@ def _tombstones(desk: Desk, taken: Taken, *, by: str, at: datetime) -> dict[str,
     after = store.snapshot(taken.after).state().tombstones.found
     files: dict[str, bytes] = {}
     for key, stone in after.items():
-        here = desk.tree.state().tombstones.found.get(key)
+        here = work.tree.state().tombstones.found.get(key)
         was = before[key].state if key in before else "lifted"
         concerned = not taken.only or stone.memory in taken.only
         if here is not None and was != stone.state and here.epoch == stone.epoch and concerned:
@@ -266,6 +266,6 @@ def _raised(done: TakenBack, head: State) -> TakenBack:
     )
 
 
-def _with_views(desk: Desk, state: State, files: dict[str, bytes | None]) -> Effect:
+def _with_views(work: Work, state: State, files: dict[str, bytes | None]) -> Effect:
     """Return an effect on HEAD together with the views that follow it."""
-    return Effect(files={**files, **derived_contents(desk, state)})
+    return Effect(files={**files, **derived_contents(work, state)})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import NoSuchMemory, find
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.takeback.rejecting import back_in_recall, refuse_lifting, with_pages
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import write, write_arguments
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import write
 from memrepo.core.changes import Change, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.state import State
@@ -26,49 +29,47 @@ class NotRejected(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID|KEY", help="a rejected memory, or a tombstone's key")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `unreject`."""
+
+    id: Annotated[str, option("a rejected memory, or a tombstone's key", metavar="ID|KEY")]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Lift the tombstones, never delete them, and raise the epoch of what comes back."""
-    with opened(session) as desk:
-        actor, personal = desk.actor(session), desk.config.profile == "personal"
+    actor, personal = work.actor, work.config.profile == "personal"
 
-        def draft(state: State) -> Step | Answer:
-            stones = meant(state, options.id)
-            if all(stone.state == "lifted" for stone in stones):
-                keys = [stone.key for stone in stones]
-                return Answer(
-                    data={"id": "", "path": "", "commit": "", "unchanged": "is lifted already"},
-                    text=f"{', '.join(keys)} is lifted already: nothing to do",
-                )
-            refuse_lifting(stones, actor)
-            lifted = [
-                turned(stone, "lifted", by=actor, at=session.now, reason=options.reason)
-                for stone in stones
-            ]
-            still = Tombstones({**state.tombstones.found, **{s.key: s for s in lifted}})
-            ids = dict.fromkeys(id_ for stone in stones for id_ in stone.forgotten)
-            held = [state.memories[i] for i in ids if i in state.memories]
-            back = [m for m in held if m.status == "forgotten" and still.bar(m) is None]
-            changes: list[Change] = [
-                *(
-                    Write(path=path_of(state.layout, s.key), data=tombstone_bytes(s))
-                    for s in lifted
-                ),
-                *map(back_in_recall, back),
-            ]
-            return Step(
-                op="unreject",
-                what=", ".join(s.key for s in lifted),
-                reason="lifted by hand",
-                changes=with_pages(state, changes, personal=personal),
+    def draft(state: State) -> Step | Answer:
+        stones = meant(state, request.id)
+        if all(stone.state == "lifted" for stone in stones):
+            keys = [stone.key for stone in stones]
+            return Answer(
+                data={"id": "", "path": "", "commit": "", "unchanged": "is lifted already"},
+                text=f"{', '.join(keys)} is lifted already: nothing to do",
             )
+        refuse_lifting(stones, actor)
+        lifted = [
+            turned(stone, "lifted", by=actor, at=work.call.now, reason=request.reason)
+            for stone in stones
+        ]
+        still = Tombstones({**state.tombstones.found, **{s.key: s for s in lifted}})
+        ids = dict.fromkeys(id_ for stone in stones for id_ in stone.forgotten)
+        held = [state.memories[i] for i in ids if i in state.memories]
+        back = [m for m in held if m.status == "forgotten" and still.bar(m) is None]
+        changes: list[Change] = [
+            *(Write(path=path_of(state.layout, s.key), data=tombstone_bytes(s)) for s in lifted),
+            *map(back_in_recall, back),
+        ]
+        return Step(
+            op="unreject",
+            what=", ".join(s.key for s in lifted),
+            reason="lifted by hand",
+            changes=with_pages(state, changes, personal=personal),
+        )
 
-        return write(desk, session, options, draft)
+    return write(work, request, draft)
 
 
 def meant(state: State, word: str) -> list[Tombstone]:

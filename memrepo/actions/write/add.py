@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Annotated
 
+import msgspec
+
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
 from memrepo.actions.write.adding import BY_HAND, Drafts, Entry, checked
-from memrepo.actions.work import Answer, Desk, Session, opened
-from memrepo.actions.write.single import text_of, unchanged, write, write_arguments
+from memrepo.actions.write.single import said, unchanged, write
 from memrepo.core.changes import Create, Step
 from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
@@ -18,48 +21,50 @@ from memrepo.policies.classes import class_of
 from memrepo.policies.similarity import akin
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("text", metavar="TEXT", help="the memory, or - for standard input")
-    parser.add_argument("--type", choices=BY_HAND, help="kind of memory (fact)")
-    parser.add_argument("--title", default="", help="display name")
-    parser.add_argument("--layer", choices=LAYERS, help="layer, where not the type's own")
-    parser.add_argument("--tag", action="append", default=[], help="a tag; may be repeated")
-    parser.add_argument("--entity", action="append", default=[], help="a name it mentions")
-    parser.add_argument("--scope", default="", help="user:..., project:... or agent:...")
-    parser.add_argument("--valid-from", default="", metavar="DATE", help="true from")
-    parser.add_argument("--valid-until", default="", metavar="DATE", help="true until")
-    parser.add_argument("--pin", action="store_true", help="never age, evict or prune it")
-    parser.add_argument("--critical", action="store_true", help="needed in every session")
-    parser.add_argument("--class", dest="cls", default="", metavar="CLASS", help="decay class")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `add`."""
+
+    text: Annotated[str, option("the memory, or - for standard input", metavar="TEXT", piped=True)]
+    type: Annotated[str | None, option("kind of memory (fact)", "--type", choices=BY_HAND)] = None
+    title: Annotated[str, option("display name", "--title")] = ""
+    layer: Annotated[
+        str | None, option("layer, where not the type's own", "--layer", choices=LAYERS)
+    ] = None
+    tag: Annotated[tuple[str, ...], option("a tag; may be repeated", "--tag")] = ()
+    entity: Annotated[tuple[str, ...], option("a name it mentions", "--entity")] = ()
+    scope: Annotated[str, option("user:..., project:... or agent:...", "--scope")] = ""
+    valid_from: Annotated[str, option("true from", "--valid-from", metavar="DATE")] = ""
+    valid_until: Annotated[str, option("true until", "--valid-until", metavar="DATE")] = ""
+    pin: Annotated[bool, option("never age, evict or prune it", "--pin")] = False
+    critical: Annotated[bool, option("needed in every session", "--critical")] = False
+    cls: Annotated[str, option("decay class", "--class", metavar="CLASS")] = ""
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Write the memory."""
-    text = text_of(session, options.text, "the text")
-    with opened(session) as desk:
-        near: list[tuple[Memory, float]] = []
+    text = said(request.text, "the text")
+    near: list[tuple[Memory, float]] = []
 
-        def draft(state: State) -> Step | Answer:
-            near.clear()
-            return _draft(desk, session, options, state, text, near)
+    def draft(state: State) -> Step | Answer:
+        near.clear()
+        return _draft(work, request, state, text, near)
 
-        return _with_suggestions(write(desk, session, options, draft), near)
+    return _with_suggestions(write(work, request, draft), near)
 
 
 def _draft(
-    desk: Desk,
-    session: Session,
-    options: argparse.Namespace,
+    work: Work,
+    request: Request,
     state: State,
     text: str,
     near: list[tuple[Memory, float]],
 ) -> Step | Answer:
     """Return the commit that writes the memory; what it is like goes to `near`."""
-    memory, new = Drafts(desk, session, state).take(_entry(options, text))
+    memory, new = Drafts(work, state).take(_entry(request, text))
     if not new:
-        return _repeated(memory, options)
+        return _repeated(memory, request)
     near += akin(memory, state.active)
     return Step(
         op="create",
@@ -87,36 +92,36 @@ def _with_suggestions(answer: Answer, near: Sequence[tuple[Memory, float]]) -> A
     return replace(answer, data=data, text="\n".join(lines))
 
 
-def _entry(options: argparse.Namespace, text: str) -> Entry:
+def _entry(request: Request, text: str) -> Entry:
     return Entry(
         text=text,
-        type=options.type or "fact",
-        title=options.title,
-        layer=options.layer or "",
-        tags=tuple(options.tag),
-        entities=tuple(options.entity),
-        scope=options.scope,
-        valid_from=options.valid_from,
-        valid_until=options.valid_until,
-        pinned=options.pin,
-        critical=options.critical,
-        cls=options.cls,
+        type=request.type or "fact",
+        title=request.title,
+        layer=request.layer or "",
+        tags=tuple(request.tag),
+        entities=tuple(request.entity),
+        scope=request.scope,
+        valid_from=request.valid_from,
+        valid_until=request.valid_until,
+        pinned=request.pin,
+        critical=request.critical,
+        cls=request.cls,
     )
 
 
-def _repeated(memory: Memory, options: argparse.Namespace) -> Answer:
+def _repeated(memory: Memory, request: Request) -> Answer:
     """Return the memory there is, and which options it does not answer to: none was applied."""
     given = {
-        "--type": options.type in (None, memory.type),
-        "--title": options.title in ("", memory.text("title")),
-        "--layer": options.layer in (None, memory.layer),
-        "--tag": set(options.tag) <= set(memory.texts("tags")),
-        "--entity": set(options.entity) <= set(memory.texts("entities")),
-        "--valid-from": _says(memory, "valid_from", options.valid_from),
-        "--valid-until": _says(memory, "valid_until", options.valid_until),
-        "--pin": not options.pin or bool(memory.fields.get("pinned")),
-        "--critical": not options.critical or memory.flag("critical"),
-        "--class": options.cls in ("", class_of(memory)),
+        "--type": request.type in (None, memory.type),
+        "--title": request.title in ("", memory.text("title")),
+        "--layer": request.layer in (None, memory.layer),
+        "--tag": set(request.tag) <= set(memory.texts("tags")),
+        "--entity": set(request.entity) <= set(memory.texts("entities")),
+        "--valid-from": _says(memory, "valid_from", request.valid_from),
+        "--valid-until": _says(memory, "valid_until", request.valid_until),
+        "--pin": not request.pin or bool(memory.fields.get("pinned")),
+        "--critical": not request.critical or memory.flag("critical"),
+        "--class": request.cls in ("", class_of(memory)),
     }
     unused = [option for option, met in given.items() if not met]
     answer = unchanged(memory, "says this already")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memrepo.actions.check.secrecy import refuse_secret
-from memrepo.actions.work import Desk, Session
+from memrepo.actions.work import Work
 from memrepo.actions.write.single import present
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import ValueMismatch
@@ -81,8 +81,8 @@ class Drafts:
     are equal texts in one scope, about one subject where the entry names a subject.
     """
 
-    def __init__(self, desk: Desk, session: Session, state: State) -> None:
-        self._desk, self._session, self._state = desk, session, state
+    def __init__(self, work: Work, state: State) -> None:
+        self._work, self._state = work, state
         self.made: list[Memory] = []
         self._ids = set(state.memories)
         self._paths: set[str] = set()
@@ -114,9 +114,9 @@ class Drafts:
             self._known[wording].append(memory)
 
     def _memory(self, entry: Entry) -> Memory:
-        session, desk = self._session, self._desk
+        work, now = self._work, self._work.call.now
         id_ = manual_id(
-            created=session.now,
+            created=now,
             text=entry.text,
             scope=entry.scope,
             type_=entry.type,
@@ -126,27 +126,27 @@ class Drafts:
             raise NotOneOf("type", entry.type, BY_HAND)
         if entry.layer and entry.layer not in LAYERS:
             raise NotOneOf("layer", entry.layer, LAYERS)
-        home = "" if entry.type in ("note", "summary") else route(entry.type, desk.config.profile)
+        home = "" if entry.type in ("note", "summary") else route(entry.type, work.config.profile)
         fields: dict[str, Any] = {
             "id": id_,
             "type": entry.type,
             **dict(_given(entry)),
             "home": home,
-            "created": session.now,
+            "created": now,
             "pinned": entry.pinned,
             "critical": entry.critical,
-            **_decay(desk, entry.cls),
+            **_decay(work, entry.cls),
             "origin": "manual",
-            "generated": Stamp(by=desk.actor(session), at=session.now),
+            "generated": Stamp(by=work.actor, at=now),
             "sources": self._sources(entry.source),
         }
         captured = entry.source.captured if entry.source else ""
-        path = desk.tree.layout.memory(
+        path = work.tree.layout.memory(
             id_=id_,
             type_=entry.type,
             text=entry.title or entry.text,
             layer=entry.layer,
-            captured=captured or session.now.date().isoformat(),
+            captured=captured or now.date().isoformat(),
         )
         return Memory(path=path, fields=present(fields), body=entry.text)
 
@@ -155,7 +155,7 @@ class Drafts:
         if source is None:
             return ()
         refuse_secret(source.resource, "the source")
-        blob = source.blob or self._desk.tree.blobs.get(source.resource, "")
+        blob = source.blob or self._work.tree.blobs.get(source.resource, "")
         read: tuple[Source, ...] = checked(
             "sources", BY_NAME["sources"].kind.write((replace(source, blob=blob),))
         )
@@ -183,9 +183,9 @@ def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
     yield from ((key, checked(key, value)) for key, value in values.items() if value)
 
 
-def _decay(desk: Desk, name: str) -> dict[str, Any]:
+def _decay(work: Work, name: str) -> dict[str, Any]:
     """Return the decay field for a class that the configuration knows; raises NoSuchClass."""
-    known = desk.config.rules.decay.ttl
+    known = work.config.rules.decay.ttl
     if name and name not in known:
         raise NoSuchClass(name, tuple(known))
     return {"decay": Decay(cls=name)} if name else {}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
 
 from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.several import write_steps
-from memrepo.actions.write.single import text_of, write_arguments
-from memrepo.faces.cli.table import call
 from memrepo.actions.recall.touching import count_restored
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.several import write_steps
+from memrepo.actions.write.single import said
 from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -19,34 +21,33 @@ from memrepo.core.state import State, apply
 from memrepo.policies.directives import Directive, find_directives, steps_of
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "file", nargs="?", default="-", metavar="FILE", help="the text; - or nothing is stdin"
-    )
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `directives`."""
+
+    file: Annotated[str, option("the text; - or nothing is stdin", metavar="FILE")] = "-"
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Carry the directives out in order, a commit each; what is so already is left alone."""
-    if options.file == "-":
-        text = text_of(session, "-", "the text")
+    if request.file == "-":
+        text = said(work.call.read(), "the text")
     else:
-        text = (session.where / options.file).read_text(encoding="utf-8", errors="replace")
+        text = (work.call.where / request.file).read_text(encoding="utf-8", errors="replace")
     asked = find_directives(text)
     rows: list[dict[str, Any]] = []
-    with opened(session) as desk:
-        wrote = write_steps(
-            desk, session, options, lambda _, state: _draft(state, asked, session, rows)
-        )
-        restored = [s.memory_ids[0] for s in wrote.steps if s.op == "restore"]
-        if wrote.commit and restored:
-            count_restored(desk, session, restored)
-    health = any(d.verb == "memory_health" for d in asked)
+    wrote = write_steps(work, request, lambda _, state: _draft(state, asked, work, rows))
+    restored = [s.memory_ids[0] for s in wrote.steps if s.op == "restore"]
+    if wrote.commit and restored:
+        count_restored(work, restored)
+    wants_health = any(d.verb == "memory_health" for d in asked)
     lines = [counted(len(wrote.steps), "directive took", "directives took") + " effect"]
     lines += [f"  [[{row['directive']}]] {row['said']}" for row in rows]
-    if health:
-        lines.append(call(session, ["health"]).text)
+    if wants_health:
+        from memrepo.actions.lifecycle import health
+
+        lines.append(health.do(work.refreshed(), health.Request()).text)
     data = {
         "applied": rows,
         "commit": wrote.commit,
@@ -56,7 +57,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 
 def _draft(
-    state: State, asked: Sequence[Directive], session: Session, rows: list[dict[str, Any]]
+    state: State, asked: Sequence[Directive], work: Work, rows: list[dict[str, Any]]
 ) -> list[Step]:
     """Return the steps of all directives; each sees what the ones before it left."""
     rows.clear()  # the branch may have moved: this is another try
@@ -65,8 +66,8 @@ def _draft(
         steps = steps_of(
             directive,
             state.active,
-            lambda key, at=state: _named(at, key),
-            session.now,  # type: ignore[misc]
+            partial(_named, state),
+            work.call.now,
         )
         rows.append(
             {

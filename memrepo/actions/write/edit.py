@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from memrepo.actions.write.adding import checked
+import msgspec
+
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import text_of, unchanged, write, write_arguments
-from memrepo.faces.cli.table import UsageError
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.adding import checked
+from memrepo.actions.write.single import said, unchanged, write
 from memrepo.actions.write.triple import triple_after
 from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import text_hash
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.schema import BY_NAME, FIELDS
@@ -47,45 +48,48 @@ class NotSettable(MemrepoError):
         super().__init__(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    parser.add_argument("--text", help="the new wording, or - for standard input")
-    parser.add_argument(
-        "--set",
-        dest="fields",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a field; an empty value removes it, lists are separated by commas",
-    )
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `edit`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    text: Annotated[
+        str | None, option("the new wording, or - for standard input", "--text", piped=True)
+    ] = None
+    fields: Annotated[
+        tuple[str, ...],
+        option(
+            "a field; an empty value removes it, lists are separated by commas",
+            "--set",
+            metavar="KEY=VALUE",
+        ),
+    ] = ()
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Write what was given; without --text and --set your editor opens on the text."""
-    fields = dict(_field(pair) for pair in options.fields)
-    text = None if options.text is None else text_of(session, options.text, "--text")
-    with opened(session) as desk:
-        if text is None and not fields:
-            text = _edited(session, find(desk.tree.state(), options.id))
-        actor = desk.actor(session)
+    fields = dict(_field(pair) for pair in request.fields)
+    text = None if request.text is None else said(request.text, "--text")
+    if text is None and not fields:
+        text = _edited(work, find(work.tree.state(), request.id))
+    actor = work.actor
 
-        def draft(state: State) -> Step | Answer:
-            memory = find(state, options.id)
-            changes = _changes(memory, fields, text)
-            reworded = text is not None and normal_body(text) != memory.body
-            if not changes and not reworded:
-                return unchanged(memory, "is like this already")
-            changes["generated"] = Stamp(by=actor, at=session.now)
-            return Step(
-                op="reword" if reworded else "edit",
-                what=memory.slug,
-                reason="edited by hand",
-                changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
-            )
+    def draft(state: State) -> Step | Answer:
+        memory = find(state, request.id)
+        changes = _changes(memory, fields, text)
+        reworded = text is not None and normal_body(text) != memory.body
+        if not changes and not reworded:
+            return unchanged(memory, "is like this already")
+        changes["generated"] = Stamp(by=actor, at=work.call.now)
+        return Step(
+            op="reword" if reworded else "edit",
+            what=memory.slug,
+            reason="edited by hand",
+            changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
+        )
 
-        return write(desk, session, options, draft)
+    return write(work, request, draft)
 
 
 def _field(pair: str) -> tuple[str, Any]:
@@ -119,8 +123,8 @@ def rewording(memory: Memory, text: str) -> dict[str, Any]:
     return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
 
 
-def _edited(session: Session, memory: Memory) -> str:
-    found = session.edit(memory.body + "\n")
+def _edited(work: Work, memory: Memory) -> str:
+    found = work.call.edit(memory.body + "\n")
     if found is None:
         raise NoEditor
-    return text_of(session, found, "the edited text")
+    return said(found, "the edited text")

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import unchanged, write, write_arguments
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.state import State
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory to forget")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `forget`."""
+
+    id: Annotated[str, option("the memory to forget", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Set the status to forgotten."""
 
     def draft(state: State) -> Step | Answer:
-        memory = find(state, options.id)
+        memory = find(state, request.id)
         if memory.status == "forgotten":
             return unchanged(memory, "is forgotten already")
         return Step(
@@ -31,5 +36,4 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             changes=(Update(id=memory.id, fields={"status": "forgotten"}),),
         )
 
-    with opened(session) as desk:
-        return write(desk, session, options, draft)
+    return write(work, request, draft)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
 
-from memrepo.actions.write.adding import checked
+import msgspec
+
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import unchanged, write, write_arguments
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.adding import checked
+from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.state import State
@@ -24,24 +27,26 @@ class LinkToItself(MemrepoError):
         super().__init__(f"both ends are {id_}", fix="name two memories")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="A", help="the memory the link starts from")
-    parser.add_argument("type", metavar="TYPE", choices=TYPES, help=", ".join(TYPES))
-    parser.add_argument("target", metavar="B", help="the memory it points at")
-    parser.add_argument("--strength", default="1.0", metavar="S", help="0 to 1 (1)")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `link`."""
+
+    id: Annotated[str, option("the memory the link starts from", metavar="A")]
+    type: Annotated[str, option(", ".join(TYPES), metavar="TYPE", choices=TYPES)]
+    target: Annotated[str, option("the memory it points at", metavar="B")]
+    strength: Annotated[str, option("0 to 1 (1)", "--strength", metavar="S")] = "1.0"
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Add the link to A; a link of the same type and target gets the new strength."""
 
     def draft(state: State) -> Step | Answer:
-        memory, target = find(state, options.id), find(state, options.target)
+        memory, target = find(state, request.id), find(state, request.target)
         if memory.id == target.id:
             raise LinkToItself(memory.id)
         (link,) = checked(
-            "links", [{"target": target.id, "type": options.type, "strength": options.strength}]
+            "links", [{"target": target.id, "type": request.type, "strength": request.strength}]
         )
         old = memory.fields.get("links", ())
         if link in old:
@@ -55,5 +60,4 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             memories=(memory.id, target.id),
         )
 
-    with opened(session) as desk:
-        return write(desk, session, options, draft)
+    return write(work, request, draft)

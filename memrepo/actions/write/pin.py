@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated, Protocol
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import unchanged, write, write_arguments
+from memrepo.actions.request import DryRun, Reason, Writes, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.state import State
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `pin`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Set `pinned`."""
-    return set_pinned(session, options, pinned=True)
+    return set_pinned(work, request, pinned=True)
 
 
-def set_pinned(session: Session, options: argparse.Namespace, *, pinned: bool) -> Answer:
+class _Pins(Writes, Protocol):
+    @property
+    def id(self) -> str:
+        """Return the memory."""
+
+
+def set_pinned(work: Work, request: _Pins, *, pinned: bool) -> Answer:
     """Set or remove `pinned`, in one commit."""
 
     def draft(state: State) -> Step | Answer:
-        memory = find(state, options.id)
+        memory = find(state, request.id)
         if memory.flag("pinned") == pinned:
             return unchanged(memory, "is pinned already" if pinned else "is not pinned")
         return Step(
@@ -36,5 +47,4 @@ def set_pinned(session: Session, options: argparse.Namespace, *, pinned: bool) -
             changes=(Update(id=memory.id, fields={"pinned": True if pinned else None}),),
         )
 
-    with opened(session) as desk:
-        return write(desk, session, options, draft)
+    return write(work, request, draft)

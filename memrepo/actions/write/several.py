@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from memrepo.actions.run.landing import TRIES, prepare
 from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.work import Desk, Session, desk
+from memrepo.actions.request import Writes
+from memrepo.actions.run.landing import TRIES, prepare
+from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -28,10 +28,9 @@ class Wrote:
 
 
 def write_steps(
-    first: Desk,
-    session: Session,
-    options: argparse.Namespace,
-    draft: Callable[[Desk, State], Sequence[Step]],
+    first: Work,
+    request: Writes,
+    draft: Callable[[Work, State], Sequence[Step]],
 ) -> Wrote:
     """Write the steps that `draft` finds on the state at HEAD, one commit each.
 
@@ -39,12 +38,12 @@ def write_steps(
     """
     first.require_writable()
     first.store.refuse_unfit()
-    if not options.dry_run:
+    if not request.dry_run:
         first.store.settle()
     for turn in range(1, TRIES + 1):
-        at = desk(first.store)
+        at = first.refreshed()
         state = at.tree.state()
-        steps = [_reasoned(step, options.reason) for step in draft(at, state)]
+        steps = [_reasoned(step, request.reason) for step in draft(at, state)]
         if not steps:
             return Wrote(steps=(), commit="", state=state)
         after = apply(state, (change for step in steps for change in step.changes))
@@ -54,10 +53,10 @@ def write_steps(
         )
         plan = Plan(base=at.tree.commit, steps=(*steps, *((follow,) if pages else ())))
         landing = prepare(
-            at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)
+            at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
         )
         wrote = Wrote(steps=tuple(steps), commit="", state=landing.state)
-        if options.dry_run:
+        if request.dry_run:
             return wrote
         try:
             commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, assert_never
 
-from memrepo.actions.run.landing import TRIES, prepare
-from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.takeback.rejecting import close_calls
 from memrepo.actions.check.secrecy import refuse_secret
-from memrepo.actions.work import Answer, Desk, Session, desk
+from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.request import Writes
+from memrepo.actions.run.landing import TRIES, prepare
+from memrepo.actions.takeback.rejecting import close_calls
+from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import manual_id
@@ -40,68 +40,59 @@ Draft = Callable[[State], Step | Answer]
 """From the state at HEAD to the one step to take, or the answer when nothing is to be done."""
 
 
-def write_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what every writing command takes."""
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--reason", default="", help="why, for the commit")
-
-
-Lay = Callable[[Desk, State], State]
+Lay = Callable[[Work, State], State]
 """From the state at HEAD to one with something beside it that is to come back from history."""
 
 
-def _as_it_is(_: Desk, state: State) -> State:
+def _as_it_is(_: Work, state: State) -> State:
     return state
 
 
 def write(
-    first: Desk,
-    session: Session,
-    options: argparse.Namespace,
+    first: Work,
+    request: Writes,
     draft: Draft,
     lay: Lay = _as_it_is,
 ) -> Answer:
     """Take the step that `draft` finds on the state at HEAD, in one commit."""
     first.require_writable()
     first.store.refuse_unfit()
-    if not options.dry_run:
+    if not request.dry_run:
         first.store.settle()
     for turn in range(1, TRIES + 1):
         # Other writers are kept out from the second try on: else the slowest might never land.
         with first.store.writing() if turn > 1 else nullcontext():
             try:
-                return _write(first, session, options, draft, lay)
+                return _write(first, request, draft, lay)
             except BranchMoved:
                 if turn == TRIES:
                     raise
     raise AssertionError("unreachable")
 
 
-def _write(
-    first: Desk, session: Session, options: argparse.Namespace, draft: Draft, lay: Lay
-) -> Answer:
-    at = desk(first.store)
+def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Answer:
+    at = first.refreshed()
     state = lay(at, at.tree.state())
     step = draft(state)
     if isinstance(step, Answer):
         return step
-    _refuse_secrets(step, options.reason)
-    if options.reason:
-        step = replace(step, reason=options.reason)
+    _refuse_secrets(step, request.reason)
+    if request.reason:
+        step = replace(step, reason=request.reason)
     step = _with_hot_page(at, state, step)
     plan = Plan(base=at.tree.commit, steps=(step,))
     landing = prepare(
-        at.store, state, plan, at.context(session), session.now, author=author(at.store.repo)
+        at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
     )
-    close = close_calls(state, landing.state, at.actor(session))
-    if options.dry_run:
+    close = close_calls(state, landing.state, at.actor)
+    if request.dry_run:
         return replace(_answer(step, landing.state, ""), problems=close)
     commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
     done = _answer(step, landing.state, commit)
     return replace(done, problems=(*close, *at.store.notices))
 
 
-def _with_hot_page(at: Desk, state: State, step: Step) -> Step:
+def _with_hot_page(at: Work, state: State, step: Step) -> Step:
     """Let a write that touches a hot memory carry the page of the hot cache that follows it."""
     after = apply(state, step.changes)
     sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
@@ -153,11 +144,6 @@ def unchanged(memory: Memory, why: str) -> Answer:
         data={"id": memory.id, "path": memory.path, "commit": "", "unchanged": why},
         text=f"{memory.id} {why}: nothing to do",
     )
-
-
-def text_of(session: Session, word: str, what: str) -> str:
-    """Return the text that an argument gives, `-` from standard input; refuse secrets."""
-    return said(session.read() if word == "-" else word, what)
 
 
 def said(text: str, what: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
+
+import msgspec
 
 from memrepo.actions.recall.finding import find
-from memrepo.actions.work import Answer, Session, opened
-from memrepo.actions.write.single import successor, text_of, unchanged, write, write_arguments
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import said, successor, unchanged, write
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import text_hash
@@ -27,24 +30,28 @@ class NotActive(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory to replace")
-    parser.add_argument("text", metavar="TEXT", help="what holds now, or - for standard input")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `supersede`."""
+
+    id: Annotated[str, option("the memory to replace", metavar="ID")]
+    text: Annotated[
+        str, option("what holds now, or - for standard input", metavar="TEXT", piped=True)
+    ]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Write the successor and mark the old memory, indivisibly."""
-    text = text_of(session, options.text, "the text")
+    text = said(request.text, "the text")
 
     def draft(state: State) -> Step | Answer:
-        old = find(state, options.id)
+        old = find(state, request.id)
         if text_hash(old.body) == text_hash(text):
             return unchanged(old, "says this already")
         if old.status != "active":
             raise NotActive(old)
-        new = successor(state, old, text, session.now, actor, replaces=(old.id,))
+        new = successor(state, old, text, work.call.now, actor, replaces=(old.id,))
         return Step(
             op="supersede",
             what=f"{old.label} by {new.label}",
@@ -55,13 +62,12 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
                     id=old.id,
                     fields={
                         "status": "superseded",
-                        "superseded_at": session.now,
+                        "superseded_at": work.call.now,
                         "superseded_by": (*old.texts("superseded_by"), new.id),
                     },
                 ),
             ),
         )
 
-    with opened(session) as desk:
-        actor = desk.actor(session)
-        return write(desk, session, options, draft)
+    actor = work.actor
+    return write(work, request, draft)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Annotated
 
+import msgspec
+
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
 from memrepo.actions.write.pin import set_pinned
-from memrepo.actions.work import Answer, Session
-from memrepo.actions.write.single import write_arguments
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("id", metavar="ID", help="the memory")
-    write_arguments(parser)
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `unpin`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Remove `pinned`."""
-    return set_pinned(session, options, pinned=False)
+    return set_pinned(work, request, pinned=False)

@@ -13,15 +13,21 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memrepo.faces.cli.table import UsageError, command_parser, globals_parser, run_command
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.faces.cli.parser import (
+    command_parser,
+    globals_parser,
+    listing,
+    request_of,
+    run_command,
+)
 
 if TYPE_CHECKING:
     import argparse
     from datetime import datetime
     from pathlib import Path
 
-    from memrepo.actions.work import Answer, Session
+    from memrepo.actions.work import Answer, Call
 
 SCHEMA_VERSION = 1
 _REFUSALS = frozenset(
@@ -83,21 +89,27 @@ def _collect_seldom() -> None:
 def _main(argv: Sequence[str] | None) -> Exit:
     options = globals_parser().parse_args(argv)
     name, *rest = options.line or ["status"]
+    if name == "help" and rest in ([], ["--all"]):
+        _say(listing(everyday=not rest))
+        return Exit.DONE
     command_parser(name).parse_args(rest, namespace=options)
-    session = _session(options)
-    if not session.where.is_dir():
+    from memrepo.actions.work import Work
+
+    call = _call(options)
+    if not call.where.is_dir():
         raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
-    answer = run_command(session, name, options)
-    _print(session, answer)
+    with Work(call) as work:
+        answer = run_command(work, name, request_of(name, options, call.read))
+    _print(call, answer)
     return answer.exit
 
 
-def _session(options: argparse.Namespace) -> Session:
+def _call(options: argparse.Namespace) -> Call:
     from pathlib import Path
 
-    from memrepo.actions.work import Session
+    from memrepo.actions.work import Call
 
-    return Session(
+    return Call(
         where=(Path.cwd() / options.folder).absolute(),
         now=_now(options.now),
         clock=lambda: _now(options.now),
@@ -181,21 +193,21 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(session: Session, answer: Answer) -> None:
+def _print(call: Call, answer: Answer) -> None:
     """Print what a command found; of a secret that stands in it, its kind."""
-    if not (session.json or answer.text or answer.problems):
+    if not (call.json or answer.text or answer.problems):
         return
     from memrepo.core.secrets import concealed
 
-    told = [str(p) for p in answer.problems if p.severity == "error" or not session.quiet]
+    told = [str(p) for p in answer.problems if p.severity == "error" or not call.quiet]
     data, text, told = concealed([answer.data, answer.text, told])
-    if session.json:
+    if call.json:
         import json
 
         data = {"schema_version": SCHEMA_VERSION, **data}
         print(json.dumps(data, ensure_ascii=False, default=str))
         return
-    if text and not session.quiet:
+    if text and not call.quiet:
         print(text)
     for problem in told:
         _warn(problem)

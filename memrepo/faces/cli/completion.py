@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import argparse
+from typing import Annotated
 
-from memrepo.actions.work import Answer, Session
-from memrepo.faces.cli.table import COMMANDS, add_globals, module_of
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("shell", choices=SHELLS, help="which shell")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `completion`."""
+
+    shell: Annotated[str, option("which shell", choices=SHELLS)]
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Print the script: `memrepo completion bash > ~/.local/share/bash-completion/.../memrepo`."""
-    del session
+    del work
     import shtab
 
-    script = shtab.complete(whole_parser(), shell=options.shell)
-    return Answer(data={"shell": options.shell, "script": script}, text=script.rstrip("\n"))
+    script = shtab.complete(whole_parser(), shell=request.shell)
+    return Answer(data={"shell": request.shell, "script": script}, text=script.rstrip("\n"))
 
 
 def whole_parser() -> argparse.ArgumentParser:
@@ -29,6 +34,6 @@ def whole_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memrepo")
     add_globals(parser, defaults=True)
     commands = parser.add_subparsers(dest="command")
-    for name, text in COMMANDS.items():
-        module_of(name).arguments(commands.add_parser(name, help=text))
+    for name, verb in COMMANDS.items():
+        add_fields(commands.add_parser(name, help=verb.says), verb.load().Request)
     return parser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import shutil
 import tempfile
@@ -11,13 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Call, Work
 from memrepo.assets import asset
-from memrepo.actions.work import Answer, Session
-from memrepo.faces.cli.table import call
 from memrepo.config import parse_config
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.faces.cli.parser import run_line
 from memrepo.policies.cadence import WINDOW, guard
 
 PAUSE_S = 1.5
@@ -33,32 +35,33 @@ class DemoExists(MemrepoError):
         super().__init__(f"{path} is not empty", fix="name a folder that does not exist yet")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("dir", nargs="?", default="", metavar="DIR", help="keep the demo here")
-    parser.add_argument("--fast", action="store_true", help="no pauses between the steps")
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `demo`."""
+
+    dir: Annotated[str, option("keep the demo here", metavar="DIR")] = ""
+    fast: Annotated[bool, option("no pauses between the steps", "--fast")] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Play the tour in DIR, or in a temporary folder that is removed afterwards."""
-    with _folder(session, options.dir) as folder:
-        steps = _tour(_free(session), folder, 0.0 if options.fast or session.json else PAUSE_S)
-    kept = f"the repository is in {folder / 'memory'}" if options.dir else "nothing was left behind"
+    with _folder(work.call, request.dir) as folder:
+        steps = _tour(_free(work.call), folder, 0.0 if request.fast or work.call.json else PAUSE_S)
+    kept = f"the repository is in {folder / 'memory'}" if request.dir else "nothing was left behind"
     return Answer(data={"steps": steps}, text=f"\nThat was the tour; {kept}.")
 
 
-def _free(session: Session) -> Session:
+def _free(call: Call) -> Call:
     """Move a tour out of the hours that belong to reconciliations, whose demo this is not."""
     config = parse_config("")
-    while guard(session.now, config.cadence, config.zone):
-        session = replace(session, now=session.now + WINDOW)
-    return session
+    while guard(call.now, config.cadence, config.zone):
+        call = replace(call, now=call.now + WINDOW)
+    return call
 
 
 @contextmanager
-def _folder(session: Session, name: str) -> Iterator[Path]:
+def _folder(call: Call, name: str) -> Iterator[Path]:
     if name:
-        folder = session.where / name
+        folder = call.where / name
         if folder.exists() and any(folder.iterdir()):
             raise DemoExists(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -68,9 +71,9 @@ def _folder(session: Session, name: str) -> Iterator[Path]:
             yield Path(made)
 
 
-def _tour(session: Session, folder: Path, pause_s: float) -> list[dict[str, Any]]:
+def _tour(call: Call, folder: Path, pause_s: float) -> list[dict[str, Any]]:
     shutil.copytree(asset("templates", "demo", "workspace"), folder / "workspace")
-    guide = _Guide(session, folder, pause_s)
+    guide = _Guide(call, folder, pause_s)
     guide.tell("An agent's workspace: a memory file, daily logs, episodes, procedures.")
     guide.do(folder, "init memory --from workspace")
     memory = folder / "memory"
@@ -98,24 +101,25 @@ def _tour(session: Session, folder: Path, pause_s: float) -> list[dict[str, Any]
 class _Guide:
     """Echoes commands, runs them, prints the head of their answer, and remembers the JSON."""
 
-    def __init__(self, session: Session, folder: Path, pause_s: float) -> None:
-        self.session = session
+    def __init__(self, call: Call, folder: Path, pause_s: float) -> None:
+        self.call = call
         self.folder = folder
         self.pause_s = pause_s
         self.steps: list[dict[str, Any]] = []
 
     def tell(self, text: str) -> None:
         time.sleep(self.pause_s)
-        self.session.say(f"\n# {text}")
+        self.call.say(f"\n# {text}")
 
     def do(self, where: Path, line: str) -> dict[str, Any]:
         """Run one command line in a folder; an answer of no stops nothing, an error does."""
-        self.session.say(f"$ memrepo {line}")
-        answer = call(replace(self.session, where=where, json=False), shlex.split(line))
+        self.call.say(f"$ memrepo {line}")
+        with Work(replace(self.call, where=where, json=False)) as work:
+            answer = run_line(work, shlex.split(line))
         lines = answer.text.split("\n") + [str(p) for p in answer.problems]
         for shown in lines[:LINES]:
-            self.session.say(shown)
+            self.call.say(shown)
         if len(lines) > LINES:
-            self.session.say(f"... {len(lines) - LINES} more lines")
+            self.call.say(f"... {len(lines) - LINES} more lines")
         self.steps.append({"command": line, "exit": int(answer.exit), "answer": dict(answer.data)})
         return dict(answer.data)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from importlib.util import find_spec
+from typing import Annotated
 
-from memrepo.actions.work import Answer, Session, opened
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import Exit, MemrepoError
 
 
@@ -21,26 +24,29 @@ class NotInstalled(MemrepoError):
         )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "--toolset",
-        choices=("default", "admin"),
-        default="default",
-        help="admin adds tools to review, take back and restore",
-    )
-    parser.add_argument(
-        "--connector", action="store_true", help="add `search` and `fetch` for connector clients"
-    )
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `mcp`."""
+
+    toolset: Annotated[
+        str,
+        option(
+            "admin adds tools to review, take back and restore",
+            "--toolset",
+            choices=("default", "admin"),
+        ),
+    ] = "default"
+    connector: Annotated[
+        bool, option("add `search` and `fetch` for connector clients", "--connector")
+    ] = False
 
 
-def run(session: Session, options: argparse.Namespace) -> Answer:
+def do(work: Work, request: Request) -> Answer:
     """Serve until the client leaves; a folder without memories is said at once."""
     if find_spec("mcp") is None:
         raise NotInstalled
-    with opened(session):
-        pass
+    with Work(work.call) as here:
+        _ = here.store  # a folder that is no repository is said before a client waits
     from memrepo.faces.mcp.server import serve
 
-    serve(session, admin=options.toolset == "admin", connector=options.connector)
+    serve(work.call, admin=request.toolset == "admin", connector=request.connector)
     return Answer()

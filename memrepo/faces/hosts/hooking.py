@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from threading import Thread
 from typing import Any
 
-from memrepo.actions.work import Session
+from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES
+from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
-from memrepo.faces.mcp.calls import acting
-from memrepo.faces.hosts.hosts import CLAUDE_EVENTS, DEADLINES
 from memrepo.faces.hosts.sessions import Event, happened
+from memrepo.faces.mcp.calls import acting
 from memrepo.views.context import fenced
 
 
-def hook(session: Session, host: str, given: str) -> str:
+def hook(call: Call, host: str, given: str) -> str:
     """Return what a host is answered; what goes wrong is a note that the person sees.
 
     What has not ended by its deadline is given up; a write is whole or not there at all.
@@ -30,16 +30,17 @@ def hook(session: Session, host: str, given: str) -> str:
         return ""
     found: list[tuple[str, str]] = []
 
-    def work() -> None:
+    def answer() -> None:
         try:
-            found.append((happened(acting(session, host), event), ""))
+            with Work(acting(call, host)) as work:
+                found.append((happened(work, event), ""))
         except MemrepoError as error:
             found.append(("", fenced(fold(error.message, 300))))
         except Exception as error:  # noqa: BLE001 - a session goes on whatever breaks here
             found.append(("", f"a bug: {type(error).__name__}"))
 
     limit = DEADLINES[event.kind]
-    thread = Thread(target=work, daemon=True)
+    thread = Thread(target=answer, daemon=True)
     thread.start()
     thread.join(limit)
     told, note = found[0] if found else ("", f"gave up after {limit:g} s")

@@ -9,22 +9,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from memrepo.actions.lifecycle import session
 from memrepo.actions.recall.recalling import index_of, recall
 from memrepo.actions.recall.search import hit_of
-from memrepo.actions.work import Session, opened
+from memrepo.actions.verbs import perform
+from memrepo.actions.work import Work
+from memrepo.actions.write import add
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.messages import fold
 from memrepo.core.secrets import redact
 from memrepo.core.times import format_time, parse_time
-from memrepo.policies.terms import query_terms
-from memrepo.faces.mcp.calls import Call
 from memrepo.faces.mcp.replies import listing, told
+from memrepo.policies.terms import query_terms
 from memrepo.store.index import Filter
 
 FOLDER = "captured"
@@ -44,38 +46,35 @@ class Event:
     reply: str = ""
 
 
-def happened(session: Session, event: Event) -> str:
+def happened(work: Work, event: Event) -> str:
     """Do what an event asks for and return what the agent is told, empty for nothing."""
     match event.kind:
         case "start":
-            begun = Call(session=session, arguments={}).run("session", ["start"], id=event.session)
+            begun = perform(work, "session", session.Request(what="start", id=event.session))
             with suppress(MemrepoError):  # what cannot be written now is kept for the next time
-                _take_in_broken_off(session)
+                _take_in_broken_off(work)
             return str(begun.data["context"])
         case "prompt":
-            _gather(session, event)
-            return _offer(session, event.prompt)
+            _gather(work, event)
+            return _offer(work, event.prompt)
         case "stop":
-            _gather(session, event)
+            _gather(work, event)
         case "end":
-            with opened(session) as desk:
-                place = _place(desk.store.folder, event.session)
-            _take_in(session, place)
-            Call(session=session, arguments={}).run("session", ["end"])
+            _take_in(work, _place(work.store.folder, event.session))
+            perform(work.refreshed(), "session", session.Request(what="end"))
     return ""
 
 
-def _offer(session: Session, prompt: str) -> str:
+def _offer(work: Work, prompt: str) -> str:
     """Return the memories that a prompt asks for; being offered is no retrieval."""
     words = fold(prompt, 1000)
     if not words:
         return ""
-    with opened(session) as desk:
-        found = recall(desk, index_of(desk), [words], Filter(limit=OFFERS), session.now)
-        best = max((one.score for one in found), default=0.0)
-        asked, commit = query_terms(words), desk.tree.commit
-        near = [told(hit_of(one, commit), asked) for one in found if one.score >= best / 2]
-        reply = listing(near, desk.tree.commit, OFFER_TOKENS)
+    found = recall(work, index_of(work), [words], Filter(limit=OFFERS), work.call.now)
+    best = max((one.score for one in found), default=0.0)
+    asked, commit = query_terms(words), work.tree.commit
+    near = [told(hit_of(one, commit), asked) for one in found if one.score >= best / 2]
+    reply = listing(near, work.tree.commit, OFFER_TOKENS)
     return reply.text if reply.data["hits"] else ""
 
 
@@ -83,17 +82,16 @@ def _place(folder: Path, name: str) -> Path:
     return folder / FOLDER / f"{digest([name])[:16]}.json"
 
 
-def _gather(session: Session, event: Event) -> None:
+def _gather(work: Work, event: Event) -> None:
     """Add to what a session said so far; what looks like a secret is left out."""
-    with opened(session) as desk:
-        place = _place(desk.store.folder, event.session)
-    said: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(session.now)}
+    place = _place(work.store.folder, event.session)
+    said: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
     said |= _read(place)
     if prompt := fold(redact(event.prompt)[0], PROMPT_LENGTH):
         said["prompts"] = [*said["prompts"], prompt][-PROMPTS:]
     if reply := fold(redact(event.reply)[0], REPLY_LENGTH):
         said["reply"] = reply
-    said["at"] = format_time(session.now)
+    said["at"] = format_time(work.call.now)
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_suffix(".new")
     draft.write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
@@ -108,26 +106,29 @@ def _read(place: Path) -> Mapping[str, Any]:
     return {}
 
 
-def _take_in(session: Session, place: Path) -> None:
+def _take_in(work: Work, place: Path) -> None:
     """Write what a session said as one note, and forget it."""
     said = _read(place)
     if said.get("prompts"):
         asked = "\n".join(f"- {prompt}" for prompt in said["prompts"])
         ended = f"\n\nIt ended with: {said['reply']}" if said.get("reply") else ""
-        call = Call(
-            session=session,
-            arguments={"reason": "what a session was about", "text": f"Asked:\n\n{asked}{ended}"},
+        request = add.Request(
+            text=f"Asked:\n\n{asked}{ended}",
+            type="note",
+            title=f"Session of {said['began'][:16]}Z",
+            reason="what a session was about",
         )
-        call.write("add", ["-", "--type=note"], title=f"Session of {said['began'][:16]}Z")
+        call = replace(work.call, subject=request.reason)
+        with Work(call) as writing:
+            perform(writing, "add", request)
     place.unlink(missing_ok=True)
 
 
-def _take_in_broken_off(session: Session) -> None:
-    with opened(session) as desk:
-        found = sorted((desk.store.folder / FOLDER).glob("*.json"))
+def _take_in_broken_off(work: Work) -> None:
+    found = sorted((work.store.folder / FOLDER).glob("*.json"))
     for place in found:
         at = _read(place).get("at", "")
         with suppress(ValueError):
-            if parse_time(at) + BROKEN_OFF > session.now:
+            if parse_time(at) + BROKEN_OFF > work.call.now:
                 continue
-        _take_in(session, place)
+        _take_in(work, place)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from memrepo.actions.work import Session
+from memrepo.actions.work import Call, Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import fold
 from memrepo.core.secrets import concealed
-from memrepo.faces.mcp.calls import Call, acting
+from memrepo.faces.mcp.calls import ToolCall, acting
 from memrepo.faces.mcp.replies import Reply, refusal
 from memrepo.faces.mcp.tools import Tool
 
@@ -31,11 +31,12 @@ class Unfit(MemrepoError):
         )
 
 
-def answer(session: Session, tool: Tool, arguments: Mapping[str, Any], client: str = "") -> Reply:
+def answer(call: Call, tool: Tool, arguments: Mapping[str, Any], client: str = "") -> Reply:
     """Answer one call of a client, so that the agent can do better where it is refused."""
     try:
         _refuse_unfit(tool, arguments)
-        reply = tool.answer(Call(session=acting(session, client), arguments=arguments))
+        with Work(acting(call, client)) as work:
+            reply = tool.answer(ToolCall(work=work, arguments=arguments))
         text, data = concealed([reply.text, reply.data])
         return replace(reply, text=text, data=data)
     except MemrepoError as error:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memrepo.actions.work import Answer, Session
+from memrepo.actions.verbs import VERBS, perform
+from memrepo.actions.work import Answer, Call, Work
 from memrepo.actions.write.single import NothingSaid
-from memrepo.faces.cli.table import command_parser, run_command
 from memrepo.core.ids import slugify
 from memrepo.core.messages import REASON_LENGTH, fold
 
@@ -19,49 +18,42 @@ SINGLE = ("add", "supersede", "forget", "restore")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One call; `arguments` fit the tool's schema."""
+class ToolCall:
+    """One call on the open repository; `arguments` fit the tool's schema."""
 
-    session: Session
+    work: Work
     arguments: Mapping[str, Any]
 
     def get(self, name: str, default: Any = "") -> Any:
         """Return an argument, or what it is when left out."""
         return self.arguments.get(name, default)
 
-    def run(self, command: str, line: Sequence[str] = (), **options: Any) -> Answer:
-        """Run a command as its command line would, with options that no parser looks at."""
-        given = command_parser(command).parse_args(list(line))
-        return run_command(self.session, command, argparse.Namespace(**{**vars(given), **options}))
+    def run(self, verb: str, **fields: Any) -> Answer:
+        """Do what a verb does, for a request of these fields."""
+        return perform(self.work, verb, VERBS[verb].load().Request(**fields))
 
-    def write(self, command: str, line: Sequence[str] = (), **options: Any) -> Answer:
-        """Run a command that writes, for the reason that the call names.
-
-        A text is handed over as standard input, so that no text reads as an option.
-        """
+    def write(self, verb: str, **fields: Any) -> Answer:
+        """Do what a verb does that writes, for the reason that the call names."""
         reason = fold(self.get("reason"), REASON_LENGTH)
         if not reason:
             raise NothingSaid("the reason")
-        session = replace(
-            self.session,
-            expect=self.get("expected_commit"),
-            subject=reason if command in SINGLE else "",
-            read=lambda: str(self.get("text")),
-        )
-        return replace(self, session=session).run(command, line, reason=reason, **options)
+        subject = reason if verb in SINGLE else ""
+        call = replace(self.work.call, expect=self.get("expected_commit"), subject=subject)
+        with Work(call) as work:
+            return perform(work, verb, VERBS[verb].load().Request(reason=reason, **fields))
 
 
-def acting(session: Session, client: str) -> Session:
+def acting(call: Call, client: str) -> Call:
     """Return the session of one call: quiet, at the time of now, and of a program.
 
     A tool never acts for a person, whatever the environment or the client's name says.
     """
-    actor = session.actor
+    actor = call.actor
     if not actor.startswith(PROGRAM):
         actor = PROGRAM + (slugify(client)[:40].strip("-") if client.strip() else "mcp")
-    now = session.clock() if session.clock else session.now
+    now = call.clock() if call.clock else call.now
     return replace(
-        session,
+        call,
         now=now,
         actor=actor,
         json=True,

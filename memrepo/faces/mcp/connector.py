@@ -9,11 +9,11 @@ from typing import Any
 
 from memrepo.core.ids import slugify
 from memrepo.faces.mcp import reading
-from memrepo.faces.mcp.calls import Call
+from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.replies import Reply
 
 
-def search(call: Call) -> Reply:
+def search(call: ToolCall) -> Reply:
     """Answer with ids and titles of what fits the words."""
     hits = reading.search(call).data["hits"]
     return _as_text(
@@ -25,7 +25,7 @@ def search(call: Call) -> Reply:
     )
 
 
-def fetch(call: Call) -> Reply:
+def fetch(call: ToolCall) -> Reply:
     """Answer with the text of one memory."""
     bounds = {**call.arguments, "max_tokens": 20000}
     found = reading.get(replace(call, arguments=bounds)).data

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from memrepo.actions.work import Session
-from memrepo.faces.mcp.calls import Call
+from memrepo.actions.work import Work
+from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.reading import get
 from memrepo.faces.mcp.resources import hot, run
 
@@ -16,20 +16,20 @@ class Prompt:
     """A prompt: what it is for, its arguments (all are required), and who words it."""
 
     description: str
-    word: Callable[[Session, Mapping[str, str]], str]
+    word: Callable[[Work, Mapping[str, str]], str]
     takes: Mapping[str, str] = field(default_factory=dict)
 
 
-def _start(session: Session, given: Mapping[str, str]) -> str:
+def _start(work: Work, given: Mapping[str, str]) -> str:
     del given
     return (
-        f"{hot(session)}\n\nBefore you answer anything about the past, call memory_search. Say so "
+        f"{hot(work)}\n\nBefore you answer anything about the past, call memory_search. Say so "
         "where nothing is recorded."
     )
 
 
-def _end(session: Session, given: Mapping[str, str]) -> str:
-    del session, given
+def _end(work: Work, given: Mapping[str, str]) -> str:
+    del work, given
     return (
         "Look back at this conversation. For each thing that should last (a decision, a preference,"
         " a fact that will be needed again), call memory_search first; then memory_store what is"
@@ -39,16 +39,16 @@ def _end(session: Session, given: Mapping[str, str]) -> str:
     )
 
 
-def _review(session: Session, given: Mapping[str, str]) -> str:
+def _review(work: Work, given: Mapping[str, str]) -> str:
     return (
         "Review this run for me: what is wrong, what is lost, what says the same twice?\n\n"
-        f"{run(session, given['run'])}\n\nName each change that I should refuse, by its id and"
+        f"{run(work, given['run'])}\n\nName each change that I should refuse, by its id and"
         " with the reason. Do not accept or discard anything: I decide."
     )
 
 
-def _correct(session: Session, given: Mapping[str, str]) -> str:
-    found = get(Call(session=session, arguments={"id": given["id"]}))
+def _correct(work: Work, given: Mapping[str, str]) -> str:
+    found = get(ToolCall(work=work, arguments={"id": given["id"]}))
     return (
         f"A memory is wrong:\n{found.text}\n\nWhat holds instead, in my words:\n"
         f"{given['correction']}\n\nIf it changes what the memory says, call memory_supersede with"

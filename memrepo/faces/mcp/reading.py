@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from memrepo.actions.write.adding import NotOneOf
-from memrepo.actions.recall.finding import find
 from memrepo.actions.past.past import find_present
+from memrepo.actions.recall.finding import find
 from memrepo.actions.recall.quoting import evidence
 from memrepo.actions.recall.recalling import facts, index_of, recall, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
-from memrepo.actions.work import Answer, Desk, Session, opened
 from memrepo.actions.recall.thread import NoSuchThread, thread_of
 from memrepo.actions.recall.threads import all_threads
 from memrepo.actions.recall.touching import HITS, touch
-from memrepo.actions.recall.when import desk_at
+from memrepo.actions.recall.when import work_at
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.adding import NotOneOf
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
+from memrepo.faces.mcp.calls import ToolCall
+from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
-from memrepo.faces.mcp.calls import Call
-from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
 from memrepo.store.index import Filter
 from memrepo.store.ledger import ledger_of
 from memrepo.views.context import HEAD, fenced
@@ -38,37 +37,37 @@ BEGINNING = 600
 """Characters of a report that the short text shows."""
 
 
-def search(call: Call) -> Reply:
+def search(call: ToolCall) -> Reply:
     """Answer with the memories that fit words best; the first three count as retrieved."""
     for word in call.get("types", ()):
         if word not in TYPES:
             raise NotOneOf("types", word, TYPES)
     only = Filter(types=tuple(call.get("types", ())), limit=call.get("limit", LIMIT))
     at = call.get("at")
-    with opened(call.session) as here:
-        there = desk_at(here, at)
-        index = index_of(there, past=bool(at))
-        found = recall(there, index, [call.get("query")], only, call.session.now)
-        commit = there.tree.commit
-        asked = query_terms(call.get("query"))
-        hits = [told(hit_of(one, commit), asked, score=round(one.score, 3)) for one in found]
-        reply = listing(hits, commit, _bound(call))
-        _touch(here, call.session, at, [hit["id"] for hit in reply.data["hits"][:HITS]])
+    here = call.work
+    there = work_at(here, at)
+    index = index_of(there, past=bool(at))
+    found = recall(there, index, [call.get("query")], only, call.work.call.now)
+    commit = there.tree.commit
+    asked = query_terms(call.get("query"))
+    hits = [told(hit_of(one, commit), asked, score=round(one.score, 3)) for one in found]
+    reply = listing(hits, commit, _bound(call))
+    _touch(here, at, [hit["id"] for hit in reply.data["hits"][:HITS]])
     return reply
 
 
-def get(call: Call) -> Reply:
+def get(call: ToolCall) -> Reply:
     """Answer with one memory: its text, what is derived of it, and its evidence quoted."""
-    at, session = call.get("at"), call.session
-    with opened(session) as here:
-        there = desk_at(here, at)
-        memory = find_present(there, there.tree.state(), call.get("id"), here)
-        derived: dict[str, Any] = {}
-        if not at:
-            accesses = ledger_of(here.store).accesses()
-            derived = facts(memory, accesses, session.now, there.config.rules)
-        quotes = evidence(there, memory)
-        _touch(here, session, at, [memory.id])
+    at = call.get("at")
+    here = call.work
+    there = work_at(here, at)
+    memory = find_present(there, there.tree.state(), call.get("id"), here)
+    derived: dict[str, Any] = {}
+    if not at:
+        accesses = ledger_of(here.store).accesses()
+        derived = facts(memory, accesses, call.work.call.now, there.config.rules)
+    quotes = evidence(there, memory)
+    _touch(here, at, [memory.id])
     data = {
         "commit": there.tree.commit,
         "notice": HEAD,
@@ -128,14 +127,14 @@ def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
     return without_secrets("\n".join(lines).strip())
 
 
-def related(call: Call) -> Reply:
+def related(call: ToolCall) -> Reply:
     """Answer with what a memory is linked to, either way, nearest and strongest first."""
-    with opened(call.session) as desk:
-        state = desk.tree.state()
-        graph = graph_of(state)
-        reached = graph.related(find(state, call.get("id")).id, call.get("depth", 1))
-        found = [(graph.memories[one.id], _relation(one)) for one in reached]
-        return _listed(desk, call, found)
+    there = call.work
+    state = there.tree.state()
+    graph = graph_of(state)
+    reached = graph.related(find(state, call.get("id")).id, call.get("depth", 1))
+    found = [(graph.memories[one.id], _relation(one)) for one in reached]
+    return _listed(there, call, found)
 
 
 def _relation(reached: Reached) -> str:
@@ -145,27 +144,27 @@ def _relation(reached: Reached) -> str:
     return said if reached.depth == 1 else f"{said}, by {reached.before}"
 
 
-def thread_context(call: Call) -> Reply:
+def thread_context(call: ToolCall) -> Reply:
     """Answer with what was kept of the conversation of a memory, or of a thread, oldest first."""
-    with opened(call.session) as desk:
-        state = desk.tree.state()
-        members: tuple[str, ...] = ()
-        with suppress(NoSuchThread):  # a memory that is part of none has nothing around it
-            members = tuple(thread_of(all_threads(desk), state, call.get("id")).members)
-        return _listed(desk, call, [(state.memories[id_], "") for id_ in members])
+    there = call.work
+    state = there.tree.state()
+    members: tuple[str, ...] = ()
+    with suppress(NoSuchThread):  # a memory that is part of none has nothing around it
+        members = tuple(thread_of(all_threads(there), state, call.get("id")).members)
+    return _listed(there, call, [(state.memories[id_], "") for id_ in members])
 
 
-def _listed(desk: Desk, call: Call, found: Sequence[tuple[Memory, str]]) -> Reply:
-    accesses, rules = ledger_of(desk.store).accesses(), desk.config.rules
+def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) -> Reply:
+    accesses, rules = ledger_of(there.store).accesses(), there.config.rules
     hits = []
     for memory, relation in found[: call.get("limit", LIMIT)]:
-        one = recalled(memory, accesses, call.session.now, rules)
+        one = recalled(memory, accesses, call.work.call.now, rules)
         more = {"relation": relation} if relation else {}
-        hits.append(told(hit_of(one, desk.tree.commit), **more))
-    return listing(hits, desk.tree.commit, _bound(call))
+        hits.append(told(hit_of(one, there.tree.commit), **more))
+    return listing(hits, there.tree.commit, _bound(call))
 
 
-def status(call: Call) -> Reply:
+def status(call: ToolCall) -> Reply:
     """Answer with counts, what waits for a person, and the newest commit."""
     found = call.run("status").data
     data = {
@@ -199,9 +198,10 @@ def report(answer: Answer, max_tokens: int) -> Reply:
     return longest(answer.text, max_tokens, build)
 
 
-def _bound(call: Call) -> int:
+def _bound(call: ToolCall) -> int:
     return int(call.get("max_tokens", MAX_TOKENS))
 
 
-def _touch(here: Desk, session: Session, at: str, ids: Sequence[str]) -> None:
-    touch(here, session, argparse.Namespace(no_touch=False, at=at), ids)
+def _touch(here: Work, at: str, ids: Sequence[str]) -> None:
+    if not at:
+        touch(here, ids)

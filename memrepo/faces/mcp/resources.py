@@ -6,12 +6,12 @@ import json
 import re
 from urllib.parse import unquote
 
-from memrepo.actions.review.comparing import review_of, span_of
-from memrepo.actions.work import Session, opened
 from memrepo.actions.lifecycle.session import MAX_TOKENS, context
+from memrepo.actions.review.comparing import review_of, span_of
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.secrets import without_secrets
-from memrepo.faces.mcp.calls import Call
+from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.reading import get, status
 from memrepo.views.context import HEAD, fenced
 from memrepo.views.review_text import review_text
@@ -42,31 +42,29 @@ class NoSuchResource(MemrepoError):
         super().__init__(f"found no resource {uri[:200]!r}", fix=f"there are {known}")
 
 
-def read(session: Session, uri: str) -> str:
+def read(work: Work, uri: str) -> str:
     """Return the text behind a URI; raises NoSuchResource, and what the commands raise."""
     name = unquote(uri.removeprefix(SCHEME)) if uri.startswith(SCHEME) else ""
     if name == "hot":
-        return hot(session)
+        return hot(work)
     if name == "status":
-        return json.dumps(status(Call(session=session, arguments={})).data)
+        return json.dumps(status(ToolCall(work=work, arguments={})).data)
     if found := _MEMORY.fullmatch(name):
         wanted = {"id": found[1], "at": found[2] or "", "max_tokens": 20000}
-        return get(Call(session=session, arguments=wanted)).text
+        return get(ToolCall(work=work, arguments=wanted)).text
     if found := _RUN.fullmatch(name):
-        return run(session, found[1])
+        return run(work, found[1])
     raise NoSuchResource(uri)
 
 
-def run(session: Session, name: str) -> str:
+def run(work: Work, name: str) -> str:
     """Return what a run changes or changed, or the beginning of it where that is very long."""
-    with opened(session) as desk:
-        told = without_secrets(review_text(review_of(desk, span_of(desk, [name]), quote=False)))
+    told = without_secrets(review_text(review_of(work, span_of(work, [name]), quote=False)))
     cut = "" if len(told) <= LONGEST else "\ncut: `memrepo diff` shows all of it"
     return f"{HEAD}\n{fenced(told[:LONGEST])}{cut}"
 
 
-def hot(session: Session) -> str:
+def hot(work: Work) -> str:
     """Return the context that a session begins with; looking at it begins none."""
-    with opened(session) as desk:
-        packed, *_ = context(desk, session, "private", MAX_TOKENS)
+    packed, *_ = context(work, "private", MAX_TOKENS)
     return packed.text or "no memory is hot"

@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memrepo.faces.mcp import connector
-from memrepo.faces.mcp import reading
-from memrepo.faces.mcp import writing
-from memrepo.faces.mcp.calls import Call
+from memrepo.faces.mcp import connector, reading, writing
+from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.replies import Reply
 
 Schema = Mapping[str, Any]
@@ -45,7 +43,7 @@ class Tool:
 
     name: str
     description: str
-    answer: Callable[[Call], Reply]
+    answer: Callable[[ToolCall], Reply]
     takes: Mapping[str, Schema] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     gives: Mapping[str, Schema] = field(default_factory=lambda: dict(_COMMIT))
@@ -168,9 +166,9 @@ DEFAULT = (
 """What every client is offered."""
 
 
-def _report(command: str, name: str) -> Callable[[Call], Reply]:
-    def answer(call: Call) -> Reply:
-        words = {"words": [call.get(name)] if call.get(name) else []} if name else {}
+def _report(command: str, name: str) -> Callable[[ToolCall], Reply]:
+    def answer(call: ToolCall) -> Reply:
+        words = {"words": (call.get(name),) if call.get(name) else ()} if name else {}
         return reading.report(call.run(command, **words), call.get("max_tokens", 4000))
 
     return answer

@@ -3,55 +3,58 @@
 from __future__ import annotations
 
 from memrepo.actions.work import Answer
-from memrepo.faces.mcp.calls import Call
+from memrepo.actions.write.adding import BY_HAND, NotOneOf
+from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.reading import MAX_TOKENS, report
 from memrepo.faces.mcp.replies import Reply
 from memrepo.views.context import fenced
 
 
-def store(call: Call) -> Reply:
+def store(call: ToolCall) -> Reply:
     """Write a memory, or answer with the one that says this already."""
-    tags = [*call.get("tags", ())]
-    kind = [f"--type={call.get('type')}"] if call.get("type") else []
+    kind = call.get("type", "fact")
+    if kind not in BY_HAND:
+        raise NotOneOf("type", kind, BY_HAND)
     return _written(
         call.write(
             "add",
-            ["-", *kind],
+            text=call.get("text"),
+            type=kind,
             cls=call.get("decay_class"),
-            tag=tags,
+            tag=tuple(call.get("tags", ())),
             valid_until=call.get("valid_until"),
         )
     )
 
 
-def supersede(call: Call) -> Reply:
+def supersede(call: ToolCall) -> Reply:
     """Replace a memory by what holds now; the old one stays in history, out of recall."""
-    return _written(call.write("supersede", ["ID", "-"], id=call.get("id")))
+    return _written(call.write("supersede", id=call.get("id"), text=call.get("text")))
 
 
-def forget(call: Call) -> Reply:
+def forget(call: ToolCall) -> Reply:
     """Take a memory out of recall; its file and history stay."""
-    return _written(call.write("forget", ["ID"], id=call.get("id")))
+    return _written(call.write("forget", id=call.get("id")))
 
 
-def restore(call: Call) -> Reply:
+def restore(call: ToolCall) -> Reply:
     """Bring a memory back, instead of what replaced it or beside it."""
-    how = [f"--{call.get('how')}"] if call.get("how") else []
-    return _written(call.write("restore", ["ID", *how], id=call.get("id")))
+    how = {call.get("how"): True} if call.get("how") else {}
+    return _written(call.write("restore", id=call.get("id"), **how))
 
 
-def accept(call: Call) -> Reply:
+def accept(call: ToolCall) -> Reply:
     """Let a waiting run take effect, or part of it."""
     answer = call.write(
         "accept",
         run=call.get("run"),
-        only=[*call.get("only", ())],
-        without=[*call.get("except", ())],
+        only=tuple(call.get("only", ())),
+        without=tuple(call.get("except", ())),
     )
     return report(answer, MAX_TOKENS)
 
 
-def revert(call: Call) -> Reply:
+def revert(call: ToolCall) -> Reply:
     """Take back a run, a commit, or what was last decided of a memory."""
     return report(call.write("revert", target=call.get("target")), MAX_TOKENS)
 

@@ -19,9 +19,11 @@ with redirect_stdout(io.StringIO()):
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime)
 """
-_RUN = (
-    "import sys; from memrepo.faces.cli import main; sys.exit(main(['hooks', 'run', 'pre-commit']))"
-)
+_RUN = """
+import sys
+from memrepo.faces.cli import main
+sys.exit(main(["hooks", "run", "pre-commit"]))
+"""
 _MEMORY = """\
 ---
 id: mem-{number:06x}4ef334c94f

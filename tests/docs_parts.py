@@ -134,14 +134,16 @@ def command_table() -> str:
     """Render the commands by group, in the order of `memrepo --help`."""
     return "\n\n".join(
         f"**{group.capitalize()}**\n\n"
-        + table(("command", "what it does"), ((f"`{k}`", text) for k, text in within.items()))
+        + table(("command", "what it does"), ((f"`{verb.name}`", verb.says) for verb in within))
         for group, within in GROUPS.items()
     )
 
 
 def command_groups() -> str:
     """Render the groups of commands, one row each."""
-    rows = ((group, ", ".join(f"`{name}`" for name in within)) for group, within in GROUPS.items())
+    rows = (
+        (group, ", ".join(f"`{verb.name}`" for verb in within)) for group, within in GROUPS.items()
+    )
     return table(("to", "commands"), rows)
 
 

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from workspaces import small
 
-from memrepo.actions.work import Session
+from memrepo.actions.work import Call, Work
 from memrepo.faces.mcp import prompts, resources
 from memrepo.faces.mcp.answering import answer
-from memrepo.faces.mcp.calls import Call, acting
+from memrepo.faces.mcp.calls import ToolCall, acting
 from memrepo.faces.mcp.replies import Piece, Reply, listing, longest
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 from memrepo.store import repo as store_repo
@@ -31,8 +31,8 @@ TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
-def session(repo: Path, **more: Any) -> Session:
-    return Session(where=repo, now=NOW, **more)
+def session(repo: Path, **more: Any) -> Call:
+    return Call(where=repo, now=NOW, **more)
 
 
 def call(repo: Path, name: str, **arguments: Any) -> Reply:
@@ -178,10 +178,11 @@ def test_who_stands_behind_a_wording(repo: Path) -> None:
     done(repo, "confirm", id_)
     assert good(repo, "memory_get", id=id_).data["trust"] == "human-reviewed"
     later = replace(session(repo, actor="process:other"), now=NOW + timedelta(days=1))
-    edit = Call(session=later, arguments={})
-    edit.run("edit", ["ID", "--text", "Two."], id=id_)
+    with Work(later) as work:
+        ToolCall(work=work, arguments={}).run("edit", id=id_, text="Two.")
     assert good(repo, "memory_get", id=id_).data["trust"] == "unverified"
-    edit.run("confirm", ["ID"], id=id_)
+    with Work(later) as work:
+        ToolCall(work=work, arguments={}).run("confirm", id=id_)
     assert good(repo, "memory_get", id=id_).data["trust"] == "machine-confirmed"
 
 

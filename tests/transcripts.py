@@ -26,7 +26,7 @@ from pathlib import Path
 
 from docs_parts import ROOT, write_anew
 
-from memrepo.actions.work import Session
+from memrepo.actions.work import Call
 from memrepo.assets import asset
 from memrepo.core.times import format_time
 from memrepo.faces import cli
@@ -151,7 +151,7 @@ class Stage:
         tool = next(tool for tool in DEFAULT if tool.name == name)
         given = json.loads(arguments.replace("COMMIT", self.commit))
         with _environment(self.environment):
-            reply = answer(Session(where=self.where, now=self.now), tool, given, "agent")
+            reply = answer(Call(where=self.where, now=self.now), tool, given, "agent")
         self.commit = str(reply.data.get("commit", self.commit))
         return reply.text
 

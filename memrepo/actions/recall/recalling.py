@@ -108,7 +108,7 @@ def index_of(
     edits: bool = True,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
-    """Return the index that answers for a work: with uncommitted edits, unless it is in the past."""
+    """Return the index that of a work: with uncommitted edits, unless it is in the past."""
     store, config, tree = work.store, work.config, work.tree
     lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
 

@@ -121,7 +121,7 @@ def test_every_module_belongs_to_a_ring() -> None:
         ("memrepo.judges.x", "import anthropic"),
         ("memrepo.judges.x", "class A:\n    from anthropic import Anthropic"),
         ("memrepo.faces.x", "from mcp.server import Server"),
-        ("memrepo.actions.x", "from memrepo.faces.mcp.server import serve"),
+        ("memrepo.faces.cli", "from memrepo.faces.mcp.server import serve"),
         ("memrepo.faces.mcp.server", "import anthropic"),
     ],
 )
@@ -138,7 +138,7 @@ def test_a_planted_violation_is_caught(module: str, source: str) -> None:
         ("memrepo.purify.x", "from memrepo.policies import matching\nfrom . import units"),
         ("memrepo.judges.x", "def f():\n    import anthropic"),
         ("memrepo.faces.mcp.server", "from mcp.server import Server"),
-        ("memrepo.actions.x", "def f():\n    from memrepo.faces.mcp.server import serve"),
+        ("memrepo.faces.x", "def f():\n    from memrepo.faces.mcp.server import serve"),
     ],
 )
 def test_an_allowed_import_is_let_through(module: str, source: str) -> None:

@@ -362,7 +362,7 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
 def test_an_injection_stays_inside_the_envelope_of_resources_and_prompts(repo: Path) -> None:
     made = good(repo, "memory_store", text=INJECTION, reason="r").data
     done(repo, "promote", made["id"], "--critical")
-    here = acting(session(repo), "test")
+    here = Work(acting(session(repo), "test"))
     for uri in (
         "hot",
         f"memory/{made['id']}",
@@ -393,7 +393,7 @@ def test_a_waiting_run_is_reviewed_and_accepted_with_the_admin_tools(tmp_path: P
     name = run.removeprefix("run/")
     assert "helix" in good(repo, "memory_diff", run=name).data["report"]
     assert name in good(repo, "memory_runs").data["report"]
-    here = acting(session(repo), "test")
+    here = Work(acting(session(repo), "test"))
     assert "helix" in resources.read(here, f"memrepo://run/{name}")
     good(repo, "memory_accept", run=name, reason="looks right")
     assert good(repo, "memory_search", query="helix").data["hits"]

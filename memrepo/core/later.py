@@ -7,8 +7,9 @@ from the two ends.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.core.mergefields import keyed
@@ -22,8 +23,7 @@ AGEING = frozenset({"tier", "tier_since", "tier_written", "gist", "run"})
 """What moves between tiers write: growing older is nobody's edit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Later:
+class Later(msgspec.Struct, frozen=True, kw_only=True):
     """What later commits wrote of one memory.
 
     `whole` tells that it left or came, so that all of it is later work; `any` that anything but
@@ -34,7 +34,7 @@ class Later:
     any: bool = False
     whole: bool = False
     fields: frozenset[str] = frozenset()
-    elements: Mapping[str, frozenset[Hashable]] = field(default_factory=dict)
+    elements: Mapping[str, frozenset[Hashable]] = msgspec.field(default_factory=dict)
     bodies: tuple[tuple[str, str], ...] = ()
 
     def then(self, other: Later) -> Later:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from types import MappingProxyType
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import closure, codec, corrections, edits
 from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
@@ -44,8 +46,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeResult:
+class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A merged state, how to get there from OURS, and what a person should know.
 
     `effect` holds the exact bytes to write. `changes` say the same in terms of memories; they

@@ -6,10 +6,11 @@ What only one side changed is taken whatever the rule; the rule decides when bot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, assert_never
+
+import msgspec
 
 from memrepo.core.fields import ListOf
 from memrepo.core.memory import STATUSES, Link, Memory, Source, Stamp
@@ -23,8 +24,7 @@ CLOCK_SLACK = timedelta(minutes=10)
 _RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """Who last wrote (or removed) one side's version, as history tells; all of it may be unknown.
 
     `committed` is the date of that commit, `person` whether its author is a person.
@@ -34,12 +34,11 @@ class Origin:
     person: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamps:
+class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     """The origins of the two sides of a merge."""
 
-    ours: Origin = field(default_factory=Origin)
-    theirs: Origin = field(default_factory=Origin)
+    ours: Origin = msgspec.field(default_factory=Origin)
+    theirs: Origin = msgspec.field(default_factory=Origin)
 
 
 def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, datetime, str]:
@@ -58,8 +57,7 @@ def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, dat
     return human, at or EARLIEST, repr((sorted(memory.fields.items()), memory.body, memory.path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedFields:
+class MergedFields(msgspec.Struct, frozen=True, kw_only=True):
     """Merged values, and the losing values of fields that a person may set, by key."""
 
     fields: Mapping[str, Any]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec, edits
 from memrepo.core.memory import Memory, Stamp
@@ -19,8 +21,7 @@ ConflictKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """What a person should look at; the merge has a safe result all the same.
 
     `removed-and-edited`: a person removed what the other side changed; it stays.
@@ -34,8 +35,7 @@ class Conflict:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """What gave way to the other side, as bytes: nothing that a side wrote is lost.
 
     `key` is `body`, a field, a foreign key, or empty for a whole file; `by` and `at` are the
@@ -50,8 +50,7 @@ class Kept:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory; None where it goes."""
 
     memory: Memory | None
@@ -59,8 +58,7 @@ class Merged:
     kept: tuple[Kept, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedFile:
+class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory file; None where it goes."""
 
     version: FileVersion | None
@@ -68,8 +66,7 @@ class MergedFile:
     kept: tuple[Kept, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """On which sides the memory was retrieved since the base: a machine's removal heeds it."""
 
     ours: bool = False
@@ -148,7 +145,7 @@ def join_versions(
     (older, _), (newer, _) = sorted(sides, key=lambda side: _weight(base, *side))
     if older.memory is None or newer.memory is None:
         return _one_whole(path, older, newer, "unreadable")
-    merged = merge_memory(base and base.memory, ours.memory, theirs.memory, stamps)
+    merged = merge_memory(_memory(base), ours.memory, theirs.memory, stamps)
     memory = replace(merged.memory or newer.memory, path=path)
     joined = join_bytes(base, older, newer, memory)
     if joined is None:
@@ -185,11 +182,15 @@ def _one_gone(
     return present, (Conflict(kind="removed-and-edited", path=present.path, id=id_),)
 
 
+def _memory(version: FileVersion | None) -> Memory | None:
+    return version.memory if version is not None else None
+
+
 def _weight(base: FileVersion | None, side: FileVersion, origin: Origin) -> tuple[bool, Any, bytes]:
     """Order two versions of a file: a readable one wins, then the records' rank, then bytes."""
     if side.memory is None:
         return False, (origin.person,), side.data
-    return True, rank(side.memory, base and base.memory, origin), side.data
+    return True, rank(side.memory, _memory(base), origin), side.data
 
 
 def _one_whole(path: str, older: FileVersion, newer: FileVersion, kind: ConflictKind) -> MergedFile:

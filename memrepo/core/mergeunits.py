@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.mergebytes import FileVersion
@@ -17,8 +18,7 @@ Versions: TypeAlias = list[FileVersion | None]
 """A memory as base, ours and theirs have it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What history tells of one side and its records cannot; all of it may be unknown.
 
     `committed` dates the side as a whole, `dates` single writes and removals; `people` are those
@@ -28,7 +28,7 @@ class Facts:
     """
 
     committed: datetime | None = None
-    dates: Mapping[str, datetime] = field(default_factory=dict)
+    dates: Mapping[str, datetime] = msgspec.field(default_factory=dict)
     people: frozenset[str] = frozenset()
     recalled: frozenset[str] = frozenset()
     paths: frozenset[str] | None = None

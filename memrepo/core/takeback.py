@@ -8,9 +8,11 @@ an equal value. Only three things clash (`Clash`); everything else has one answe
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import closure, codec
 from memrepo.core.changes import Update
@@ -30,8 +32,7 @@ Side = Literal["", "ours", "theirs"]
 _UNTOUCHED = Later()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clash:
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
     """Why something cannot simply be taken back.
 
     `edited-later`: the operation made it and somebody edited it since, or it removed what was made
@@ -45,8 +46,7 @@ class Clash:
     on: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """One operation to take back: the states around it, and what of it is meant.
 
     `only` limits it to some memories; `kept` names files that stay (a settled manifest); `later`
@@ -58,13 +58,12 @@ class Operation:
     after: State
     only: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
-    later: Mapping[str, Later] = field(default_factory=dict)
+    later: Mapping[str, Later] = msgspec.field(default_factory=dict)
     later_paths: Collection[str] = frozenset()
     paths: Collection[str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenBack:
+class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
     """The state without the operation, how to get there from HEAD's, and what stands in the way."""
 
     state: State

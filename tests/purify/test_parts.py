@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from memrepo.core.judging import Candidate, CanonicalClaim, CanonicalRequest, Cluster, Wording
 from memrepo.core.memory import Source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from envelopes import INJECTION, MARK, assert_inside, outside, strings
 from hostile_files import SECRETS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from workspaces import small
 
 from memrepo.commands.session import Session

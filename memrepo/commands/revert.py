@@ -20,7 +20,7 @@ from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.messages import PREFIX, message
-from memrepo.core.takeback import Clash, Side
+from memrepo.merge.takeback import Clash, Side
 from memrepo.store import history
 from memrepo.store.identity import author
 from memrepo.store.stream import Commit

@@ -17,12 +17,13 @@ from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.keeping import keep
 from memrepo.core.layout import CONFIG_NAME, Layout
-from memrepo.core.merge import Conflict, Facts, Kept, MergeResult, merge_states
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, play
+from memrepo.merge.files import keep
+from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.versions import Conflict, Kept
 from memrepo.store.fitness import CannotWork
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
 from memrepo.store.sides import common, count, last_commit, side_facts

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from memrepo.core.text3 import merge_text
+from memrepo.merge.diff3 import merge_text
 from memrepo.store.gitenv import call
 from memrepo.store.stream import Pick
 from memrepo.store.tree import is_text, read_blob

@@ -13,9 +13,9 @@ import pytest
 from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects, tree
 from hubs import clone, commit_all, settle, tip, write
 
-from memrepo.core.keeping import keep
 from memrepo.core.layout import Layout
-from memrepo.core.merge import Kept
+from memrepo.merge.files import keep
+from memrepo.merge.versions import Kept
 from memrepo.store import repo as writer
 
 

@@ -110,7 +110,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         desk.require_writable()
         desk.store.refuse_unfit()
         if not options.dry_run:
-            desk.store.settle()
+            desk.store.recover()
         target, only = _target(desk, options.target)
         if options.only:
             tip = desk.store.snapshot(target.commit).state()

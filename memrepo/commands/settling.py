@@ -71,7 +71,7 @@ def settle_first(session: Session) -> tuple[Problem, ...]:
             if _only_ours(at):
                 _remember(at, at.tree.commit)
                 return ()
-            at.store.settle()
+            at.store.recover()
             return _settled(at, session)
     except (NotARepository, CannotWork):
         return ()

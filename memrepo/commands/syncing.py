@@ -103,7 +103,7 @@ class _Sides:
 def join(
     desk: Desk, session: Session, hub: str, name: str, *, taken: Side = "", reason: str = ""
 ) -> Joined:
-    """Merge this clone's HEAD onto the hub's tip; `taken` says whose version settles clashes.
+    """Merge this clone's HEAD onto the hub's tip; `taken` says whose version stands in a clash.
 
     Raises Unrelated, CannotWork or NewerFormat.
     """
@@ -301,7 +301,7 @@ def _chain(
 
 
 def _stood(conflict: Conflict) -> Problem:
-    """Tell of a conflict that the merge settled by itself."""
+    """Tell of a conflict that the merge resolved by itself."""
     return Problem(
         path=conflict.path,
         rule="sync-gave-way",

@@ -29,7 +29,8 @@ from memrepo.store.writes import Wrote, writes
 class Taken:
     """One operation to take back: the commits around it, and what of it is meant.
 
-    `only` limits it to some memories; `kept` names files that stay (a settled manifest).
+    `only` limits it to some memories; `kept` names files that stay
+    (a manifest whose input stays consumed).
     """
 
     before: str

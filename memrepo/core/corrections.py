@@ -70,7 +70,7 @@ class Correction:
     """One case: both sides, what was decided, by whom, and how sure a judge was.
 
     Of a contradiction the first side is the newer memory, of a wording the text that stands.
-    `at` is when the case came up, `decided` when it was settled; `run` is empty outside of runs.
+    `at` is when the case came up, `decided` when it was resolved; `run` is empty outside of runs.
     """
 
     id: str

@@ -117,9 +117,10 @@ class Clash:
 class Operation:
     """One operation to take back: the states around it, and what of it is meant.
 
-    `only` limits it to some memories; `kept` names files that stay (a settled manifest); `later`
-    is what commits after it wrote, by memory id, and `later_paths` the files that they touched.
-    `paths` are the files that differ around it (None: they are compared, which reads them all).
+    `only` limits it to some memories; `kept` names files that stay (a manifest whose input
+    stays consumed); `later` is what commits after it wrote, by memory id, and `later_paths` the
+    files that they touched. `paths` are the files that differ around it (None: they are compared,
+    which reads them all).
     """
 
     before: State

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.core.merge import Facts, virtual_base
 from memrepo.core.state import Files, State
+from memrepo.merge.states import Facts, virtual_base
 from memrepo.store import history
 from memrepo.store.gitenv import call
 

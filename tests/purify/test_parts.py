@@ -42,7 +42,7 @@ def claim(text: str, quote: str = "", **more: object) -> CanonicalClaim:
         scores=Scores(confidence=0.8),
         quote=quote,
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(made, **more)
 
 
 ANNA, BEN = (

@@ -17,9 +17,9 @@ from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.config import KEYS
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
-from memrepo.core.tombstones import TOMBSTONE_FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.merge.tombstones import TOMBSTONE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)

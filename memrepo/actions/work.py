@@ -7,11 +7,13 @@ configuration) is imported where it is used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError
@@ -33,8 +35,7 @@ def _nothing(_: str) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, kw_only=True):
     """Who calls, where, when, and what the face may be asked for."""
 
     where: Path
@@ -58,14 +59,13 @@ class Call:
     """What a commit's subject says instead of a step's own words."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "now", whole_seconds(self.now))
+        msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a verb found: exit code, JSON keys, and the same as text for a person."""
 
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = msgspec.field(default_factory=dict)
     text: str = ""
     exit: Exit = Exit.DONE
     problems: tuple[Problem, ...] = ()

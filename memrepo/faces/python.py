@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.past.past import find_present
 from memrepo.actions.recall.quoting import evidence
@@ -59,8 +61,7 @@ class NoBound(MemrepoError):
         super().__init__(f"{what}: found {found}", fix="give a number from 1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One memory that answers a question, as `memrepo search --json` tells of it.
 
     `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
@@ -90,8 +91,7 @@ class Hit:
     commit: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """One memory with its evidence, as `memrepo show --json` tells of it.
 
     `derived` is what no file holds (retrievals, tier or decay); it is empty for a look into the

@@ -9,8 +9,8 @@ import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
 from memrepo.actions.sync import uniting
-from memrepo.core import closure
-from memrepo.core.merge import merge_states
+from memrepo.merge import closure
+from memrepo.merge.states import merge_states
 from memrepo.store.repo import open_repository
 
 

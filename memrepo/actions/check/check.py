@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.check import checking
 from memrepo.actions.request import option

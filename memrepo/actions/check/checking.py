@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.checks import headers
 from memrepo.checks.rules import Scene
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from memrepo.store.light import Git
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """A scene, what kept files out of it, and the folder that its paths start from.
 
     `names` gives files the name by which they were asked for; `foreign` are those that are none
@@ -29,7 +29,7 @@ class Checked:
     scene: Scene
     early: tuple[Problem, ...] = ()
     root: Path
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = msgspec.field(default_factory=dict)
     foreign: tuple[str, ...] = ()
 
 

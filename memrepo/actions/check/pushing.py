@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.actions.check.checking import opened_git
 from memrepo.actions.check.scanning import scanned

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.exchange.tracking import TRACKERS, bring_counts
@@ -52,13 +52,12 @@ class NoArtifacts(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class Brought(msgspec.Struct, frozen=True, kw_only=True):
     """What one import did; `commit` is empty when there was nothing to do."""
 
     commit: str = ""
     run: str = ""
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -209,8 +208,7 @@ def bring_in(
     return _land(work, replace(found, problems=(*unread, *found.problems)), trip)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trip:
+class Trip(msgspec.Struct, frozen=True, kw_only=True):
     """How an import is told of: who judged before us, subject and reason of its commit."""
 
     judge: str

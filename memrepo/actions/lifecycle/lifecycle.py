@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.unknowing import corrected
 from memrepo.actions.run.gisting import gisted
@@ -32,8 +34,7 @@ from memrepo.views.hot import hot_changes, standing_of
 from memrepo.views.pages import render_views
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owed:
+class Owed(msgspec.Struct, frozen=True, kw_only=True):
     """What the stage proposes, findings, and the ledger's commit that it decided from.
 
     `gists` tells of the gists that the run's judge was asked for; `room` is how many more memories
@@ -42,7 +43,7 @@ class Owed:
 
     steps: tuple[Step, ...] = ()
     problems: tuple[Problem, ...] = ()
-    gists: Offered = field(default_factory=Offered)
+    gists: Offered = msgspec.field(default_factory=Offered)
     ledger: str = ""
     room: int = 0
 

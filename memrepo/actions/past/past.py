@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
 from memrepo.actions.work import Work
@@ -51,8 +52,7 @@ class NotThereYet(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class Past(msgspec.Struct, frozen=True, kw_only=True):
     """A memory's id, and its versions in the history of one commit, children before parents."""
 
     id: str

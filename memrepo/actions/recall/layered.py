@@ -8,8 +8,10 @@ words, in any form, so that a common word in a fresh note does not hide the old 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.recall.recalling import Recalled, holding, recall
 from memrepo.actions.work import Work
@@ -50,8 +52,7 @@ class NotLayered(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layered:
+class Layered(msgspec.Struct, frozen=True, kw_only=True):
     """What the first tier that answered holds; `hits` is empty where there are too many.
 
     Where no note answered, `partly` counts the notes that hold some of the words, and `others` the

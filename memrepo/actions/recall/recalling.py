@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.work import Work
 from memrepo.core import codec
@@ -32,8 +34,7 @@ EXPIRED = "expired"
 RECALL_STATUSES = (*STATUSES, EXPIRED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """One memory as recall sees it at a moment."""
 
     memory: Memory
@@ -41,7 +42,7 @@ class Recalled:
     tier: str
     over: bool
     score: float = 0.0
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = msgspec.field(default_factory=dict)
     """What each signal added to the score."""
     edited: bool = False
     """Whether its file differs from the commit's: the text is not committed yet."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.recall.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
 from memrepo.actions.recall.touching import HITS, touch

@@ -8,10 +8,10 @@ fingerprint and not proposed again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import derived_files
 from memrepo.actions.past.log import NoSuchRun, run_merge
@@ -32,9 +32,11 @@ from memrepo.actions.takeback.revert import Wanted, revert
 from memrepo.actions.work import MACHINE, Answer, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
-from memrepo.core.merge import Conflict, Facts, MergeResult, merge_states
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
+from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.versions import Conflict
 from memrepo.purify.holding import fingerprints
 from memrepo.store import history
 from memrepo.store.stream import Chain, Commit
@@ -43,8 +45,7 @@ ACCEPTED = "refs/memrepo/accepted/"
 _DERIVED = ("view", "run")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories a person takes: all, only these, or all but these."""
 
     only: frozenset[str] = frozenset()
@@ -55,8 +56,7 @@ class Choice:
         return id_ not in self.without and (not self.only or id_ in self.only)
 
 
-@dataclass(slots=True)
-class _Replay:
+class _Replay(msgspec.Struct):
     """A chain under construction on top of HEAD.
 
     `people` are the memories that a person changed or removed since the run was computed, `barred`
@@ -65,11 +65,13 @@ class _Replay:
 
     state: State
     people: frozenset[str] = frozenset()
-    commits: list[Commit] = field(default_factory=list)
-    edited: set[str] = field(default_factory=set)
-    left: set[str] = field(default_factory=set)
-    barred: set[str] = field(default_factory=set)
-    conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = field(default_factory=list)
+    commits: list[Commit] = msgspec.field(default_factory=list)
+    edited: set[str] = msgspec.field(default_factory=set)
+    left: set[str] = msgspec.field(default_factory=set)
+    barred: set[str] = msgspec.field(default_factory=set)
+    conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = msgspec.field(
+        default_factory=list
+    )
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,13 +215,13 @@ def _step(
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
     """Return the memories of a step that would say what a person rejected."""
-    if not state.tombstones:
+    if not tombstones_in(state):
         return frozenset()
     new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
     return frozenset(
         i
         for i, m in new.items()
-        if m != base.memories.get(i) and state.tombstones.bar(m) is not None
+        if m != base.memories.get(i) and tombstones_in(state).bar(m) is not None
     )
 
 

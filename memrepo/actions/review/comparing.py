@@ -6,8 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+import msgspec
 
 from memrepo.actions.past.log import NoSuchRun, run_merge
 from memrepo.actions.review.waiting import NothingWaits, the_waiting
@@ -38,8 +39,7 @@ class NothingToCompare(MemrepoError):
         super().__init__(what, fix=fix or "`memrepo runs` and `memrepo log` list what there is")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(msgspec.Struct, frozen=True, kw_only=True):
     """Two commits and the commits that led from one to the other, oldest first.
 
     `base` is empty before a first commit. `entry` is the merge or commit that is shown.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.disputes import as_json, disputes, the_dispute, told
@@ -169,8 +169,7 @@ def _show(work: Work, conflict: Conflict) -> Answer:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Decision:
+class _Decision(msgspec.Struct, frozen=True, kw_only=True):
     """One decision at work: from a contradiction to the step that settles it."""
 
     state: State

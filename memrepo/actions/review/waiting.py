@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
@@ -21,8 +22,7 @@ PREFIX = "run/"
 REPLACED = "refs/memrepo/replaced/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """One waiting run: its branch, the merge commit the run made, and the branch's tip.
 
     They differ where a person committed on the branch; each such commit is a decision too.

@@ -7,8 +7,9 @@ what anybody else committed counts as `process:unknown`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+import msgspec
 
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
@@ -24,8 +25,7 @@ from memrepo.store import history
 from memrepo.store.light import Git, HandCommit, changes, hand_commits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """One memory as a commit by hand left it, who committed it, and its wording before."""
 
     memory: Memory

@@ -7,8 +7,9 @@ a whole summary or one memory of it, is not compressed again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from memrepo.actions.run.offering import Clerk, Offered
 from memrepo.core.judging import Judge, Summary, SummaryRequest, Usage
@@ -31,8 +32,7 @@ MOST = 20
 _PRINT = "compress:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pressing:
+class Pressing(msgspec.Struct, frozen=True, kw_only=True):
     """What decides on compression beside the state.
 
     Without a judge summaries are worded offline. `never` holds the fingerprints of what a person

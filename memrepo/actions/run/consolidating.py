@@ -8,8 +8,9 @@ lead to there are none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from memrepo import __version__
 from memrepo.actions.lifecycle.lifecycle import played
@@ -27,8 +28,7 @@ from memrepo.purify.among import among
 from memrepo.purify.manifest import LOGIC_VERSION, Recorded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """What every part is given beside the state.
 
     `judge` is None where no model is to be asked: a dry run, or one whose judge gave up on what is

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.lifecycle.lifecycle import derived_files
@@ -26,15 +28,14 @@ WHAT_LENGTH = 66
 """What a subject has room for after `run: `."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """One chain as it would be written, and why it must wait (empty: it need not)."""
 
     run: str
     plan: Plan
     counts: Mapping[str, int]
     wait: str = ""
-    receipt: Receipt = field(default_factory=Receipt)
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
     ledger: str = ""
     """The ledger's commit that its lifecycle stage decided from."""
 
@@ -64,8 +65,7 @@ def waiting_units(parted: Parted, purified: Purified) -> frozenset[tuple[str, st
     return frozenset(held)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drafter:
+class Drafter(msgspec.Struct, frozen=True, kw_only=True):
     """Turns steps into a finished chain: views, run id, stamps, manifest."""
 
     work: Work

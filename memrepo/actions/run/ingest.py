@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from posixpath import normpath
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.landing import prepare
@@ -46,8 +46,7 @@ class SourcesGone(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ingested:
+class Ingested(msgspec.Struct, frozen=True, kw_only=True):
     """What one ingest did; `commit` is empty when there was nothing to do.
 
     `unmatched` names the text files that no pattern of the configuration names.
@@ -92,7 +91,7 @@ def do(work: Work, request: Request) -> Answer:
     """Take in what the workspace holds now."""
     work.require_writable()
     if not request.dry_run:
-        work.store.settle()
+        work.store.recover()
     at = work.refreshed()
     done = take_in(
         at,

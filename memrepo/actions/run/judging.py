@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.actions.setup.outside import outside
 from memrepo.actions.work import Work
@@ -23,8 +24,7 @@ class CannotJudge(MemrepoError):
     exit_code = Exit.USAGE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line says of the judge; empty or None leaves it to the configuration.
 
     `now` says which month's limits count; without it none does. `carried` is what a run spent that
@@ -37,7 +37,7 @@ class Choice:
     replay: Path | None = None
     max_usd: float | None = None
     max_tokens: int | None = None
-    carried: Usage = field(default_factory=Usage)
+    carried: Usage = msgspec.field(default_factory=Usage)
 
 
 def judge_of(work: Work, choice: Choice) -> Judge:

@@ -8,8 +8,10 @@ that).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import refuse_new_secrets, refuse_secret
 from memrepo.actions.takeback.rejecting import refuse_rejected
@@ -23,8 +25,7 @@ TRIES = 3
 """How often a plan is computed on the new HEAD when a person's commit came in between."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landing:
+class Landing(msgspec.Struct, frozen=True, kw_only=True):
     """A chain ready to be written, and the state that it leads to."""
 
     chain: Chain

@@ -7,8 +7,9 @@ that the memories support.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+import msgspec
 
 from memrepo.core.changes import Step
 from memrepo.core.errors import MemrepoError
@@ -21,8 +22,7 @@ T = TypeVar("T")
 _TWICE = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class Offered(msgspec.Struct, frozen=True, kw_only=True):
     """Steps with what to tell of them, what a model was paid for them, and its vain answers.
 
     `compared` holds the prints of pairs of memories that a model let stand; `comparer` says who
@@ -31,7 +31,7 @@ class Offered:
 
     steps: tuple[Step, ...] = ()
     problems: tuple[Problem, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     failures: tuple[Failure, ...] = ()
     compared: frozenset[str] = frozenset()
     comparer: str = ""
@@ -47,8 +47,7 @@ class Offered:
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class Clerk:
+class Clerk(msgspec.Struct, kw_only=True):
     """Asks a judge for one wording after the other, and keeps what went wrong.
 
     `name` is the question's, `rule` and `what` are told of what had to be worded without a model.
@@ -59,8 +58,8 @@ class Clerk:
     what: str
     stopped: bool = False
     asked: int = 0
-    problems: list[Problem] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
     def word(self, path: str, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T | None:
         """Return an answer without a fault, or None; `ask` is given the fault of the first one."""

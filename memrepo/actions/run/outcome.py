@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from memrepo.actions.review.waiting import PREFIX
 from memrepo.actions.run.counting import FULL
@@ -20,8 +21,7 @@ from memrepo.purify.pipeline import Mode
 from memrepo.store import history
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What one run came to: at most one chain landed and one waits."""
 
     status: str
@@ -35,7 +35,7 @@ class Outcome:
     why: str = ""
     """Why it waits, for a run that is held."""
     commits: tuple[history.Entry, ...] = ()
-    used: Usage = field(default_factory=Usage)
+    used: Usage = msgspec.field(default_factory=Usage)
     resume: str = ""
     """What to name to go on with it, where it broke off."""
     reused: int = 0

@@ -6,7 +6,8 @@ The pure code knows nothing of it: the reader and the judge that it is handed ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.judging import (
     CanonicalClaim,
@@ -26,8 +27,7 @@ from memrepo.core.memory import Gist
 Tick = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedJudge:
+class WatchedJudge(msgspec.Struct, frozen=True):
     """A judge whose requests are counted; it answers what the judge answers."""
 
     judge: Judge

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, opinions, owed, played
 from memrepo.actions.recall.recalling import index_of
@@ -41,8 +43,7 @@ PROPOSED = 100
 """Priors that the index proposes for one cluster."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is asked to do.
 
     `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
@@ -59,8 +60,7 @@ class Wish:
     stages: frozenset[str] = frozenset(STAGES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     """The chain that may land, the chain that waits, and findings on the way."""
 
     main: Proposal | None

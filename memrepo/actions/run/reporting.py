@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.setup.outside import Setting, outside
@@ -40,8 +42,7 @@ OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
 """The shared log of OpenClaw's memory packages, and the name its readers know the purifier by."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where events and reports go; `within` is the work tree when they stay in it.
 
     `downstream` is the command that is given the manifest of each landed run, where one is set.

@@ -6,12 +6,11 @@ import gc
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
@@ -146,7 +145,7 @@ def do(work: Work, request: Request) -> Answer:
     work.require_writable()
     refuse_other(work, take_over=request.take_over)
     mode, judge, resume = resumed(work, request)
-    request = replace_struct(request, mode=mode, judge=judge, resume=resume)
+    request = replace(request, mode=mode, judge=judge, resume=resume)
     with _uncollected():
         answer = reported(work, request, lambda: _once(work, request))
     if not request.dry_run:
@@ -271,7 +270,7 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
                 raise
             continue
         if kept is not None and landed is not None:
-            kept.settle()
+            kept.billed()
         if landed is not None and proposed.waiting is not None:
             # What waits is drafted on the commit that it would be joined to.
             again = propose(first.refreshed(), judge, first.call.now, wish, first.call.tick)
@@ -279,11 +278,11 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
         _keep_raw(at, proposed)
         for same in waits if landed is not None else ():
             put_away(at, same)  # what it held landed under another limit
-        settled = _settled(
+        done = _concluded(
             first,
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
         )
-        return _with_kept(settled, kept)
+        return _with_kept(done, kept)
     raise AssertionError("unreachable")
 
 
@@ -294,7 +293,7 @@ def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:
     if not outcome.proposed.partial:
         kept.remove()
     elif outcome.branch:
-        kept.settle()  # the receipt waits with the rest
+        kept.billed()  # the receipt waits with the rest
     resume = kept.of.run if outcome.proposed.partial and kept.path.exists() else ""
     return replace(outcome, resume=resume, reused=kept.used)
 
@@ -319,7 +318,7 @@ def _land(at: Work, main: Proposal | None, reason: str) -> Proposal | None:
     return main
 
 
-def _settled(first: Work, outcome: Outcome) -> Outcome:
+def _concluded(first: Work, outcome: Outcome) -> Outcome:
     """Leave on a branch what may not merge itself, and say what the run came to."""
     at, branch, proposed = first.refreshed(), "", outcome.proposed
     waits = proposed.main if proposed.main is not None and proposed.main.wait else proposed.waiting

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,8 +33,7 @@ class Unreadable(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """One file: what stands in it, the same without our part, and what will; None for no file."""
 
     path: Path

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core.problems import Problem
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What one check found; `fixed` says that --fix mended it, `problems` names every case."""
 
     name: str

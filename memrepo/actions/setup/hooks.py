@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.request import option
 from memrepo.actions.work import Answer, Work

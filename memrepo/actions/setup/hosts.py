@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from memrepo.assets import asset
 from memrepo.core.blocks import with_block, without_block
@@ -28,8 +29,7 @@ CLAUDE_EVENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, kw_only=True):
     """memrepo's part of one file: with it, without it; a file of memrepo's alone has no rest."""
 
     path: Path

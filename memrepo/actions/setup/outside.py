@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.config import OUTSIDE, ConfigError, git_name, parse_outside
@@ -12,8 +13,7 @@ from memrepo.store import settings
 from memrepo.store.gitenv import user_config
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """An outside setting's value and where it comes from."""
 
     value: Any

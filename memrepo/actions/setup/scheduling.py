@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from memrepo.actions.setup.timetable import local_folder
 from memrepo.actions.work import Work
@@ -34,8 +35,7 @@ class CannotSchedule(MemrepoError):
     exit_code = Exit.USAGE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(msgspec.Struct, frozen=True, kw_only=True):
     """One cron expression of the cadence, in the repository's zone."""
 
     name: str

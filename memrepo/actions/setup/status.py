@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import derived_files, hot_rules
 from memrepo.actions.review.disputes import disputes
@@ -19,12 +19,12 @@ from memrepo.actions.sync.settling import announced, unsettled, validated
 from memrepo.actions.sync.unseen import broken_rules
 from memrepo.actions.work import Answer, Work
 from memrepo.assets import asset
-from memrepo.core import closure
 from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.merge import closure
 from memrepo.purify.intake import Reader, take_in
 from memrepo.purify.manifest import read_manifests
 from memrepo.purify.scope import cursors

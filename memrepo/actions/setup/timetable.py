@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
@@ -21,8 +22,7 @@ CRON_ZONE = "memrepo.schedule.cron-zone"
 LAST = "last-run.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timetable:
+class Timetable(msgspec.Struct, frozen=True, kw_only=True):
     """How this clone keeps its schedule.
 
     `by` says who starts runs: crontab, launcher or nobody. `missed` counts the runs that were due

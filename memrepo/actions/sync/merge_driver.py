@@ -7,7 +7,6 @@ What git decides without asking it (deletions, moves, files of one side) the nex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -17,15 +16,13 @@ from memrepo.actions.work import Answer, Work
 from memrepo.core import codec
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
-from memrepo.core.mergebytes import FileVersion
-from memrepo.core.mergefields import Stamps
-from memrepo.core.mergefiles import is_derived, join_file
-from memrepo.core.mergerecords import join_versions
 from memrepo.core.problems import Problem
+from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.splice import FileVersion
+from memrepo.merge.versions import Stamps, join_versions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True, kw_only=True):
     """What the file holds now; `open_` says what a person must look at (empty: nothing)."""
 
     data: bytes

@@ -7,20 +7,22 @@ clone does it again. (docs/merging.md, "Merging by hand")
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import derived_contents
 from memrepo.actions.run.landing import TRIES
 from memrepo.actions.sync.uniting import unite
 from memrepo.actions.sync.unseen import broken_rules
 from memrepo.actions.work import MACHINE, Work
-from memrepo.core import closure
 from memrepo.core.changes import Step
-from memrepo.core.merge import Facts, Kept, merge_states
 from memrepo.core.messages import Context, message
 from memrepo.core.problems import Problem
-from memrepo.core.settling import Made, Settled, settle
 from memrepo.core.state import Effect, State
+from memrepo.merge import closure
+from memrepo.merge.settle import Made, Settled, settle
+from memrepo.merge.states import Facts, merge_states
+from memrepo.merge.versions import Kept
 from memrepo.store import history
 from memrepo.store.fitness import CannotWork
 from memrepo.store.gitenv import NotARepository
@@ -31,8 +33,7 @@ SETTLES = "Settles"
 _NAME = "validated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsettled:
+class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
     """One merge that git made, and what it should have left."""
 
     merge: history.Entry
@@ -48,8 +49,7 @@ class Unsettled:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settling:
+class Settling(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be written on HEAD to settle all merges that were made by hand."""
 
     found: tuple[Unsettled, ...]
@@ -69,7 +69,7 @@ def settle_first(work: Work) -> tuple[Problem, ...]:
         if _only_ours(work):
             _remember(work, work.tree.commit)
             return ()
-        work.store.settle()
+        work.store.recover()
         return _settled(work)
     except (NotARepository, CannotWork):
         return ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.sync.syncing import Clash, Joined, join, merged_json
@@ -54,8 +54,7 @@ class RemoteRewritten(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What a sync came to: commits that came and went, the merge if one was needed.
 
     `commit` is where both are to be, empty where nothing is to be written; `head` where this clone
@@ -100,7 +99,7 @@ def do(work: Work, request: Request) -> Answer:
         )
     with work.store.syncing():
         if not request.dry_run:
-            work.store.settle()
+            work.store.recover()
         outcome = _converge(work, hub, request)
         if outcome.joined is not None and outcome.joined.clashes:
             return _clashing(hub, outcome.joined.clashes)

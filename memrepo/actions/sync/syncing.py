@@ -7,8 +7,10 @@ every clone alike. Nothing here writes to the branch or talks to another host.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import hot_rules
 from memrepo.actions.sync.uniting import recalled_since
@@ -17,12 +19,13 @@ from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.keeping import keep
 from memrepo.core.layout import CONFIG_NAME, Layout
-from memrepo.core.merge import Conflict, Facts, Kept, MergeResult, merge_states
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, play
+from memrepo.merge.files import keep
+from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.versions import Conflict, Kept
 from memrepo.store.fitness import CannotWork
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
 from memrepo.store.sides import common, count, last_commit, side_facts
@@ -45,8 +48,7 @@ class Unrelated(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clash:
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
     """What a person must decide: one side removed or rewrote what the other changed.
 
     `ours` and `theirs` are the commits that did, here and on the hub.
@@ -69,8 +71,7 @@ class Clash:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True, kw_only=True):
     """A merge ready to be written, or the clashes in its way.
 
     `merged` are the memories that both sides changed, as id and path; `kept` the files in
@@ -84,8 +85,7 @@ class Joined:
     clashes: tuple[Clash, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sides:
+class _Sides(msgspec.Struct, frozen=True, kw_only=True):
     """Two tips and what they have in common; `first` is the hub's."""
 
     bases: Sequence[str]
@@ -93,10 +93,11 @@ class _Sides:
     first: Snapshot
     second: Snapshot
     facts: tuple[Facts, Facts]
-    states: tuple[State, State] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "states", (self.first.state(), self.second.state()))
+    @property
+    def states(self) -> tuple[State, State]:
+        """Return the states at both tips; each tip reads its own once."""
+        return self.first.state(), self.second.state()
 
 
 def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:

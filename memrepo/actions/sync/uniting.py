@@ -6,17 +6,17 @@ The settling of merges made by hand unites this way.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
-from memrepo.core.merge import MergeResult, merge_states
+import msgspec
+
 from memrepo.core.state import State
+from memrepo.merge.states import MergeResult, merge_states
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.sides import common, side_facts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class United:
+class United(msgspec.Struct, frozen=True, kw_only=True):
     """Two commits merged: the base (virtual where there are several), both sides, the result.
 
     `result.effect` is relative to `ours`. `paths` are all files that differ between base and sides.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from memrepo.core.takeback import Side
+from memrepo.merge.takeback import Side
 
 
 class Sides(Protocol):

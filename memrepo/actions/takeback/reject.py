@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.recall.finding import find
 from memrepo.actions.request import DryRun, option
@@ -15,12 +15,13 @@ from memrepo.actions.write.single import unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.messages import fold
 from memrepo.core.state import State
-from memrepo.core.tombstones import (
+from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
     path_of,
     tombstone_bytes,
     tombstone_of,
+    tombstones_in,
     turned,
 )
 
@@ -44,10 +45,10 @@ def do(work: Work, request: Request) -> Answer:
         stone = tombstone_of(
             memory, reason=fold(request.reason, REASON_LENGTH), by=actor, at=work.call.now
         )
-        stone = _set_again(state.tombstones.found.get(stone.key), stone)
+        stone = _set_again(tombstones_in(state).found.get(stone.key), stone)
         gone = barred_ids(state, stone, lambda m: Tombstones({"": stone}).bar(m) is not None)
         stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
-        if stone == state.tombstones.found.get(stone.key):
+        if stone == tombstones_in(state).found.get(stone.key):
             return unchanged(memory, f"is rejected already as {stone.key}")
         updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
         file = path_of(state.layout, stone.key), tombstone_bytes(stone)

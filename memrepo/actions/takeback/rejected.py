@@ -11,7 +11,7 @@ from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
 from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.core.tombstones import Tombstone
+from memrepo.merge.tombstones import Tombstone, tombstones_in
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +23,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Answer:
     """List the tombstones; a text is told only while its memory is in the tree."""
     state = work.tree.state()
-    stones = state.tombstones
+    stones = tombstones_in(state)
     shown = [s for s in stones.found.values() if request.all or s.state == "active"]
     shown.sort(key=lambda s: (s.at, s.key))
     lines = [_line(state, stone) for stone in shown]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
 from memrepo.actions.recall.touching import count_restored
@@ -19,11 +19,13 @@ from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.takeback.rejecting import Rejected, with_pages
 from memrepo.actions.work import Answer, Work
 from memrepo.actions.write.single import unchanged, write
-from memrepo.core import closure, codec
+from memrepo.core import codec
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.state import State, apply
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.store.lost import lost_files
 
 
@@ -76,7 +78,7 @@ def do(work: Work, request: Request) -> Answer:
         memory = find(state, request.id)
         if memory.status == "active":
             return unchanged(memory, "is in recall already")
-        if (stone := state.tombstones.bar(memory)) is not None:
+        if (stone := tombstones_in(state).bar(memory)) is not None:
             raise Rejected(memory, stone)
         stamp = Stamp(by=actor, at=work.call.now)
         changes = _changes(state, memory, stamp, request)

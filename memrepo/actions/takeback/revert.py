@@ -7,7 +7,6 @@ since returns to its old value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -23,7 +22,7 @@ from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.messages import PREFIX, message
-from memrepo.core.takeback import Clash, Side
+from memrepo.merge.takeback import Clash, Side
 from memrepo.store import history
 from memrepo.store.identity import author
 from memrepo.store.stream import Commit
@@ -53,8 +52,7 @@ class Joins(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be taken back, and how; `only` are memory ids, empty for all of it."""
 
     target: history.Entry
@@ -112,7 +110,7 @@ def do(work: Work, request: Request) -> Answer:
     work.require_writable()
     work.store.refuse_unfit()
     if not request.dry_run:
-        work.store.settle()
+        work.store.recover()
     target, only = _target(work, request.target)
     if request.only:
         tip = work.store.snapshot(target.commit).state()

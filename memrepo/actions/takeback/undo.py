@@ -6,9 +6,8 @@ back is named: `memrepo revert`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, Reason
 from memrepo.actions.takeback.revert import NothingToRevert, Wanted, revert
@@ -30,7 +29,7 @@ def do(work: Work, request: Request) -> Answer:
     work.require_writable()
     work.store.refuse_unfit()
     if not request.dry_run:
-        work.store.settle()
+        work.store.recover()
     target = _last(work)
     wanted = Wanted(
         target=target,

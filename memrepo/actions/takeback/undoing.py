@@ -7,27 +7,27 @@ which later steps depend on it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import derived_contents
 from memrepo.actions.takeback.rejecting import refuse_lifting
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
-from memrepo.core.later import Later, written
 from memrepo.core.memory import Memory
 from memrepo.core.references import references
 from memrepo.core.state import Effect, State, apply
-from memrepo.core.takeback import Clash, Operation, Side, TakenBack, take_back
-from memrepo.core.tombstones import is_tombstone, path_of, tombstone_bytes, turned
+from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
+from memrepo.merge.tombstones import is_tombstone, path_of, tombstone_bytes, tombstones_in, turned
 from memrepo.store import history
 from memrepo.store.tree import read_blob
 from memrepo.store.writes import Wrote, writes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """One operation to take back: the commits around it, and what of it is meant.
 
     `only` limits it to some memories; `kept` names files that stay (a settled manifest).
@@ -39,8 +39,7 @@ class Taken:
     kept: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
     """The files that take operations back, what stands in the way, and which later steps go too."""
 
     state: State
@@ -49,13 +48,12 @@ class Undone:
     also: tuple[history.Entry, ...] = ()
 
 
-@dataclass(slots=True)
-class _Past:
+class _Past(msgspec.Struct):
     """What was written after an operation, read once; memory files by blob."""
 
     work: Work
-    spans: dict[str, list[Wrote]] = field(default_factory=dict)
-    decoded: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
+    spans: dict[str, list[Wrote]] = msgspec.field(default_factory=dict)
+    decoded: dict[tuple[str, str], Memory | None] = msgspec.field(default_factory=dict)
 
     def after(self, commit: str) -> list[Wrote]:
         if commit not in self.spans:
@@ -116,7 +114,7 @@ def restored(work: Work, taken: Taken) -> Undone | None:
     """
     head, before = work.tree.state(), work.store.snapshot(taken.before)
     changed = work.store.work.changed(taken.before, taken.after)
-    if head.tombstones or any(is_tombstone(work.tree.layout, path) for path in changed):
+    if tombstones_in(head) or any(is_tombstone(work.tree.layout, path) for path in changed):
         return None
     files = {path: before.files.get(path) for path in changed if path not in taken.kept}
     return Undone(state=before.state(), effect=Effect(files=files), clashes=())
@@ -235,11 +233,11 @@ def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str,
     changed = store.work.changed(taken.before, taken.after)
     if not any(is_tombstone(layout, path) for path in changed):
         return {}
-    before = store.snapshot(taken.before).state().tombstones.found
-    after = store.snapshot(taken.after).state().tombstones.found
+    before = tombstones_in(store.snapshot(taken.before).state()).found
+    after = tombstones_in(store.snapshot(taken.after).state()).found
     files: dict[str, bytes] = {}
     for key, stone in after.items():
-        here = work.tree.state().tombstones.found.get(key)
+        here = tombstones_in(work.tree.state()).found.get(key)
         was = before[key].state if key in before else "lifted"
         concerned = not taken.only or stone.memory in taken.only
         if here is not None and was != stone.state and here.epoch == stone.epoch and concerned:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import refuse_secret
 from memrepo.actions.work import Work
@@ -53,8 +55,7 @@ class NotOneOf(MemrepoError):
         super().__init__(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One memory to add: its text and what is known of it; dates are ISO days."""
 
     text: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import hot_rules
 from memrepo.actions.request import Writes
@@ -17,8 +19,7 @@ from memrepo.store.repo import BranchMoved
 from memrepo.views.hot import hot_changes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wrote:
+class Wrote(msgspec.Struct, frozen=True, kw_only=True):
     """What was written: the steps, the last commit (empty: none), the state, what was noticed."""
 
     steps: tuple[Step, ...]
@@ -39,7 +40,7 @@ def write_steps(
     first.require_writable()
     first.store.refuse_unfit()
     if not request.dry_run:
-        first.store.settle()
+        first.store.recover()
     for turn in range(1, TRIES + 1):
         at = first.refreshed()
         state = at.tree.state()

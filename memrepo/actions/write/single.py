@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import refuse_secret
 from memrepo.actions.lifecycle.lifecycle import hot_rules
@@ -58,7 +59,7 @@ def write(
     first.require_writable()
     first.store.refuse_unfit()
     if not request.dry_run:
-        first.store.settle()
+        first.store.recover()
     for turn in range(1, TRIES + 1):
         # Other writers are kept out from the second try on: else the slowest might never land.
         with first.store.writing() if turn > 1 else nullcontext():

@@ -8,11 +8,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.request import option
 from memrepo.actions.work import Answer, Call, Work

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle import session
 from memrepo.actions.recall.recalling import index_of, recall
@@ -36,8 +38,7 @@ PROMPTS, PROMPT_LENGTH, REPLY_LENGTH = 10, 300, 800
 BROKEN_OFF = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent's program tells of: start, prompt, stop or end, and what was said."""
 
     kind: str

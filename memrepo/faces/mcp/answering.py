@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import Exit, MemrepoError

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Answer, Call, Work
@@ -17,8 +19,7 @@ SINGLE = ("add", "supersede", "forget", "restore")
 """Commands of one commit each: its subject is the reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call on the open repository; `arguments` fit the tool's schema."""
 
     work: Work

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.faces.mcp.calls import ToolCall
@@ -11,13 +12,12 @@ from memrepo.faces.mcp.reading import get
 from memrepo.faces.mcp.resources import hot, run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt: what it is for, its arguments (all are required), and who words it."""
 
     description: str
     word: Callable[[Work, Mapping[str, str]], str]
-    takes: Mapping[str, str] = field(default_factory=dict)
+    takes: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def _start(work: Work, given: Mapping[str, str]) -> str:

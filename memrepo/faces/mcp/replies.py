@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from memrepo.actions.recall.quoting import span
 from memrepo.actions.recall.search import shortened
@@ -24,12 +25,11 @@ LINE = 200
 """Characters that the short text shows of one memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of one tool: text for a reader, the same as data, and whether it was refused."""
 
     text: str
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = msgspec.field(default_factory=dict)
     failed: bool = False
 
     @property
@@ -46,8 +46,7 @@ def refusal(error: MemrepoError) -> Reply:
     return Reply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """One memory of a list: its data, and its line in the short text."""
 
     data: Mapping[str, Any]

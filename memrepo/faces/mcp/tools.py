@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from memrepo.faces.mcp import connector, reading, writing
 from memrepo.faces.mcp.calls import ToolCall
@@ -37,16 +38,15 @@ _WORDS = {"type": "array", "items": {"type": "string", "maxLength": 100}, "maxIt
 _COMMIT, _HITS = {"commit": _WORD}, {"hits": {"type": "array"}}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool: what it is called, takes and gives, whether it writes, and who answers."""
 
     name: str
     description: str
     answer: Callable[[ToolCall], Reply]
-    takes: Mapping[str, Schema] = field(default_factory=dict)
+    takes: Mapping[str, Schema] = msgspec.field(default_factory=dict)
     required: tuple[str, ...] = ()
-    gives: Mapping[str, Schema] = field(default_factory=lambda: dict(_COMMIT))
+    gives: Mapping[str, Schema] = msgspec.field(default_factory=lambda: dict(_COMMIT))
     writes: bool = False
     destructive: bool = False
     idempotent: bool = True

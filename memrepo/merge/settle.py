@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
-from memrepo.core import closure, codec
-from memrepo.core.merge import Facts, MergeResult, merge_states
-from memrepo.core.mergebytes import FileVersion
-from memrepo.core.mergefiles import is_derived
-from memrepo.core.mergeunits import owners
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core import codec
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import Decoded, State, apply, read_state
+from memrepo.merge import closure
+from memrepo.merge.files import is_derived
+from memrepo.merge.splice import FileVersion
+from memrepo.merge.states import Facts, MergeResult, merge_states, owners
 
 _MARKERS = re.compile(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class Made(msgspec.Struct, frozen=True, kw_only=True):
     """A merge as git made it: base, both sides, our merge of them, and the tree it left.
 
     `paths` are all files that differ between any of these.
@@ -39,8 +40,7 @@ class Made:
     paths: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
     """The state that the merge should have left, and what differs from what it did leave."""
 
     state: State

@@ -17,7 +17,7 @@ from memrepo.actions.recall.threads import all_threads
 from memrepo.actions.recall.touching import HITS, touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.work import Work
-from memrepo.actions.write.adding import NotOneOf
+from memrepo.actions.write.drafts import NotOneOf
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import fold
 from memrepo.core.secrets import without_secrets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memrepo.actions.write.adding import BY_HAND, NotOneOf
+from memrepo.actions.write.drafts import BY_HAND, NotOneOf
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.reading import MAX_TOKENS, report
 from memrepo.faces.mcp.replies import Reply

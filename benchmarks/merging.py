@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories

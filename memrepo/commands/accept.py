@@ -8,9 +8,12 @@ fingerprint and not proposed again.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.commands.finding import find
 from memrepo.commands.landing import chain
@@ -110,7 +113,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         put_away(desk, waits, ACCEPTED)
         more, problems = handed(desk.store, waits.run)
     answer = _answer(waits, replayed, choice, commit)
-    return replace(answer, data={**answer.data, **more}, problems=problems)
+    return dataclasses.replace(answer, data={**answer.data, **more}, problems=problems)
 
 
 def _reverted(desk: Desk, run: str) -> history.Entry | None:

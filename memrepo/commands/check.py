@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.checks import registry
 from memrepo.checks.rules import GROUPS

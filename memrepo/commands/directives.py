@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from memrepo.commands.finding import Ambiguous, NoSuchMemory, find
@@ -65,8 +66,8 @@ def _draft(
         steps = steps_of(
             directive,
             state.active,
-            lambda key, at=state: _named(at, key),
-            session.now,  # type: ignore[misc]
+            partial(_named, state),
+            session.now,
         )
         rows.append(
             {

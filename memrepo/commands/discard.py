@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.commands.landing import prepare
 from memrepo.commands.session import Answer, Desk, Session, opened

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.commands.counting import SAID, count_of
@@ -144,7 +147,7 @@ class Drafter:
         proposal = self.draft(parted.held, purified, consumed=consumed)
         if proposal is None:
             return None
-        return replace(proposal, wait=parted.why)
+        return dataclasses.replace(proposal, wait=parted.why)
 
     def _manifest(
         self,

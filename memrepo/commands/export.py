@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.commands.lifecycle import hot_rules

@@ -7,7 +7,8 @@ waits for a gist. What was worded stands in the note's file: no later run asks f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.commands.offering import Clerk, Offered
 from memrepo.core.changes import Step, Update

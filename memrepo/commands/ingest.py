@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from posixpath import normpath
+
+from msgspec.structs import replace
 
 from memrepo.commands.landing import prepare
 from memrepo.commands.session import Answer, Desk, Session, opened
@@ -295,7 +298,7 @@ def _commit(
     plan = Plan(base=desk.tree.commit, steps=(step,))
     landing = prepare(desk.store, desk.tree.state(), plan, desk.context(session), session.now)
     commit = desk.store.land(landing.chain, "ingest")
-    return replace(done, commit=commit)
+    return dataclasses.replace(done, commit=commit)
 
 
 def workspace_of(where: Path) -> Path:

@@ -8,8 +8,10 @@ that).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from memrepo.commands.rejecting import refuse_rejected
 from memrepo.commands.secrecy import refuse_new_secrets, refuse_secret

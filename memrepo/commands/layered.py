@@ -8,8 +8,10 @@ words, in any form, so that a common word in a fresh note does not hide the old 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from memrepo.commands.recalling import Recalled, holding, recall
 from memrepo.commands.session import Desk

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.commands.gisting import gisted
 from memrepo.commands.offering import Offered

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from memrepo.commands.consolidating import Setting as Consolidating
 from memrepo.commands.consolidating import consolidated
@@ -134,11 +137,11 @@ def propose(
     )
     if main is not None:
         why = _why_wait(state, main, purified, wish)
-        main = replace(main, wait=why, ledger=life.ledger if life.steps else "")
+        main = dataclasses.replace(main, wait=why, ledger=life.ledger if life.steps else "")
     waiting = drafter.draft_held(parted, purified, paid=main is not None) if parted.held else None
     if main is None and waiting is None and purified.receipt.usage.calls:
         # Nothing came of it, but it was paid for: the receipt is kept.
-        main = replace(drafter, manifest=True).draft((), purified, consumed=())
+        main = dataclasses.replace(drafter, manifest=True).draft((), purified, consumed=())
     return Proposed(
         main=main,
         waiting=waiting,

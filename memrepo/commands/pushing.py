@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.checks.messages import message_problems
 from memrepo.checks.secrets import secret_problems

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from memrepo.commands.session import Desk
 from memrepo.core import codec
@@ -181,7 +184,7 @@ def recall(
         asked = replace(only, statuses=stored, limit=limit)
         matches = index.search(words, asked, weights or desk.config.weights, moment)
         found = [
-            replace(
+            dataclasses.replace(
                 recalled(_memory(index, match), accesses, now, rules, match.score),
                 parts=match.parts,
                 edited=match.path in index.wanted.edits,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.commands.finding import find
 from memrepo.commands.rejecting import barred_ids, with_pages, written

@@ -6,12 +6,15 @@ Nothing here can fail a run: what cannot be written or told is a warning. Dry ru
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.commands.outside import Setting, outside
@@ -105,7 +108,9 @@ def reported(
         raise
     more, late = finished(first, session, place, answer.data, now())
     data = {**answer.data, **more, "duration_s": round(time.monotonic() - begun, 3)}
-    return replace(answer, data=data, problems=(*answer.problems, *dict.fromkeys(early + late)))
+    return dataclasses.replace(
+        answer, data=data, problems=(*answer.problems, *dict.fromkeys(early + late))
+    )
 
 
 def _data_of(error: BaseException, mode: str) -> dict[str, Any]:

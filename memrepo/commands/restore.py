@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.commands.finding import Ambiguous, NoSuchMemory, find
 from memrepo.commands.rejecting import Rejected, with_pages

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import gc
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from memrepo.commands.amounts import amount, percent, whole
 from memrepo.commands.claiming import claim_edits
@@ -155,7 +157,11 @@ def _once(first: Desk, session: Session, options: argparse.Namespace) -> Answer:
         if outcome.landed:
             first.store.maintain()
     answer = answer_of(outcome, report, tuple(first.store.notices))
-    return replace(answer, text=f"{taken}\n{answer.text}") if taken and answer.text else answer
+    return (
+        dataclasses.replace(answer, text=f"{taken}\n{answer.text}")
+        if taken and answer.text
+        else answer
+    )
 
 
 def _report(first: Desk) -> str:
@@ -206,7 +212,10 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
     choice = _choice(session, options)
     kept = kept_for(at, wish.mode, options.resume, choice)
     if kept is not None:
-        choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
+        choice, wish = (
+            dataclasses.replace(choice, carried=kept.unbilled),
+            dataclasses.replace(wish, kept=kept),
+        )
     judge = WatchedJudge(judge_of(first, choice), session.tick)
     ingested = Ingested()
     if "ingest" in wish.stages:
@@ -233,7 +242,7 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
             landed=proposed.main,
         )
         if options.dry_run:
-            return replace(outcome, used=judge.usage)
+            return dataclasses.replace(outcome, used=judge.usage)
         try:
             landed = _land(at, session, proposed.main, options.reason)
         except BranchMoved:
@@ -246,14 +255,14 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
         if landed is not None and proposed.waiting is not None:
             # What waits is drafted on the commit that it would be joined to.
             again = propose(desk(first.store), judge, session.now, wish, session.tick)
-            proposed = replace(proposed, waiting=again.waiting)
+            proposed = dataclasses.replace(proposed, waiting=again.waiting)
         _keep_raw(at, proposed)
         for same in waits if landed is not None else ():
             put_away(at, same)  # what it held landed under another limit
         done = _concluded(
             first,
             session,
-            replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
+            dataclasses.replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
         )
         return _with_kept(done, kept)
     raise AssertionError("unreachable")
@@ -268,7 +277,7 @@ def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:
     elif outcome.branch:
         kept.billed()  # the receipt waits with the rest
     resume = kept.of.run if outcome.proposed.partial and kept.path.exists() else ""
-    return replace(outcome, resume=resume, reused=kept.used)
+    return dataclasses.replace(outcome, resume=resume, reused=kept.used)
 
 
 def _still_waiting(at: Desk, base: str, ingested: Ingested, wish: Wish, waits: Waiting) -> Outcome:
@@ -302,7 +311,7 @@ def _concluded(first: Desk, session: Session, outcome: Outcome) -> Outcome:
         branch = _leave(at, session, waits)
     news = outcome.landed or outcome.ingested.commit
     head = at.tree.commit
-    return replace(
+    return dataclasses.replace(
         outcome,
         head=head,
         branch=branch,

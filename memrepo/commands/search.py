@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.commands.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
 from memrepo.commands.session import Answer, Desk, Session, opened

@@ -7,7 +7,9 @@ clone does it again. (docs/merging.md, "Merging by hand")
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from memrepo.commands.landing import TRIES
 from memrepo.commands.lifecycle import derived_contents

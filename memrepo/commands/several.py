@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from memrepo.commands.landing import TRIES, prepare
 from memrepo.commands.lifecycle import hot_rules
@@ -65,7 +68,7 @@ def write_steps(
             if turn == TRIES:
                 raise
             continue
-        return replace(wrote, commit=commit, problems=tuple(at.store.notices))
+        return dataclasses.replace(wrote, commit=commit, problems=tuple(at.store.notices))
     raise AssertionError("unreachable")
 
 

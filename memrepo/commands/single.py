@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from memrepo.commands.landing import TRIES, prepare
 from memrepo.commands.lifecycle import hot_rules
@@ -95,10 +97,10 @@ def _write(
     )
     close = close_calls(state, landing.state, at.actor(session))
     if options.dry_run:
-        return replace(_answer(step, landing.state, ""), problems=close)
+        return dataclasses.replace(_answer(step, landing.state, ""), problems=close)
     commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
     done = _answer(step, landing.state, commit)
-    return replace(done, problems=(*close, *at.store.notices))
+    return dataclasses.replace(done, problems=(*close, *at.store.notices))
 
 
 def _with_hot_page(at: Desk, state: State, step: Step) -> Step:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.assets import asset
 from memrepo.commands.budgets import budgets

@@ -7,8 +7,10 @@ every clone alike. Nothing here writes to the branch or talks to another host.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.commands.lifecycle import hot_rules
 from memrepo.commands.session import Desk, NewerFormat, Session

@@ -7,8 +7,10 @@ and which later steps depend on it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from memrepo.commands.lifecycle import derived_contents
 from memrepo.commands.rejecting import refuse_lifting

@@ -8,9 +8,10 @@ archived or demoted since. (A note's tier needs no undoing: its moves follow eve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from memrepo.commands.session import Desk
 from memrepo.core import codec

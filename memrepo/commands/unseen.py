@@ -8,9 +8,10 @@ commit changed again is that one's to answer for.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from memrepo.checks import registry
 from memrepo.checks.memories import folded

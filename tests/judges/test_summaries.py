@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import done, git, memories, memrepo
 from hoards import hoard, stored
+from msgspec.structs import replace
 from serving import Act, Service, evidence, good, summary
 
 from memrepo.commands import compressing

@@ -17,7 +17,7 @@ settings.register_profile(
     "mutants",
     deadline=None,
     derandomize=True,
-    max_examples=60,
+    max_examples=30,
     database=None,
     phases=(Phase.explicit, Phase.generate),
 )

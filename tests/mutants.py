@@ -159,7 +159,8 @@ class Walk(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self.scope.append(node.name)
-        self.generic_visit(node)
+        for child in node.body:  # how a record is made up is not mutated
+            self.visit(child)
         self.scope.pop()
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:

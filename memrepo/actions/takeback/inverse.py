@@ -1,7 +1,7 @@
 """Gathering what taking an operation back needs from history; what it comes to is pure.
 
-`merge.takeback` decides; here the states around an operation are read, what later commits wrote, and
-which later steps depend on it.
+`merge.takeback` decides; here the states around an operation are read, what later commits wrote,
+and which later steps depend on it.
 """
 
 from __future__ import annotations

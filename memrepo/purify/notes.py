@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -11,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import normalise, text_hash
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import (
     DateBasis,
@@ -23,7 +23,7 @@ from memrepo.purify.lines import SourceLines
 from memrepo.purify.markdown import Block, parse_document
 from memrepo.purify.units import has_words, heading_path
 
-_COMMENT = re.compile(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
+_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 
 
 class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from hoards import hoard, stored
 from msgspec.structs import replace
 from serving import Act, Service, evidence, good, summary
 
-from memrepo.commands import compressing
+from memrepo.actions.run import compressing
 from memrepo.core.judging import Summary, SummaryRequest
 from memrepo.core.memory import Memory
 from memrepo.judges.grounding import fault_in_summary

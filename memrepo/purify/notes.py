@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -20,8 +21,10 @@ from memrepo.purify.dates import (
     has_moment,
 )
 from memrepo.purify.lines import SourceLines
-from memrepo.purify.markdown import Block, parse_document
 from memrepo.purify.units import has_words, heading_path
+
+if TYPE_CHECKING:
+    from memrepo.purify.markdown import Block
 
 _COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 
@@ -61,6 +64,8 @@ def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[
     title, that has one, and ends at the next such heading or a shallower one. Text outside of
     those is a note of its own; a log without such headings is one note.
     """
+    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+
     document = parse_document(resource, data)
     source = document.source
     cuts = _cuts(document.blocks)

@@ -8,7 +8,7 @@ table rows and paragraphs. A unit is identified by its words and file, never by 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -17,8 +17,10 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date
 from memrepo.purify.lines import SourceLines
-from memrepo.purify.markdown import Block, Document, Task, parse_document
 from memrepo.purify.sources import is_episode, is_procedures
+
+if TYPE_CHECKING:
+    from memrepo.purify.markdown import Block, Document, Task
 
 UnitKind = Literal["bullet", "row", "paragraph", "section", "document"]
 
@@ -73,6 +75,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 def scan(resource: str, data: bytes) -> Scan:
     """Find the units of a source; never raises, a file that cannot be read is a problem."""
+    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+
     document = parse_document(resource, data)
     work = _Work(resource=resource)
     if is_episode(resource):

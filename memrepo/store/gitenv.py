@@ -159,27 +159,24 @@ def call(
     that the process keeps open: a lock among them stays held while git works, even when we die.
     `env` adds to the environment. With `forgive` a failure is no exception. Raises GitCommandError.
     """
-    import subprocess  # hooks wait for what this module loads
-    import tempfile
+    import tempfile  # hooks wait for what this module loads
 
     settings = [word for setting in _SAFE for word in ("-c", setting)]
-    command = ["git", "--literal-pathspecs", *settings, *words]
+    command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, "--literal-pathspecs", *settings, *words]
     with tempfile.TemporaryFile() as stream:
         if lines is not None:
             stream.writelines(line.encode("utf-8", "surrogateescape") for line in lines)
             stream.seek(0)
-        done = subprocess.run(
-            command,
-            cwd=repo.working_tree_dir,
-            stdin=stdin or stream.fileno(),
-            capture_output=True,
-            check=False,
-            pass_fds=held,
-            env={**in_english(), **(env or {})},
+        return str(
+            repo.git.execute(
+                command,
+                istream=stdin or stream.fileno(),
+                strip_newline_in_stdout=False,
+                with_exceptions=not forgive,
+                pass_fds=held,
+                env=dict(env or {}),
+            )
         )
-    if done.returncode and not forgive:
-        raise git_error()(command, done.returncode, done.stderr, done.stdout)
-    return done.stdout.decode("utf-8", "surrogateescape")
 
 
 # A remote helper is a program; what a remote's settings would add to a push is none of ours.
@@ -257,7 +254,7 @@ def git_failures() -> Iterator[None]:
 
 
 def git_error() -> type[Exception]:
-    """Return what GitPython raises where git fails; it is loaded only then."""
+    """Return what GitPython raises where git fails; in an `except` it is loaded only then."""
     from git.exc import GitCommandError
 
     return GitCommandError

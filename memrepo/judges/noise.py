@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -15,7 +16,7 @@ _PREVIOUS = (
     r"(?:all\s+|any\s+|the\s+|of\s+|your\s+|my\s+){0,3}(?:previous|prior|above|earlier|preceding)"
 )
 
-_INSTRUCTION = re.compile(
+_INSTRUCTION = regex(
     rf"(?:ignore|disregard|forget|override)\s+{_PREVIOUS}\s+\w*\s*"
     r"(?:instructions?|messages?|prompts?|rules?|directions?|context)"
     r"|</?\s*(?:system|assistant|instructions?)\s*>|<\|im_start\|>|\[/?INST\]"
@@ -27,7 +28,7 @@ _INSTRUCTION = re.compile(
     r"|忽略.{0,6}(?:指令|指示|提示)|(?:これまで|以前|上記)の?.{0,6}指示を?.{0,2}無視|이전.{0,4}지시.{0,4}무시",
     _FLAGS,
 )
-_HEARTBEAT = re.compile(
+_HEARTBEAT = regex(
     # "Reply HEARTBEAT_OK when nothing is due" is a rule: the word alone, or nearly, is the noise.
     r"^.{0,12}\b(?:HEARTBEAT[_ -]?OK|NO_REPLY)\b.{0,20}$"
     r"|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
@@ -38,27 +39,27 @@ _HEARTBEAT = re.compile(
     r"(?:\s+(?:today|yet|so\s+far|for\s+now|this\s+time|(?:since|at)\b.{0,30}))?\W*$",
     re.IGNORECASE,
 )
-_SAVED = re.compile(
+_SAVED = regex(
     r"^\W*(?:auto[- ]?sav(?:e|ed)\b|(?:session|checkpoint|memory|context|state)s?\s+"
     r"(?:was\s+|has\s+been\s+)?(?:auto-?)?(?:saved|flushed|checkpointed)\b"
     r"|(?:session|compaction|context)\s+(?:was\s+)?(?:started|ended|finished|reset|resumed|compacted)\b"
     r"|saved\s+(?:to|at|session|memory|successfully)\b)",
     re.IGNORECASE,
 )
-_SESSION = re.compile(
+_SESSION = regex(
     r"^\W*(?:session|conversation|chat|message|run)[ _-]?(?:id|key)\b\W*\S+\W*$", re.IGNORECASE
 )
-_OPAQUE = re.compile(
+_OPAQUE = regex(
     r"^\W*(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{80,})\W*$",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
+_TIMES = regex(
     r"^(?=.*(?:\d{4}-\d\d|\d:\d\d))"
     r"(?:[\d\s:./,+\-–—TZ\[\]()]|UTC|GMT|CES?T|AM|PM|Mon|Tue|Wed|Thu|Fri|Sat|Sun)+$",
     re.IGNORECASE,
 )
 # People write "CRITICAL: never ..." too, so a bare level needs a time, brackets or a logger's name.
-_LOG = re.compile(
+_LOG = regex(
     r"^\W*(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?Z?[\])]?\s*"
     r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL)\b"
     r"|^\W*\[(?:INFO|DEBUG|WARN|ERROR|TRACE)\]\s"
@@ -73,23 +74,21 @@ _LOG = re.compile(
     r"|^\W*(?:ERROR|WARN(?:ING)?|FATAL|INFO|DEBUG):\s.{0,80}\((?:attempt|retry)\s\d+\)\W*$",
     re.MULTILINE,
 )
-_TRACE = re.compile(
+_TRACE = regex(
     r"Traceback \(most recent call last\)|^\s*at \S+ ?\([^)\n]*:\d+(?::\d+)?\)"
     r"|^\s*File \"[^\"\n]*\", line \d+",
     re.MULTILINE,
 )
-_ERROR_LINE = re.compile(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
-_ROLE_DUMP = re.compile(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
-_ROLE_LINES = re.compile(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
+_ERROR_LINE = regex(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
+_ROLE_DUMP = regex(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
+_ROLE_LINES = regex(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
 # What is left of a line whose whole point was a secret: "Password: [redacted:password]"
-_REDACTED = re.compile(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
+_REDACTED = regex(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
 # A value of a file format that stands alone says nothing: null, 0x1F, 1.10
-_LITERAL = re.compile(
-    r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I
-)
+_LITERAL = regex(r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I)
 # Directives are asked for, never learned, and nothing in ingested text carries them out.
-_DIRECTIVES = re.compile(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
-_COMMENT = re.compile(r"^\s*<!--.*-->\s*$", re.DOTALL)
+_DIRECTIVES = regex(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
+_COMMENT = regex(r"^\s*<!--.*-->\s*$", re.DOTALL)
 
 
 def _courtesy_pattern() -> re.Pattern[str]:

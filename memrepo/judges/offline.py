@@ -6,7 +6,6 @@ It scores by named signals (`judges.signals`), words a claim with the evidence's
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -31,6 +30,7 @@ from memrepo.core.judging import (
     Wording,
 )
 from memrepo.core.memory import Gist
+from memrepo.core.patterns import regex
 from memrepo.judges import folding
 from memrepo.judges.kinds import kind_of
 from memrepo.judges.measures import measure
@@ -57,7 +57,7 @@ BATCH = 10**9  # rules have no context window
 REJECT_AT, DEFER_BELOW, RESOLVED_FROM, NOISE_AT = 0.5, 1.5, 2.0, 0.8
 TITLE_LENGTH = 120
 DOCUMENTS = ("episode", "method", "procedure")  # hints whose unit is a titled document
-_HASHTAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
+_HASHTAG = regex(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ import msgspec
 
 from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wording import bare_object, bold_lead, cap, split_title, tidy
 
@@ -26,13 +27,13 @@ _VERBS = sorted((v.strip() for v in wordlists.VERBS.replace("\n", " ").split(","
 _VERB = "|".join(re.escape(v).replace(r"\ ", r"\s+") for v in _VERBS)
 _UPPER = r"[^\W\d_a-zß-öø-ÿа-яё]"
 _NAME = rf"(?:{_UPPER}[\w'’.&-]*)(?:\s+{_UPPER}[\w'’.&-]*){{0,2}}"
-_SHAPE_TWO = re.compile(
+_SHAPE_TWO = regex(
     rf"^(?P<subject>I|Ich|The\s+user|{_NAME})\s+"
     r"(?:(?:also|really|still|currently|always|usually|often|auch|immer)\s+)?"
     rf"(?P<verb>{_VERB})\s+(?P<rest>\S.*)$",
     re.DOTALL,
 )
-_DATE_WORDS = re.compile(
+_DATE_WORDS = regex(
     r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
     r"|\d{4}年|\d{1,2}[月日]|\d+(?:st|nd|rd|th)?"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*"
@@ -40,7 +41,7 @@ _DATE_WORDS = re.compile(
     r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw",
     re.IGNORECASE,
 )
-_HEADING_MARKS = re.compile(r"^[#\s]+|[\s:：#]+$")
+_HEADING_MARKS = regex(r"^[#\s]+|[\s:：#]+$")
 
 
 class Triple(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,20 +6,21 @@ import re
 import unicodedata
 
 from memrepo.core.ids import strip_marker
+from memrepo.core.patterns import regex
 
 EXTRACT_LENGTH = 400
-_BOLD_LEAD = re.compile(
+_BOLD_LEAD = regex(
     r"^(?:\*\*(?P<star>[^*\n]{1,120}?)\*\*|__(?P<bar>[^\n]{1,119}?[:：])__)(?P<rest>.*)$", re.DOTALL
 )
-_COLON = re.compile(r"^\s*[:：]\s*")
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
-_SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
+_COLON = regex(r"^\s*[:：]\s*")
+_HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_SENTENCE_END = regex(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
 # A full stop after one of these ends no sentence.
-_ABBREVIATION = re.compile(
+_ABBREVIATION = regex(
     r"(?:^|[\s(])(?:e\.g|i\.e|z\.\s?B|d\.\s?h|dr|mr|mrs|ms|prof|st|vs|etc|no|nr|ca|bzw|usw|[A-Z])\.$",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
+_TAG = regex(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
 
 
 def weight(text: str) -> int:

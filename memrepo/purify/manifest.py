@@ -15,13 +15,14 @@ import msgspec
 
 from memrepo.core.judging import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
 """Raised when equal input may be judged or assembled otherwise: then all is judged once more."""
-_RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
-_BLOB = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
+_RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
+_BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
 class Consumed(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,18 +7,20 @@ table rows and paragraphs. A unit is identified by its words and file, never by 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date
 from memrepo.purify.lines import SourceLines
-from memrepo.purify.markdown import Block, Document, Task, parse_document
 from memrepo.purify.sources import is_episode, is_procedures
+
+if TYPE_CHECKING:
+    from memrepo.purify.markdown import Block, Document, Task
 
 UnitKind = Literal["bullet", "row", "paragraph", "section", "document"]
 
@@ -27,9 +29,9 @@ SHORT = 10
 """A text of fewer characters is kept only where a key or its place says what it means."""
 INTRO_LENGTH = 120
 
-_BOLD_LEAD = re.compile(r"(?P<mark>\*\*|__)(?P<key>[^*\n]{1,200}?)(?P<inside>[::]?)(?P=mark)")
-_COLON = re.compile(r"[ \t]*[::]")
-_PROMOTED = re.compile(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
+_BOLD_LEAD = regex(r"(?P<mark>\*\*|__)(?P<key>[^*\n]{1,200}?)(?P<inside>[::]?)(?P=mark)")
+_COLON = regex(r"[ \t]*[::]")
+_PROMOTED = regex(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +75,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 def scan(resource: str, data: bytes) -> Scan:
     """Find the units of a source; never raises, a file that cannot be read is a problem."""
+    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+
     document = parse_document(resource, data)
     work = _Work(resource=resource)
     if is_episode(resource):

@@ -9,6 +9,7 @@ from memrepo.commands.comparing import NothingToCompare, review_of, span_of
 from memrepo.commands.placing import place_page
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.table import UsageError
+from memrepo.store.light import ask
 from memrepo.views.html import GENERATOR
 from memrepo.views.review_page import review_page
 from memrepo.views.review_text import review_text
@@ -69,5 +70,6 @@ def _git(desk: Desk, span: Span) -> Answer:
             f"{span.tip[:10]} is the first commit: git has nothing to compare",
             f"`git show {span.tip[:10]}` shows it",
         )
-    raw = str(desk.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--"))
+    words = ("diff", "--no-ext-diff", span.base, span.tip, "--")
+    raw = ask(desk.store.repo, *words).removesuffix("\n")
     return Answer(data={"run": span.run, "diff": raw}, text=raw)

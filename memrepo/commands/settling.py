@@ -66,10 +66,10 @@ def settle_first(session: Session) -> tuple[Problem, ...]:
         with opened(session) as at:
             if at.config.read_only or validated(at) == at.tree.commit:
                 return ()
-            at.store.refuse_unfit()
             if _only_ours(at):
                 _remember(at, at.tree.commit)
                 return ()
+            at.store.refuse_unfit()
             at.store.settle()
             return _settled(at, session)
     except (NotARepository, CannotWork):

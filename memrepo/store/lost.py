@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 from memrepo.store.tree import file_at
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memrepo.core.merge import Facts, virtual_base
 from memrepo.core.state import Files, State
 from memrepo.store import history
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo

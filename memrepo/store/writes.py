@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo

@@ -64,13 +64,14 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         }
         problems += told
         runs = list(history.runs(desk.store.repo, desk.tree.commit))
+        asked = requests_waiting(desk)
     last = (
         f"{runs[0].when.astimezone(zone):%Y-%m-%d %H:%M}, {visible(runs[0].subject)}"
         if runs
         else ""
     )
     notes = [f"not read   {unmatched_text(unread)}"] if unread else []
-    if asked := requests_waiting(desk):
+    if asked:
         data["requests"] = asked
         notes += [
             f"asked      {visible(str(w.get('path')))}:{w.get('line')} "

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from memrepo.core.errors import MemrepoError
+from memrepo.core.patterns import regex
 from memrepo.store.light import GitFailed
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 LONGEST = 64 * 1024 * 1024
 """No source or memory is this large: such a blob is not held in memory to be quoted."""
 FOLDER = "040000"
+_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_HEAD = regex(rb"(?P<id>[0-9a-f]{40,64}) (?P<kind>blob|tree|commit|tag) (?P<size>\d+)\n")
 _PART = 100
 """So many contents are held together; their names are shorter than what a pipe holds."""
 _NAMES = 32 * 1024
@@ -176,7 +179,7 @@ class Objects:
             lines = (name if "\n" not in name else "" for name in names)
             into.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
             into.flush()
-            found.extend(_answer(out, most) for _ in names)  # those before an error stay
+            found.extend(_answer(out, name, most) for name in names)  # those before an error stay
         except (BrokenPipeError, EOFError):
             self._end()
             raise _Ended(found) from None
@@ -220,15 +223,15 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
-def _answer(out: IO[bytes], most: int | None) -> Found | None:
-    """Read one answer of `cat-file --batch`; raises EOFError where it ends."""
+def _answer(out: IO[bytes], name: str, most: int | None) -> Found | None:
+    """Read one answer of `cat-file --batch`; raises EOFError where it ends, or is no answer."""
     head = out.readline()
-    if not head.endswith(b"\n"):
-        raise EOFError
     if head.endswith((b" missing\n", b" ambiguous\n")):
         return None
-    id_, kind, count = head.split()
-    size = int(count)
+    said = _HEAD.fullmatch(head)
+    if said is None or (_ID.fullmatch(name) and said["id"].decode() != name):
+        raise EOFError
+    id_, kind, size = said["id"], said["kind"], int(said["size"])
     if most is not None and size > most:
         left = size + 1
         while left:

@@ -28,6 +28,8 @@ _MANY = 50
 _AT_ONCE = 1000
 """How many contents are held in memory together."""
 _KEPT = 4
+_SPARE = 1000
+"""So many files of other commits are remembered at least, besides twice those of the last one."""
 
 
 class NoContent(MemrepoError, ValueError):
@@ -175,13 +177,18 @@ class Snapshot:
 
     def _decoded(self, path: str) -> Decoded:
         key = (path, self.blobs[path])
-        if key not in _DECODED:
-            _DECODED[key] = codec.decode(path, self.files[path])
-        return _DECODED[key]
+        found = _DECODED.get(key)
+        if found is None:
+            found = _DECODED[key] = codec.decode(path, self.files[path])
+        return found
 
     def _decode_many(self) -> None:
         """Decode what this process has not seen yet; many files are read by one git process."""
         is_memory = self.layout.is_memory
+        if len(_DECODED) > _SPARE + 3 * len(self.blobs):
+            # A server lives for days. Another thread may want what is dropped: it decodes it anew.
+            for key in {*_DECODED} - {*self.blobs.items()}:
+                _DECODED.pop(key, None)
         fresh = [item for item in self.blobs.items() if item not in _DECODED and is_memory(item[0])]
         if len(fresh) < _MANY:
             return

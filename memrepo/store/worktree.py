@@ -117,7 +117,8 @@ class WorkTree:
     def _differing(self, commit: str) -> Mapping[str, str]:
         words = ("diff-index", "--cached", "--no-renames", "--name-status", "-z")
         parts = ask(self.repo, *words, commit or self._empty, "--").split("\0")
-        return dict(zip(parts[1::2], parts[0::2], strict=False))
+        rows = list(zip(parts[1::2], parts[0::2], strict=False))
+        return {**dict(rows), **{path: letter for path, letter in rows if letter == "U"}}
 
     def dirty(self, paths: Iterable[str] = ()) -> Mapping[str, str]:
         """Return uncommitted work: two-letter status by path (`??` untracked, `!!` ignored).

@@ -21,8 +21,9 @@ def git_version(repo: Repo) -> tuple[int, int]:
 def object_problems(repo: Repo) -> list[str]:
     """Return what `git fsck` reports of objects that history reaches."""
     done = repo.light.run(("fsck", "--strict", "--no-dangling", "--no-progress"))
-    said = (done.stdout + done.stderr).decode("utf-8", "replace").split("\n")
-    problems = [line for line in said if line and not line.startswith("notice:")]
+    said = done.stdout + (done.stderr if done.returncode else b"")
+    lines = said.decode("utf-8", "replace").split("\n")
+    problems = [line for line in lines if line and not line.startswith("notice:")]
     # One that a signal ended has found nothing wrong and nothing right.
     return problems or [f"git fsck ended with {done.returncode}"] * (done.returncode != 0)
 

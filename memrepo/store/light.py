@@ -143,7 +143,10 @@ class Git:
         )
 
     def _command(self, words: Iterable[str]) -> list[str]:
-        return [_GIT, "-C", str(self.top), *_SAFE, *words]
+        words = [*words]
+        # What a person configured is not to be asked through what we set.
+        safe = () if words[:1] == ["config"] else _SAFE
+        return [_GIT, "-C", str(self.top), *safe, *words]
 
     def read(self, blob: str) -> bytes:
         """Return the bytes of a blob; raises Missing where the repository lacks it."""

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
-from memrepo.commands.landing import prepare
-from memrepo.commands.uniting import unite
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.sync.uniting import unite
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.messages import Context
+from memrepo.store.light import call
 from memrepo.store.repo import Repository, open_repository
 from memrepo.store.stream import Chain, Commit
 
@@ -77,8 +79,8 @@ def _branches(store: Repository, count: int) -> None:
     )
     base = _land(store, first, 0)
     _land(store, _step("theirs", [Update(id=m.id, fields={"confidence": 0.5}) for m in made]), 1)
-    store.repo.git.update_ref(THEIRS, "HEAD")
-    store.repo.git.reset("--hard", "--quiet", base)
+    call(store.repo, "update-ref", THEIRS, "HEAD")
+    call(store.repo, "reset", "--hard", "--quiet", base)
     _land(
         store,
         _step("ours", [Update(id=m.id, body=f"{m.body}\n\n{body}\n\nA last one.") for m in made]),

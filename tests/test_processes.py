@@ -12,9 +12,9 @@ import pytest
 import workspaces
 from driving import LATER, LONG, NEXT_DAY, begin, done
 
-from memrepo.commands.session import Session
-from memrepo.serving.answering import answer
-from memrepo.serving.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.actions.work import Call
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
 TEXT = "The spare key of the greenhouse hangs behind the blue door."
 CALLS = 100 if LONG else 12
@@ -116,8 +116,8 @@ def test_a_server_holds_no_more_after_many_calls_than_after_two(repo: Path, name
     tool, held = TOOLS[name], []
     moment = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
     for turn in range(CALLS):
-        session = Session(where=repo, now=moment + timedelta(minutes=turn))
-        reply = answer(session, tool, arguments(tool, repo, turn), "test")
+        caller = Call(where=repo, now=moment + timedelta(minutes=turn))
+        reply = answer(caller, tool, arguments(tool, repo, turn), "test")
         assert reply.failed == (name in ("memory_accept", "memory_diff")), reply  # no run waits
         held.append((children(), len(list(Path("/proc/self/fd").iterdir()))))
     assert held[1:] == held[1:2] * (CALLS - 1)

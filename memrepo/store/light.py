@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import in_english, isolate, told, verb_of
@@ -352,7 +354,7 @@ def seconds(said: str) -> int:
     return found if found < _YEAR_10000 else 0
 
 
-class HandCommit(NamedTuple):
+class HandCommit(msgspec.Struct, frozen=True):
     """A commit that memrepo did not make: id, the author's e-mail, and seconds since the epoch."""
 
     id: str

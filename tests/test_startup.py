@@ -49,7 +49,6 @@ ELSEWHERE = {
     "memrepo.policies.upkeep",
     "memrepo.policies.validity",
     "memrepo.store.audit",
-    "memrepo.store.blobs",
     "memrepo.store.clone",
     "memrepo.store.history",
     "memrepo.store.signing",

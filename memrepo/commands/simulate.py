@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memrepo.commands.session import Answer, Session, opened
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
+from memrepo.keys import PROFILES
 from memrepo.policies.simulation import Day, Simulation, simulate
 from memrepo.policies.tiers import TIERS
 from memrepo.store.ledger import ledger_of
@@ -54,20 +55,24 @@ def _number(least: int, most: int) -> Callable[[str], int]:
 
 
 def run(session: Session, options: argparse.Namespace) -> Answer:
-    """Play from now on, and plot the counts of each tier and class."""
+    """Play from now on by each lifecycle profile, and plot the counts of each tier and class."""
     with opened(session) as desk:
-        state, rules = desk.tree.state(), desk.config.rules
+        state, config = desk.tree.state(), desk.config
         accesses = ledger_of(desk.store).accesses()
     sessions = options.days if options.sessions is None else options.sessions
-    found = simulate(
-        state,
-        accesses,
-        session.now,
-        rules,
-        days=options.days,
-        sessions=sessions,
-        seed=options.seed,
-    )
+    played = {
+        profile: simulate(
+            state,
+            accesses,
+            session.now,
+            config.aged_by(profile).rules,
+            days=options.days,
+            sessions=sessions,
+            seed=options.seed,
+        )
+        for profile in PROFILES
+    }
+    found = played[config.lifecycle]
     retrieved = sum(bool(event.memory) for event in found.events)
     data = {
         "seed": options.seed,
@@ -76,14 +81,16 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         "lost": found.lost,
         "days": [_row(day) for day in found.days],
         "active": sorted(m.id for m in found.memories.values() if m.status == "active"),
+        "profile": config.lifecycle,
+        "profiles": {name: [day.recalled for day in one.days] for name, one in played.items()},
     }
     head = (
         f"{counted(options.days, 'day', 'days')} from {format_time(session.now)},"
         f" {counted(sessions, 'session', 'sessions')},"
         f" {counted(retrieved, 'retrieval', 'retrievals')}"
-        f" ({found.lost} looked for in vain), seed {options.seed}"
+        f" ({found.lost} looked for in vain), seed {options.seed}, profile {config.lifecycle}"
     )
-    return Answer(data=data, text="\n".join([head, *chart(found)]))
+    return Answer(data=data, text="\n".join([head, *chart(found, played)]))
 
 
 def _row(day: Day) -> dict[str, Any]:
@@ -98,8 +105,11 @@ def _row(day: Day) -> dict[str, Any]:
     }
 
 
-def chart(found: Simulation) -> list[str]:
-    """Draw one line a count: at the start, over time (all to one scale), at the end."""
+def chart(found: Simulation, profiles: Mapping[str, Simulation]) -> list[str]:
+    """Draw one line a count: at the start, over time (all to one scale), at the end.
+
+    The last ones compare how many memories but notes each of some profiles leaves in recall.
+    """
     days = found.days
     rows: list[tuple[str, str, list[int]]] = [
         ("note", tier, [day.tiers.get(tier, 0) for day in days]) for tier in TIERS
@@ -113,6 +123,7 @@ def chart(found: Simulation) -> list[str]:
         ("", "archived", [day.archived for day in days]),
         ("", "gone", [day.gone for day in days]),
     ]
+    rows += [("kept", name, [day.recalled for day in one.days]) for name, one in profiles.items()]
     most = max(max(counts) for _, _, counts in rows)
     wide = len(str(most))
     lines = [

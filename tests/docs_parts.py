@@ -18,7 +18,7 @@ from memrepo.commands.table import GROUPS, add_globals, command_parser
 from memrepo.config import KEYS
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
-from memrepo.core.tombstones import TOMBSTONE_FIELDS
+from memrepo.merge.tombstones import TOMBSTONE_FIELDS
 from memrepo.serving.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
 ROOT = Path(__file__).resolve().parents[1]

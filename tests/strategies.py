@@ -26,9 +26,9 @@ from memrepo.core.fields import (
 )
 from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
-from memrepo.core.merge import Facts, merge_states
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import State, read_state
+from memrepo.merge.states import Facts, merge_states
 
 TRAPS = (
     "no",

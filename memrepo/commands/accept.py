@@ -30,9 +30,11 @@ from memrepo.commands.waiting import (
 )
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
-from memrepo.core.merge import Conflict, Facts, MergeResult, merge_states
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
+from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.versions import Conflict
 from memrepo.purify.holding import fingerprints
 from memrepo.store import history
 from memrepo.store.stream import Chain, Commit
@@ -208,13 +210,13 @@ def _step(
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
     """Return the memories of a step that would say what a person rejected."""
-    if not state.tombstones:
+    if not tombstones_in(state):
         return frozenset()
     new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
     return frozenset(
         i
         for i, m in new.items()
-        if m != base.memories.get(i) and state.tombstones.bar(m) is not None
+        if m != base.memories.get(i) and tombstones_in(state).bar(m) is not None
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from memrepo.core.takeback import Side
+from memrepo.merge.takeback import Side
 
 
 def side_arguments(parser: argparse.ArgumentParser, *, ours: str, theirs: str) -> None:

@@ -17,6 +17,7 @@ from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.archive import archive_due
 from memrepo.policies.decay import Keeping, is_over, is_protected, keeping
 from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
@@ -93,7 +94,7 @@ def _restorable(memory: Memory) -> str:
 
 def rejection(state: State, id_: str) -> str:
     """Say who rejected a memory, when and why; an empty string where nobody did."""
-    for stone in state.tombstones.found.values():
+    for stone in tombstones_in(state).found.values():
         if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
             said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
             reason = f": {visible(stone.reason)}" if stone.reason else ""

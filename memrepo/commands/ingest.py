@@ -91,7 +91,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with opened(session) as first:
         first.require_writable()
         if not options.dry_run:
-            first.store.settle()
+            first.store.recover()
         desk = desk_of(first.store)
         done = take_in(
             desk,

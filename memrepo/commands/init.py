@@ -80,7 +80,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     with born(where, Layout()) as (store, made):
         store.refuse_unfit()
         with store.writing():
-            pass  # settles an init that was cut short
+            pass  # finishes an init that was cut short
         known = find_layout(store.repo, store.head()) if store.head() else None
         adopted = workspace is None and _holds_markdown(where)
         store.layout = known or Layout(ADOPTED_PREFIX if adopted and _taken(where) else "")

@@ -8,9 +8,10 @@ from itertools import islice
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.commands.checkup import Check, Finding
 from memrepo.commands.session import Desk
-from memrepo.core import closure
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.store import audit, history, signing
 
 SIGNATURES = 200
@@ -58,7 +59,7 @@ def _tombstones(desk: Desk, fix: bool) -> Finding:
 
 def tombstone_problems(state: State) -> tuple[Problem, ...]:
     """Return what is wrong with tombstones: one that cannot be read bars nothing."""
-    return state.tombstones.problems
+    return tombstones_in(state).problems
 
 
 def _since(

@@ -14,11 +14,10 @@ from memrepo.commands.session import Answer, Session
 from memrepo.core import codec
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
-from memrepo.core.mergebytes import FileVersion
-from memrepo.core.mergefields import Stamps
-from memrepo.core.mergefiles import is_derived, join_file
-from memrepo.core.mergerecords import join_versions
 from memrepo.core.problems import Problem
+from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.splice import FileVersion
+from memrepo.merge.versions import Stamps, join_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

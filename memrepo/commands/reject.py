@@ -12,12 +12,13 @@ from memrepo.commands.single import unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.messages import fold
 from memrepo.core.state import State
-from memrepo.core.tombstones import (
+from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
     path_of,
     tombstone_bytes,
     tombstone_of,
+    tombstones_in,
     turned,
 )
 
@@ -43,10 +44,10 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             stone = tombstone_of(
                 memory, reason=fold(options.reason, REASON_LENGTH), by=actor, at=session.now
             )
-            stone = _set_again(state.tombstones.found.get(stone.key), stone)
+            stone = _set_again(tombstones_in(state).found.get(stone.key), stone)
             gone = barred_ids(state, stone, lambda m: Tombstones({"": stone}).bar(m) is not None)
             stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
-            if stone == state.tombstones.found.get(stone.key):
+            if stone == tombstones_in(state).found.get(stone.key):
                 return unchanged(memory, f"is rejected already as {stone.key}")
             updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
             file = path_of(state.layout, stone.key), tombstone_bytes(stone)

@@ -9,7 +9,7 @@ from memrepo.commands.session import Answer, Session, opened
 from memrepo.core.ids import visible
 from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.core.tombstones import Tombstone
+from memrepo.merge.tombstones import Tombstone, tombstones_in
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
     """List the tombstones; a text is told only while its memory is in the tree."""
     with opened(session) as desk:
         state = desk.tree.state()
-    stones = state.tombstones
+    stones = tombstones_in(state)
     shown = [s for s in stones.found.values() if options.all or s.state == "active"]
     shown.sort(key=lambda s: (s.at, s.key))
     lines = [_line(state, stone) for stone in shown]

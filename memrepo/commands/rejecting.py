@@ -14,7 +14,7 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.core.tombstones import Tombstone
+from memrepo.merge.tombstones import Tombstone, tombstones_in
 from memrepo.views.pages import render_views
 
 _TRIPLE = ("subject", "predicate", "object", "scope")
@@ -58,7 +58,7 @@ def refuse_rejected(before: State, after: State) -> None:
 
     A memory that was there already is the sweep's to forget and stops no other write.
     """
-    stones, known = after.tombstones, before.tombstones
+    stones, known = tombstones_in(after), tombstones_in(before)
     if not stones:
         return
     same = stones.keys == known.keys
@@ -75,13 +75,13 @@ def refuse_rejected(before: State, after: State) -> None:
 
 def near_rejected(before: State, after: State) -> Iterator[tuple[Memory, Tombstone]]:
     """Yield each memory in recall whose words are new and close to a rejected text."""
-    for memory in after.memories.values() if after.tombstones else ():
+    for memory in after.memories.values() if tombstones_in(after) else ():
         old = before.memories.get(memory.id)
         if memory.status != "active" or old is memory:
             continue
         if old is not None and _said(old) == _said(memory):
             continue
-        if (stone := after.tombstones.near(memory)) is not None:
+        if (stone := tombstones_in(after).near(memory)) is not None:
             yield memory, stone
 
 

@@ -154,7 +154,7 @@ def _show(desk: Desk, conflict: Conflict) -> Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Decision:
-    """One decision at work: from a contradiction to the step that settles it."""
+    """One decision at work: from a contradiction to the step that resolves it."""
 
     state: State
     conflict: Conflict

@@ -17,11 +17,13 @@ from memrepo.commands.rejecting import Rejected, with_pages
 from memrepo.commands.session import Answer, Desk, Session, opened
 from memrepo.commands.single import unchanged, write, write_arguments
 from memrepo.commands.touching import count_restored
-from memrepo.core import closure, codec
+from memrepo.core import codec
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.state import State, apply
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.store.lost import lost_files
 
 
@@ -76,7 +78,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             memory = find(state, options.id)
             if memory.status == "active":
                 return unchanged(memory, "is in recall already")
-            if (stone := state.tombstones.bar(memory)) is not None:
+            if (stone := tombstones_in(state).bar(memory)) is not None:
                 raise Rejected(memory, stone)
             stamp = Stamp(by=actor, at=session.now)
             changes = _changes(state, memory, stamp, options)

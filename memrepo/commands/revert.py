@@ -20,7 +20,7 @@ from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.messages import PREFIX, message
-from memrepo.core.takeback import Clash, Side
+from memrepo.merge.takeback import Clash, Side
 from memrepo.store import history
 from memrepo.store.identity import author
 from memrepo.store.stream import Commit
@@ -110,7 +110,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         desk.require_writable()
         desk.store.refuse_unfit()
         if not options.dry_run:
-            desk.store.settle()
+            desk.store.recover()
         target, only = _target(desk, options.target)
         if options.only:
             tip = desk.store.snapshot(target.commit).state()

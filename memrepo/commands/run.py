@@ -242,7 +242,7 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
                 raise
             continue
         if kept is not None and landed is not None:
-            kept.settle()
+            kept.billed()
         if landed is not None and proposed.waiting is not None:
             # What waits is drafted on the commit that it would be joined to.
             again = propose(desk(first.store), judge, session.now, wish, session.tick)
@@ -250,12 +250,12 @@ def _run(first: Desk, session: Session, options: argparse.Namespace, wish: Wish)
         _keep_raw(at, proposed)
         for same in waits if landed is not None else ():
             put_away(at, same)  # what it held landed under another limit
-        settled = _settled(
+        done = _concluded(
             first,
             session,
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
         )
-        return _with_kept(settled, kept)
+        return _with_kept(done, kept)
     raise AssertionError("unreachable")
 
 
@@ -266,7 +266,7 @@ def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:
     if not outcome.proposed.partial:
         kept.remove()
     elif outcome.branch:
-        kept.settle()  # the receipt waits with the rest
+        kept.billed()  # the receipt waits with the rest
     resume = kept.of.run if outcome.proposed.partial and kept.path.exists() else ""
     return replace(outcome, resume=resume, reused=kept.used)
 
@@ -291,7 +291,7 @@ def _land(at: Desk, session: Session, main: Proposal | None, reason: str) -> Pro
     return main
 
 
-def _settled(first: Desk, session: Session, outcome: Outcome) -> Outcome:
+def _concluded(first: Desk, session: Session, outcome: Outcome) -> Outcome:
     """Leave on a branch what may not merge itself, and say what the run came to."""
     at, branch, proposed = desk(first.store), "", outcome.proposed
     waits = proposed.main if proposed.main is not None and proposed.main.wait else proposed.waiting

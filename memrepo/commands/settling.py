@@ -14,13 +14,14 @@ from memrepo.commands.lifecycle import derived_contents
 from memrepo.commands.session import MACHINE, Desk, Session, desk, opened
 from memrepo.commands.uniting import unite
 from memrepo.commands.unseen import broken_rules
-from memrepo.core import closure
 from memrepo.core.changes import Step
-from memrepo.core.merge import Facts, Kept, merge_states
 from memrepo.core.messages import Context, message
 from memrepo.core.problems import Problem
-from memrepo.core.settling import Made, Settled, settle
 from memrepo.core.state import Effect, State
+from memrepo.merge import closure
+from memrepo.merge.settle import Made, Settled, settle
+from memrepo.merge.states import Facts, merge_states
+from memrepo.merge.versions import Kept
 from memrepo.store import history
 from memrepo.store.fitness import CannotWork
 from memrepo.store.gitenv import NotARepository
@@ -70,7 +71,7 @@ def settle_first(session: Session) -> tuple[Problem, ...]:
             if _only_ours(at):
                 _remember(at, at.tree.commit)
                 return ()
-            at.store.settle()
+            at.store.recover()
             return _settled(at, session)
     except (NotARepository, CannotWork):
         return ()

@@ -40,7 +40,7 @@ def write_steps(
     first.require_writable()
     first.store.refuse_unfit()
     if not options.dry_run:
-        first.store.settle()
+        first.store.recover()
     for turn in range(1, TRIES + 1):
         at = desk(first.store)
         state = at.tree.state()

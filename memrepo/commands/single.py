@@ -65,7 +65,7 @@ def write(
     first.require_writable()
     first.store.refuse_unfit()
     if not options.dry_run:
-        first.store.settle()
+        first.store.recover()
     for turn in range(1, TRIES + 1):
         # Other writers are kept out from the second try on: else the slowest might never land.
         with first.store.writing() if turn > 1 else nullcontext():

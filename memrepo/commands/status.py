@@ -18,12 +18,12 @@ from memrepo.commands.settling import announced, unsettled, validated
 from memrepo.commands.timetable import Timetable, said, timetable
 from memrepo.commands.unseen import broken_rules
 from memrepo.commands.waiting import all_waiting, requests_waiting
-from memrepo.core import closure
 from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.merge import closure
 from memrepo.purify.intake import Reader, take_in
 from memrepo.purify.manifest import read_manifests
 from memrepo.purify.scope import cursors

@@ -103,7 +103,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
             )
         with first.store.syncing():
             if not options.dry_run:
-                first.store.settle()
+                first.store.recover()
             outcome = _converge(first, session, hub, options)
             if outcome.joined is not None and outcome.joined.clashes:
                 return _clashing(hub, outcome.joined.clashes)

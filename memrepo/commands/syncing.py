@@ -17,12 +17,13 @@ from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.keeping import keep
 from memrepo.core.layout import CONFIG_NAME, Layout
-from memrepo.core.merge import Conflict, Facts, Kept, MergeResult, merge_states
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, play
+from memrepo.merge.files import keep
+from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.versions import Conflict, Kept
 from memrepo.store.fitness import CannotWork
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
 from memrepo.store.sides import common, count, last_commit, side_facts
@@ -102,7 +103,7 @@ class _Sides:
 def join(
     desk: Desk, session: Session, hub: str, name: str, *, taken: Side = "", reason: str = ""
 ) -> Joined:
-    """Merge this clone's HEAD onto the hub's tip; `taken` says whose version settles clashes.
+    """Merge this clone's HEAD onto the hub's tip; `taken` says whose version stands in a clash.
 
     Raises Unrelated, CannotWork or NewerFormat.
     """
@@ -300,7 +301,7 @@ def _chain(
 
 
 def _stood(conflict: Conflict) -> Problem:
-    """Tell of a conflict that the merge settled by itself."""
+    """Tell of a conflict that the merge resolved by itself."""
     return Problem(
         path=conflict.path,
         rule="sync-gave-way",

@@ -28,7 +28,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
         desk.require_writable()
         desk.store.refuse_unfit()
         if not options.dry_run:
-            desk.store.settle()
+            desk.store.recover()
         target = _last(desk)
         wanted = Wanted(
             target=target,

@@ -1,7 +1,7 @@
 """Gathering what taking an operation back needs from history; what it comes to is pure.
 
-`core.takeback` decides; here the states around an operation are read, what later commits wrote, and
-which later steps depend on it.
+`merge.takeback` decides; here the states around an operation are read, what later commits wrote,
+and which later steps depend on it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from memrepo.commands.rejecting import refuse_lifting
 from memrepo.commands.session import Desk
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
-from memrepo.core.later import Later, written
 from memrepo.core.memory import Memory
 from memrepo.core.references import references
 from memrepo.core.state import Effect, State, apply
-from memrepo.core.takeback import Clash, Operation, Side, TakenBack, take_back
-from memrepo.core.tombstones import is_tombstone, path_of, tombstone_bytes, turned
+from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
+from memrepo.merge.tombstones import is_tombstone, path_of, tombstone_bytes, tombstones_in, turned
 from memrepo.store import history
 from memrepo.store.tree import read_blob
 from memrepo.store.writes import Wrote, writes
@@ -30,7 +29,8 @@ from memrepo.store.writes import Wrote, writes
 class Taken:
     """One operation to take back: the commits around it, and what of it is meant.
 
-    `only` limits it to some memories; `kept` names files that stay (a settled manifest).
+    `only` limits it to some memories; `kept` names files that stay
+    (a manifest whose input stays consumed).
     """
 
     before: str
@@ -116,7 +116,7 @@ def restored(desk: Desk, taken: Taken) -> Undone | None:
     """
     head, before = desk.tree.state(), desk.store.snapshot(taken.before)
     changed = desk.store.work.changed(taken.before, taken.after)
-    if head.tombstones or any(is_tombstone(desk.tree.layout, path) for path in changed):
+    if tombstones_in(head) or any(is_tombstone(desk.tree.layout, path) for path in changed):
         return None
     files = {path: before.files.get(path) for path in changed if path not in taken.kept}
     return Undone(state=before.state(), effect=Effect(files=files), clashes=())
@@ -235,11 +235,11 @@ def _tombstones(desk: Desk, taken: Taken, *, by: str, at: datetime) -> dict[str,
     changed = store.work.changed(taken.before, taken.after)
     if not any(is_tombstone(layout, path) for path in changed):
         return {}
-    before = store.snapshot(taken.before).state().tombstones.found
-    after = store.snapshot(taken.after).state().tombstones.found
+    before = tombstones_in(store.snapshot(taken.before).state()).found
+    after = tombstones_in(store.snapshot(taken.after).state()).found
     files: dict[str, bytes] = {}
     for key, stone in after.items():
-        here = desk.tree.state().tombstones.found.get(key)
+        here = tombstones_in(desk.tree.state()).found.get(key)
         was = before[key].state if key in before else "lifted"
         concerned = not taken.only or stone.memory in taken.only
         if here is not None and was != stone.state and here.epoch == stone.epoch and concerned:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memrepo.core.merge import MergeResult, merge_states
 from memrepo.core.state import State
+from memrepo.merge.states import MergeResult, merge_states
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.sides import common, side_facts

@@ -13,13 +13,15 @@ from datetime import datetime
 from functools import cached_property
 
 from memrepo.commands.session import Desk
-from memrepo.core import closure, codec
+from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.archive import archive_due, unarchive
 from memrepo.policies.decay import is_over, keeping, prunable
 from memrepo.policies.hotcache import may_be_hot, unused
@@ -174,7 +176,7 @@ def _restored(desk: Desk, state: State, id_: str, access: Access, now: datetime)
         entry = next(history.entries(desk.store.repo, "-1", lost.commit))
         rules = desk.config.rules
         then = _until(access, entry.when)
-        if entry.op != "prune" or not then.recent or state.tombstones.bar(memory):
+        if entry.op != "prune" or not then.recent or tombstones_in(state).bar(memory):
             return None
         if _is_due(memory, then, entry.when, rules) or _is_due(memory, access, now, rules):
             return None

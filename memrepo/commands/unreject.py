@@ -11,7 +11,14 @@ from memrepo.commands.single import write, write_arguments
 from memrepo.core.changes import Change, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.state import State
-from memrepo.core.tombstones import Tombstone, Tombstones, path_of, tombstone_bytes, turned
+from memrepo.merge.tombstones import (
+    Tombstone,
+    Tombstones,
+    path_of,
+    tombstone_bytes,
+    tombstones_in,
+    turned,
+)
 
 
 class NotRejected(MemrepoError):
@@ -50,7 +57,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
                 turned(stone, "lifted", by=actor, at=session.now, reason=options.reason)
                 for stone in stones
             ]
-            still = Tombstones({**state.tombstones.found, **{s.key: s for s in lifted}})
+            still = Tombstones({**tombstones_in(state).found, **{s.key: s for s in lifted}})
             ids = dict.fromkeys(id_ for stone in stones for id_ in stone.forgotten)
             held = [state.memories[i] for i in ids if i in state.memories]
             back = [m for m in held if m.status == "forgotten" and still.bar(m) is None]
@@ -73,7 +80,7 @@ def run(session: Session, options: argparse.Namespace) -> Answer:
 
 def meant(state: State, word: str) -> list[Tombstone]:
     """Return the tombstones that a key, a unique prefix of one, or a memory names."""
-    found = state.tombstones.found
+    found = tombstones_in(state).found
     digits = word.removeprefix("ts-")
     keyed = [s for key, s in found.items() if digits and key.startswith(f"ts-{digits}")]
     if len(keyed) == 1:

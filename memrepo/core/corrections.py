@@ -34,7 +34,7 @@ replaced both. `both`: they do not contradict each other. `neither`: neither hol
 `newer`: two sides of a merge worded one text differently, and the newer wording stands."""
 ID = re.compile(r"con-[0-9a-f]{16}")
 _GAVE_WAY = re.compile(r"-gave-way-[0-9a-f]{12}\.md$")
-"""What sides of a merge lost besides wordings (`core.keeping`)."""
+"""What sides of a merge lost besides wordings (`merge.files.keep`)."""
 REASON_LENGTH = 500
 
 _FIELDS: Mapping[str, Kind] = {
@@ -70,7 +70,7 @@ class Correction:
     """One case: both sides, what was decided, by whom, and how sure a judge was.
 
     Of a contradiction the first side is the newer memory, of a wording the text that stands.
-    `at` is when the case came up, `decided` when it was settled; `run` is empty outside of runs.
+    `at` is when the case came up, `decided` when it was resolved; `run` is empty outside of runs.
     """
 
     id: str

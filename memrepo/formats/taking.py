@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any
 
 from memrepo.core.changes import Change, Create, Update
-from memrepo.core.closure import close, findings
 from memrepo.core.codec import normal_body
 from memrepo.core.ids import claim_id, normalise, note_id, text_hash
 from memrepo.core.judging import Profile
@@ -24,6 +23,7 @@ from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.formats.own import path_here
 from memrepo.formats.records import Read, Record, Whole, refused
+from memrepo.merge.closure import close, findings
 from memrepo.purify.barring import left_out
 from memrepo.purify.gather import SHORT
 from memrepo.purify.importing import Imported

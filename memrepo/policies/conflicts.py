@@ -75,7 +75,7 @@ def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictS
         linked = contradicts(first, second) or contradicts(second, first)
         if case is None or case.status == "open":
             return "open"
-        return "open" if linked and not settled(case, first, second) else "resolved"
+        return "open" if linked and not resolved(case, first, second) else "resolved"
     if case is None:
         return None
     if case.status == "resolved":
@@ -84,7 +84,7 @@ def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictS
     return "open" if replaced(first, second) or replaced(second, first) else "moot"
 
 
-def settled(case: Correction, first: Memory, second: Memory) -> bool:
+def resolved(case: Correction, first: Memory, second: Memory) -> bool:
     """Tell whether it was decided that these two, as they are worded now, may both stand."""
     texts = {memory.id: memory.body for memory in (first, second)}
     return case.verdict == "both" and case.about(texts)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from memrepo.core.text3 import merge_text
+from memrepo.merge.diff3 import merge_text
 from memrepo.store.gitenv import call
 from memrepo.store.stream import Pick
 from memrepo.store.tree import is_text, read_blob
@@ -46,7 +46,7 @@ def merge_foreign(
     *,
     taken: Side = "",
 ) -> Foreign:
-    """Merge the foreign files of two commits; `taken` settles clashes: theirs is `first`'s.
+    """Merge the foreign files of two commits; `taken` resolves clashes: theirs is `first`'s.
 
     A path of ours at which a link or a submodule stands on a side counts as foreign, and so does
     one whose name is not UTF-8: memrepo reads neither.

@@ -87,7 +87,7 @@ class KeptAnswers:
         self._unbilled += usage
         self._append({"answers": answers, "usage": asdict(usage)})
 
-    def settle(self) -> None:
+    def billed(self) -> None:
         """Note that a manifest says what all of it has cost; the answers stay."""
         self._unbilled = Usage()
         if self.path.exists():

@@ -178,7 +178,7 @@ class Repository:
             finally:
                 self._held = ()
 
-    def settle(self) -> None:
+    def recover(self) -> None:
         """Finish or take back what a crash left, where something was left."""
         if journal.load(self.journals) is not None:
             with self.writing():

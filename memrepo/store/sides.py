@@ -8,8 +8,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from memrepo.core.merge import Facts, virtual_base
 from memrepo.core.state import Files, State
+from memrepo.merge.states import Facts, virtual_base
 from memrepo.store import history
 from memrepo.store.gitenv import call
 

@@ -10,8 +10,8 @@ from driving import LATER, assert_sound, done, git, memories, memrepo, standing,
 
 from memrepo.commands import uniting
 from memrepo.commands.session import desk
-from memrepo.core import closure
-from memrepo.core.merge import merge_states
+from memrepo.merge import closure
+from memrepo.merge.states import merge_states
 from memrepo.store.repo import open_repository
 
 

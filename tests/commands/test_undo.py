@@ -81,7 +81,7 @@ def test_a_memory_of_the_run_that_was_edited_later_clashes_and_nothing_is_writte
 
 
 @pytest.mark.parametrize(("side", "stays"), [("--ours", True), ("--theirs", False)])
-def test_a_clash_is_settled_by_choosing_a_side(repo: Path, side: str, stays: bool) -> None:
+def test_a_clash_is_resolved_by_choosing_a_side(repo: Path, side: str, stays: bool) -> None:
     second, beta = runs(repo)[0], by_word(repo, "beta")
     done(repo, "edit", beta, "--text", "The server beta answers two telephones.")
     done(repo, "revert", second, side, now=MUCH_LATER)

@@ -11,11 +11,12 @@ from hoards import BORN, HEDGED, KEPT, hoard, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memrepo.core import closure, codec
+from memrepo.core import codec
 from memrepo.core.changes import Create, Update
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import Files, State, apply
+from memrepo.merge import closure
 from memrepo.policies.compression import (
     LARGEST,
     LEAST,

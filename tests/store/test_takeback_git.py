@@ -16,7 +16,7 @@ from memrepo.core.changes import Step
 from memrepo.core.layout import Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Effect, State, read_state
-from memrepo.core.takeback import take_back
+from memrepo.merge.takeback import take_back
 from memrepo.store import history
 from memrepo.store.gitenv import opened
 from memrepo.store.repo import Repository

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from memrepo.core import codec
-from memrepo.core.closure import RULES, close, closure
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory
 from memrepo.core.state import State, apply, read_state
+from memrepo.merge.closure import RULES, close, closure
 from tests.strategies import IDS, place
 
 A, B, C = IDS[:3]

@@ -13,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import IDS, cases
 
-from memrepo.core import closure, codec
+from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.references import references
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
-from memrepo.core.takeback import TakenBack, take_back
-from memrepo.core.text3 import merge_text
+from memrepo.merge import closure
+from memrepo.merge.diff3 import merge_text
+from memrepo.merge.takeback import TakenBack, take_back
 
 A, B, C = IDS[:3]
 

@@ -2,31 +2,99 @@
 
 Not a merge in reverse: a merge asks what differs between ends, this asks who wrote last. What
 nothing wrote since returns to its old value; what a later commit wrote stays, also where it wrote
-an equal value. Only three things clash (`Clash`); everything else has one answer.
+an equal value. An equal value is not an untouched one, so what was written later is read from each
+later commit (`Later`) and never guessed from the two ends. Only three things clash (`Clash`);
+everything else has one answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from memrepo.core import closure, codec
+from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
-from memrepo.core.later import PATH, Later, text_back, value_back
 from memrepo.core.memory import Memory
-from memrepo.core.merge import sweep
-from memrepo.core.mergebytes import FileVersion, join_bytes
-from memrepo.core.mergefiles import is_derived
 from memrepo.core.references import references
-from memrepo.core.schema import FIELDS
+from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import Effect, State, apply
-from memrepo.core.tombstones import is_tombstone
+from memrepo.merge import closure
+from memrepo.merge.diff3 import Joined, merge_text
+from memrepo.merge.files import is_derived
+from memrepo.merge.splice import FileVersion, join_bytes
+from memrepo.merge.states import sweep
+from memrepo.merge.tombstones import is_tombstone
+from memrepo.merge.versions import keyed
 
 ClashKind = Literal["edited-later", "text-overlaps", "depended-on"]
 Side = Literal["", "ours", "theirs"]
+PATH = "@path"
+"""Stands among the fields where a commit moved the file."""
+_STATUS = frozenset({"status", "status_epoch"})
+_AGEING = frozenset({"tier", "tier_since", "tier_written", "gist", "run"})
+"""What moves between tiers write: growing older is nobody's edit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """What later commits wrote of one memory.
+
+    `whole` tells that it left or came, so that all of it is later work; `any` that anything but
+    moves between tiers was written. `elements` holds, for fields that are merged as sets, the keys
+    that came, went or changed; `bodies` each change of the text in order.
+    """
+
+    any: bool = False
+    whole: bool = False
+    fields: frozenset[str] = frozenset()
+    elements: Mapping[str, frozenset[Hashable]] = field(default_factory=dict)
+    bodies: tuple[tuple[str, str], ...] = ()
+
+    def then(self, other: Later) -> Later:
+        """Return this, followed by what a later commit wrote."""
+        names = {*self.elements, *other.elements}
+        none: frozenset[Hashable] = frozenset()
+        return Later(
+            any=self.any or other.any,
+            whole=self.whole or other.whole,
+            fields=self.fields | other.fields,
+            elements={n: self.elements.get(n, none) | other.elements.get(n, none) for n in names},
+            bodies=(*self.bodies, *other.bodies),
+        )
+
+
+def written(before: Memory | None, after: Memory | None) -> Later:
+    """Return what one commit wrote of a memory; None where it was not there."""
+    if before is None or after is None:
+        return Later(any=before is not after, whole=before is not after)
+    fields: set[str] = set()
+    elements: dict[str, frozenset[Hashable]] = {}
+    for column in FIELDS:
+        old, new = (m.fields.get(column.name, column.default) for m in (before, after))
+        if old == new:
+            continue
+        fields.add(column.name)
+        if column.merge == "set3":
+            one, other = keyed(column.name, old or ()), keyed(column.name, new or ())
+            elements[column.name] = frozenset(
+                k for k in {*one, *other} if one.get(k) != other.get(k)
+            )
+    if fields & _STATUS:
+        fields |= _STATUS  # they travel together
+    bodies = ((before.body, after.body),) if before.body != after.body else ()
+    if before.path != after.path:
+        fields.add(PATH)
+    return Later(
+        any=bool(fields - _AGEING or bodies),
+        fields=frozenset(fields),
+        elements=elements,
+        bodies=bodies,
+    )
+
+
 _UNTOUCHED = Later()
 
 
@@ -49,9 +117,10 @@ class Clash:
 class Operation:
     """One operation to take back: the states around it, and what of it is meant.
 
-    `only` limits it to some memories; `kept` names files that stay (a settled manifest); `later`
-    is what commits after it wrote, by memory id, and `later_paths` the files that they touched.
-    `paths` are the files that differ around it (None: they are compared, which reads them all).
+    `only` limits it to some memories; `kept` names files that stay (a manifest whose input
+    stays consumed); `later` is what commits after it wrote, by memory id, and `later_paths` the
+    files that they touched. `paths` are the files that differ around it (None: they are compared,
+    which reads them all).
     """
 
     before: State
@@ -167,13 +236,13 @@ class _Work:
         if later.whole:
             return
         data = self._data(head.path)
-        text = text_back(pre.body, post.body, head.body, later)
+        text = _text_back(pre.body, post.body, head.body, later)
         body = codec.normal_body(text.text)
         if text.overlap:
             self._clash("text-overlaps", id_)
             body = pre.body if self.side == "theirs" else head.body
         fields = {
-            c.name: value_back(
+            c.name: _value_back(
                 c,
                 pre.fields.get(c.name, c.default),
                 post.fields.get(c.name, c.default),
@@ -309,3 +378,37 @@ def _bytes(post: FileVersion, pre: FileVersion, head: FileVersion, memory: Memor
     """Write the memory into HEAD's file; foreign keys and comments are joined as in a merge."""
     joined = join_bytes(post, pre, head, memory)
     return joined.data if joined is not None else codec.edit(head.data, memory)
+
+
+def _value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> Any:
+    """Return a field's value without what turned `pre` into `post`; what came later stays."""
+    if column.name not in later.fields or pre == post:
+        return head if pre == post else pre
+    if column.merge != "set3":
+        return head
+    before, after = keyed(column.name, pre or ()), keyed(column.name, post or ())
+    touched = later.elements.get(column.name, frozenset())
+    here = keyed(column.name, head or ())
+    undone = {k for k in {*before, *after} if before.get(k) != after.get(k)} - touched
+    found = {
+        k: before[k] if k in undone else v
+        for k, v in here.items()
+        if k not in undone or k in before
+    }
+    found |= {k: before[k] for k in before if k in undone and k not in here}
+    return tuple(found.values())
+
+
+def _text_back(pre: str, post: str, head: str, later: Later) -> Joined:
+    """Return the text without what turned `pre` into `post`, later changes played on it again."""
+    if pre == post:
+        return Joined(text=head)
+    text = pre
+    for before, after in later.bodies:
+        joined = merge_text(before, text, after)
+        if joined.overlap:
+            return Joined(text=head, overlap=True)
+        text = joined.text
+    if later.bodies and later.bodies[-1][1] != head:
+        return merge_text(post, pre, head)  # sides that were joined since: their ends must do
+    return Joined(text=text)

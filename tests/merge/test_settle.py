@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.core.merge import MergeResult, merge_states
-from memrepo.core.settling import Made, Settled, settle
 from memrepo.core.state import State, read_state
+from memrepo.merge.settle import Made, Settled, settle
+from memrepo.merge.states import MergeResult, merge_states
 from tests.strategies import IDS, Triple, cases, place, triples
 
 A, B, C = IDS[:3]

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core import closure, codec, header
+from memrepo.core import codec, header
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory, Source, Stamp
-from memrepo.core.merge import Facts, MergeResult, merge_memory, merge_states, virtual_base
-from memrepo.core.mergefields import Origin, Stamps
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
-from memrepo.core.tombstones import tombstone_keys
+from memrepo.merge import closure
+from memrepo.merge.states import Facts, MergeResult, merge_states, virtual_base
+from memrepo.merge.tombstones import tombstone_keys
+from memrepo.merge.versions import Origin, Stamps, merge_memory
 from tests.strategies import FOREIGN, IDS, Triple, cases, crossings, place, triples
 
 A, B, C = IDS[:3]

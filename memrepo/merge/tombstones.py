@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memrepo.core import header
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
@@ -25,6 +25,9 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field
 from memrepo.core.spelling import entry_lines
+
+if TYPE_CHECKING:  # a check of one file loads no state
+    from memrepo.core.state import State
 
 KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
@@ -280,8 +283,17 @@ def is_tombstone(layout: Layout, path: str) -> bool:
     return path.startswith(layout.area("tombstones")) and path.endswith(".md")
 
 
+def tombstones_in(state: State) -> Tombstones:
+    """Return what a person rejected in a state; without a file of it nothing is read."""
+    return state.once(_in_state)
+
+
+def _in_state(state: State) -> Tombstones:
+    return read_tombstones(state.files, state.layout)
+
+
 def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
-    """Read every tombstone among the files of a state."""
+    """Read every tombstone among some files."""
     found: dict[str, Tombstone] = {}
     problems: list[Problem] = []
     for path in [p for p in files if is_tombstone(layout, p)]:

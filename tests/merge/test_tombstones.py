@@ -13,10 +13,10 @@ from strategies import cases
 from memrepo.core.layout import Layout
 from memrepo.core.lookalikes import look
 from memrepo.core.memory import Memory, Source
-from memrepo.core.merge import merge_states
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, read_state
-from memrepo.core.tombstones import (
+from memrepo.merge.states import merge_states
+from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
     join_tombstones,
@@ -27,6 +27,7 @@ from memrepo.core.tombstones import (
     tokens,
     tombstone_bytes,
     tombstone_of,
+    tombstones_in,
     turned,
 )
 
@@ -254,4 +255,4 @@ def test_of_a_lifting_on_one_side_and_nothing_on_the_other_the_lifting_stands() 
     ]
     merged = merge_states(sides[0], *sides)
     assert merged.state.memories[fact().id].status == "active"
-    assert not merged.state.tombstones
+    assert not tombstones_in(merged.state)

@@ -178,7 +178,7 @@ def _odd_status(memory: Memory) -> Iterator[Finding]:
 def _cycles(memories: _Memories) -> Iterator[Finding]:
     """Find memories that replace each other in a ring: the one that wins a merge stays active."""
     for ring in _rings(memories):
-        from memrepo.core.mergefields import Origin, rank
+        from memrepo.merge.versions import Origin, rank
 
         stays = max((memories[i] for i in ring), key=lambda m: rank(m, None, Origin()))
         repairs: dict[str, dict[str, Any]] = {}

@@ -10,31 +10,35 @@
 | corrections | what was decided stands over what is open; two other decisions are a conflict |
 | threads, the rest | a conflict; the newer version stands |
 
-A version that does not stand is always kept. A file removed on one side and changed on the other
-stays; that is a conflict only where a person removed it.
+A version that does not stand is always kept, as a file in `corrections/` that is named by what it
+holds: the same merge made twice writes the same file. A file removed on one side and changed on
+the other stays; that is a conflict only where a person removed it.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from memrepo.core import corrections, header
+from memrepo.core.changes import Write
+from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
 from memrepo.core.lines import dominant_end, split_lines, unix
-from memrepo.core.mergefields import Origin, Stamps
 from memrepo.core.problems import Problem
-from memrepo.core.text3 import merge_text
-from memrepo.core.times import EARLIEST
-from memrepo.core.tombstones import (
+from memrepo.core.spelling import inline
+from memrepo.core.times import EARLIEST, format_time
+from memrepo.merge.diff3 import merge_text
+from memrepo.merge.tombstones import (
     is_tombstone,
     join_tombstones,
     read_tombstone,
     tombstone_bytes,
 )
+from memrepo.merge.versions import Kept, Origin, Stamps
 
 FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifest-differs"]
 
@@ -162,3 +166,33 @@ def _is_toml(text: str) -> bool:
 
 
 _FITS = {"memrepo.toml": _is_toml}
+
+
+_DIGITS = 12
+
+
+def keep(layout: Layout, kept: Iterable[Kept], now: datetime) -> tuple[Write, ...]:
+    """Return one file for each thing that gave way, at `corrections/<date>-gave-way-<12 hex>.md`.
+
+    The header says what it was, whose, and where it stood; the text below is as it was.
+    """
+    files = (_file(layout, one, now) for one in kept)
+    return tuple(Write(path=path, data=data) for path, data in sorted(dict(files).items()))
+
+
+def _file(layout: Layout, kept: Kept, now: datetime) -> tuple[str, bytes]:
+    text = kept.data.decode("utf-8", "backslashreplace")
+    entries = {
+        "kind": "gave-way",
+        "memory": kept.id,
+        "path": kept.path,
+        "field": kept.key,
+        "by": kept.by,
+        "at": format_time(kept.at) if kept.at else "",
+        "merged": format_time(now),
+    }
+    head = [f"{key}: {inline(value)}" for key, value in entries.items() if value]
+    name = digest([kept.id, kept.path, kept.key, text])[:_DIGITS]
+    body = text if text.endswith("\n") else f"{text}\n"
+    path = f"{layout.area('corrections')}{now:%Y-%m-%d}-gave-way-{name}.md"
+    return path, "\n".join(["---", *head, "---", body]).encode("utf-8")

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from memrepo.core import closure, codec
-from memrepo.core.merge import Facts, MergeResult, merge_states
-from memrepo.core.mergebytes import FileVersion
-from memrepo.core.mergefiles import is_derived
-from memrepo.core.mergeunits import owners
+from memrepo.core import codec
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import Decoded, State, apply, read_state
+from memrepo.merge import closure
+from memrepo.merge.files import is_derived
+from memrepo.merge.splice import FileVersion
+from memrepo.merge.states import Facts, MergeResult, merge_states, owners
 
 _MARKERS = re.compile(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
 

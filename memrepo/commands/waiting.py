@@ -10,6 +10,7 @@ from typing import Any
 from memrepo.commands.session import Desk
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.purify.holding import fingerprints
 from memrepo.purify.requests import REQUEST
 from memrepo.store import history
 from memrepo.store.light import ask
@@ -47,6 +48,19 @@ class Waiting:
         repo = desk.store.repo
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
+
+    def prints(self, desk: Desk) -> frozenset[str]:
+        """Return the fingerprints of its decisions."""
+        found: frozenset[str] = frozenset()
+        for entry in self.chain(desk):
+            if entry.op not in ("view", "run"):
+                ids = entry.trailers.get("Memory", ())
+                found |= fingerprints(entry.op, ids, entry.prints)
+        return found
+
+    def removals(self, desk: Desk) -> list[dict[str, Any]]:
+        """Return what it would take away, as its manifest lists it."""
+        return list(self.manifest(desk).get("decided", ()))
 
     def manifest(self, desk: Desk) -> dict[str, Any]:
         """Return the record that the run would leave behind."""

@@ -23,8 +23,6 @@ from memrepo.policies.leaving import Leaving
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import steps_for, why_clean
 
-AGEING = ("tier", "prune", "archive")
-"""Operations that age alone asks for: the interlock does not count them."""
 LEAST = 20
 """So many memories may always be pruned or archived in one run."""
 

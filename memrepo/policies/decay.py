@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import Memory, Source, Stamp
@@ -33,8 +34,7 @@ _DATED = regex(r"(?:.*/)?\d{4}-\d{2}-\d{2}[^/]*")
 """A file named by its day: it is written once, and that a line still stands there says nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
+class Keeping(msgspec.Struct, frozen=True, kw_only=True):
     """How long one memory is kept, as seen at a moment.
 
     `expires` is None for what is kept for ever; `held` is the future date that holds decay;

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
@@ -86,8 +87,7 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
     unused: int
     since: datetime

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from memrepo.actions.past.past import find_present
 from memrepo.actions.recall.quoting import evidence
 from memrepo.actions.recall.recalling import RECALL_STATUSES, facts, index_of, recall
-from memrepo.actions.recall.search import bounded, hit_of
+from memrepo.actions.recall.search import Hit, bounded, hit_of
 from memrepo.actions.recall.touching import HITS
 from memrepo.actions.recall.touching import touch as _touch
 from memrepo.actions.recall.when import work_at
@@ -59,36 +59,6 @@ class NoBound(MemrepoError):
 
     def __init__(self, what: str, found: int) -> None:
         super().__init__(f"{what}: found {found}", fix="give a number from 1")
-
-
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory that answers a question, as `memrepo search --json` tells of it.
-
-    `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
-    recall hands over: of a note at gist tier its gist. `commit` is the commit that was searched,
-    empty where the text is not committed yet.
-    """
-
-    id: str
-    path: str
-    type: str
-    title: str
-    text: str
-    truncated: bool
-    """Whether `text` is the part that answers, where the whole exceeds `max_tokens`."""
-    score: float
-    parts: Mapping[str, float]
-    status: str
-    standing: str
-    tier: str
-    """Of notes; empty for others."""
-    expired: bool
-    trust: str
-    """human-reviewed, machine-confirmed or unverified."""
-    answer_confidence: str
-    """How far an answer from it can be trusted: high, or less for notes of lower tiers."""
-    sources: tuple[Source, ...]
-    commit: str
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,9 +125,7 @@ class OpenRepository:
         there = work_at(here, at or "")
         found = recall(there, index_of(there, past=bool(at)), [query], only, here.call.now)
         every = [hit_of(one, there.tree.commit) for one in found]
-        told, _ = bounded(every, max_tokens, query_terms(query))
-        sources = {one.memory.id: one.memory.sources for one in found}
-        hits = [Hit(**{**hit, "sources": sources[hit["id"]]}) for hit in told]
+        hits, _ = bounded(every, max_tokens, query_terms(query))
         if touch and not at:
             _touch(here, [hit.id for hit in hits[:HITS]])
         return hits

@@ -16,13 +16,13 @@ from memrepo.actions.recall.thread import NoSuchThread, thread_of
 from memrepo.actions.recall.threads import all_threads
 from memrepo.actions.recall.touching import HITS, touch
 from memrepo.actions.recall.when import work_at
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.actions.write.adding import NotOneOf
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
-from memrepo.faces.mcp.calls import ToolCall
+from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
@@ -183,19 +183,17 @@ def status(call: ToolCall) -> Reply:
     return Reply(text=f"{counts}, as of commit {found['commit'][:10]}{waits}", data=data)
 
 
-def report(answer: Answer, max_tokens: int) -> Reply:
-    """Return what a command printed, as data, and its exit code."""
-    commits = {
-        key: answer.data[key] for key in ("run", "commit", "commits") if answer.data.get(key)
-    }
+def report(done: Done, max_tokens: int) -> Reply:
+    """Return what a verb answered as a person reads it, as data, and its exit code."""
+    data, whole, code = done.data, done.text, int(done.result.exit)
+    commits = {key: data[key] for key in ("run", "commit", "commits") if data.get(key)}
 
     def build(text: str) -> Reply:
-        cut = len(text) < len(answer.text)
-        data = {"exit": int(answer.exit), **commits, "report": fenced(text), "truncated": cut}
-        begins = fenced(text[:BEGINNING])
-        return Reply(text=f"exit {int(answer.exit)}. {HEAD}\n{begins}", data=data)
+        cut = len(text) < len(whole)
+        found = {"exit": code, **commits, "report": fenced(text), "truncated": cut}
+        return Reply(text=f"exit {code}. {HEAD}\n{fenced(text[:BEGINNING])}", data=found)
 
-    return longest(answer.text, max_tokens, build)
+    return longest(whole, max_tokens, build)
 
 
 def _bound(call: ToolCall) -> int:

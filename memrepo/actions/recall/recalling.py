@@ -197,7 +197,7 @@ def recall(
         if len(kept) >= only.limit or len(matches) < limit:
             break
         limit *= 2  # some were over: others may have stood behind them
-    return _forgotten_last(kept[: only.limit])
+    return _forgotten_last(kept[: only.limit]) if rules.tiers.last else kept[: only.limit]
 
 
 def _forgotten_last(hits: Sequence[Recalled]) -> list[Recalled]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from memrepo.core.patterns import regex
 from memrepo.policies.cues import asks_several, wanted
 from memrepo.policies.english import kinds
+from memrepo.policies.speakers import asks_assistant
 from memrepo.policies.terms import MONTHS, query_terms, stems, words
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
@@ -80,6 +81,8 @@ class Question:
     """Which kinds of answer it asks for (`cues`)."""
     several: bool = False
     """Whether it asks for several things, which may be of several days."""
+    of_assistant: bool = False
+    """Whether it asks for what an assistant said."""
 
 
 def question_of(text: str, today: date | None = None) -> Question:
@@ -103,6 +106,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         kinds={t: _kinds()[t] for t in terms if t in _kinds()},
         wanted=wanted(found),
         several=asks_several(found),
+        of_assistant=asks_assistant(found),
     )
 
 

@@ -19,10 +19,13 @@ from memrepo.policies.cues import ASKS
 from memrepo.policies.merits import Moment, access, behind, importance, recency
 from memrepo.policies.questions import Question, Span, nearness
 from memrepo.policies.rules import Merits, Weights
+from memrepo.policies.speakers import ASSISTANT, USER
 from memrepo.policies.terms import stems, stop_stems
 
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""
+_LENGTHS = (40, 100)
+"""Mean terms of a text up to which its length hardly counts, and from which it counts in full."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
@@ -190,6 +193,9 @@ class _Turn:
         self.documents = {d.number: d for d in corpus.propose(question.terms, reach.candidates)}
         self.counts: dict[int, Counter[str]] = {}
         self.rarity: dict[str, float] = {}
+        short, long = _LENGTHS
+        share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
+        self.b = weights.b + share * (weights.b_long - weights.b)
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return every document that any signal speaks for."""
@@ -197,7 +203,7 @@ class _Turn:
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
             lexical = self.by_words(self.fed_back(lexical), lexical)
-        near = self.with_neighbours(lexical)
+        near = self.with_neighbours(self.by_role(lexical))
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
         meant = self.by_meaning(like, near.keys()) if like else {}
         near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
@@ -267,11 +273,22 @@ class _Turn:
                     )
         return gained
 
+    def by_role(self, scores: Mapping[int, float]) -> dict[int, float]:
+        """Return the scores, an assistant's answers lowered unless the question asks for them."""
+        share = 1 - self.weights.answers.assistant * (not self.question.of_assistant)
+        return {
+            n: score * (share if ASSISTANT in self.documents[n].cues else 1)
+            for n, score in scores.items()
+        }
+
     def by_answer(self, cues: str) -> float:
-        """Return the share by which a text counts for more because it answers, less if it asks."""
+        """Return the share by which a text counts for more because it answers, less if it asks.
+
+        A user tells of himself as he asks an assistant, so his asking loses nothing.
+        """
         answers = self.weights.answers
         fitting = sum(kind in cues for kind in self.question.wanted)
-        return answers.fits * fitting - answers.asks * (ASKS in cues)
+        return answers.fits * fitting - answers.asks * (ASKS in cues and USER not in cues)
 
     def by_words(
         self, asked: Mapping[str, float], so_far: Mapping[int, float] | None = None
@@ -282,7 +299,7 @@ class _Turn:
         """
         rarities = self.rarities(asked)
         before = so_far or {}
-        k1, b, average = self.weights.k1, self.weights.b, self.corpus.average or 1.0
+        k1, b, average = self.weights.k1, self.b, self.corpus.average or 1.0
         worth = {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
         scores = {}
         for number, document in self.documents.items():
@@ -347,16 +364,25 @@ class _Turn:
         around = self.corpus.around(self.documents[n] for n in hits)
         for reply in self.replies(hits[: self.reach.replies], around):
             lent.setdefault(reply, 0.0)
-        shares = {1: self.weights.neighbour, 2: self.weights.second_neighbour}
         for number in hits:
             row = around.get(number, (number,))
             at = row.index(number)
             for i, other in enumerate(row):
                 if other in lent and self.documents[other].path != self.documents[number].path:
-                    replies = i - at == 1 and self.is_reply(number, other)
-                    share = self.weights.answers.reply if replies else shares[abs(i - at)]
+                    share = self.share(number, other, i - at)
                     lent[other] += share * scores[number]
         return lent
+
+    def share(self, number: int, other: int, away: int) -> float:
+        """Return what part of its score a hit lends to one that stands so many places behind it.
+
+        An assistant answers every turn of a user: that says nothing for the answer.
+        """
+        if away == 1 and USER in self.documents[number].cues:
+            return 0.0
+        if away == 1 and self.is_reply(number, other):
+            return self.weights.answers.reply
+        return self.weights.neighbour if abs(away) == 1 else self.weights.second_neighbour
 
     def replies(self, hits: Sequence[int], around: Mapping[int, Sequence[int]]) -> set[int]:
         """Return what answers a hit that asks."""
@@ -367,9 +393,13 @@ class _Turn:
         return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}
 
     def is_reply(self, number: int, after: int) -> bool:
-        """Tell whether what stands after a document answers it: it asks, and another speaks."""
+        """Tell whether what stands after a document answers it: it asks, and another speaks.
+
+        What a user asks an assistant answers, who knows nothing of him but what he told.
+        """
         one, other = self.documents[number], self.documents[after]
-        return ASKS in one.cues and one.subject != other.subject
+        asks = ASKS in one.cues and USER not in one.cues and ASSISTANT not in other.cues
+        return asks and one.subject != other.subject
 
     def by_thread(self, level: Mapping[int, float]) -> Mapping[str, float]:
         """Return the mean of each thread's best, so that a source that fits lifts all it holds."""

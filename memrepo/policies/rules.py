@@ -127,6 +127,8 @@ class Answers:
     """Share that a text gains which holds a kind of answer that the question asks for."""
     asks: float = 0.2
     """Share that a text loses which asks."""
+    assistant: float = 0.4
+    """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
     spread: float = 0.01
     """Share of the best score that each hit of a day takes from the next of that day, where several
     things are asked for."""
@@ -138,6 +140,9 @@ class Weights:
 
     k1: float = 1.0
     b: float = 0.2
+    """Of short texts, whose length hardly counts."""
+    b_long: float = 0.75
+    """Of long ones."""
     coverage: float = 0.3
     """Share that a text gains which holds all the words, each counted by how rare it is."""
     kinds: float = 0.4

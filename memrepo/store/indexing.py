@@ -20,12 +20,13 @@ from memrepo.core.memory import Memory
 from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.cues import cues_of
 from memrepo.policies.merits import seen
+from memrepo.policies.speakers import role_of
 from memrepo.policies.terms import date_words, index_terms, words
 from memrepo.store import child
 from memrepo.store.child import Row
 from memrepo.store.tree import Snapshot
 
-VERSION = "9"
+VERSION = "10"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1
@@ -253,6 +254,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
     importance = stored.score if stored else wanted.importance(memory)
     thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
     head, tail = _around(memory)
+    role = role_of(_folded(memory.text("subject")), memory.body)
     for part, text in enumerate(texts(memory, wanted.chunking)):
         terms = index_terms(f"{head} {text} {tail}")
         yield (
@@ -273,7 +275,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
             _folded(memory.text("subject")),
             day,
             len(terms),
-            cues_of(text),
+            cues_of(text) + role,
             " ".join(terms),
         )
 

@@ -10,8 +10,9 @@ from functools import lru_cache
 from memrepo.core.patterns import regex
 from memrepo.policies.cues import asks_several, wanted
 from memrepo.policies.english import kinds
+from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_of
 from memrepo.policies.speakers import asks_assistant
-from memrepo.policies.terms import MONTHS, query_terms, stems, words
+from memrepo.policies.terms import MONTHS, asked_terms, stems, words
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
@@ -69,6 +70,12 @@ class Question:
 
     terms: tuple[str, ...]
     words: tuple[str, ...] = ()
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What a term may be in texts of another language, by term."""
+    compounds: bool = False
+    """Whether its language writes what belongs together as one word."""
+    inflects: bool = False
+    """Whether its words have more forms than English ones."""
     months: frozenset[int] = frozenset()
     years: frozenset[str] = frozenset()
     days: frozenset[int] = frozenset()
@@ -87,7 +94,8 @@ class Question:
 
 def question_of(text: str, today: date | None = None) -> Question:
     """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
-    found, terms = words(text), query_terms(text)
+    found, asked = words(text), dict(asked_terms(text))
+    terms, language = tuple(asked), language_of(found, text)
     bare = _ISO.sub(" ", text)
     years = frozenset(_YEAR.findall(bare))
     days = frozenset(int(n) for n in _DAY.findall(bare) if 1 <= int(n) <= 31)
@@ -98,6 +106,9 @@ def question_of(text: str, today: date | None = None) -> Question:
     return Question(
         terms=terms,
         words=tuple(found),
+        forms=asked,
+        compounds=language in COMPOUNDING,
+        inflects=language != ENGLISH,
         months=months,
         years=years,
         days=days if months else frozenset(),

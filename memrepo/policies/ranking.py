@@ -81,6 +81,9 @@ class Corpus(Protocol):
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
         """Return for each term that occurs how many documents hold it."""
 
+    def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
+        """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
+
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the documents that hold any of the terms, the likeliest first."""
 
@@ -190,16 +193,17 @@ class _Turn:
 
     def __init__(self, question: Question, corpus: Corpus, weights: Weights, reach: Reach) -> None:
         self.question, self.corpus, self.weights, self.reach = question, corpus, weights, reach
-        self.documents = {d.number: d for d in corpus.propose(question.terms, reach.candidates)}
         self.counts: dict[int, Counter[str]] = {}
         self.rarity: dict[str, float] = {}
+        self.terms = {t: w for term in question.terms for t, w in self.spelled(term).items()}
+        self.documents = {d.number: d for d in corpus.propose(list(self.terms), reach.candidates)}
         short, long = _LENGTHS
         share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
         self.b = weights.b + share * (weights.b_long - weights.b)
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return every document that any signal speaks for."""
-        lexical = self.by_kinds(self.asked(self.question.terms))
+        lexical = self.by_kinds(self.asked(self.terms))
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
             lexical = self.by_words(self.fed_back(lexical), lexical)
@@ -231,6 +235,20 @@ class _Turn:
     def one(self, number: int, parts: Mapping[str, float]) -> Ranked:
         return Ranked(document=self.documents[number], score=sum(parts.values()), parts=parts)
 
+    def spelled(self, term: str) -> Mapping[str, float]:
+        """Return the terms by which a term of the question is looked for, by their weight.
+
+        What another language makes of the word counts in full. Where no text holds it, those that
+        are spelled nearly like it stand in; of languages with compounds, they always stand beside.
+        """
+        forms = (term, *self.question.forms.get(term, ()))
+        held = self.rarities(forms)
+        found = {form: 1.0 for form in forms if form in held}
+        if not found or self.question.compounds:
+            alike = self.corpus.alike(term, inflects=self.question.inflects)
+            found |= {t: self.weights.alike * w for t, w in alike.items() if t not in found}
+        return found or {term: 1.0}
+
     def counted(self, document: Document) -> Counter[str]:
         if document.number not in self.counts:
             self.counts[document.number] = Counter(document.terms)
@@ -244,10 +262,10 @@ class _Turn:
             self.rarity[term] = math.log(1 + (size - held + 0.5) / (held + 0.5))
         return self.rarity
 
-    def asked(self, terms: Sequence[str]) -> dict[int, float]:
+    def asked(self, terms: Mapping[str, float]) -> dict[int, float]:
         """Return scores by words of the question, higher the more of them a document holds."""
-        scores = self.by_words(dict.fromkeys(terms, 1.0))
-        rarities = {t: self.rarity[t] for t in terms if t in self.rarity}
+        scores = self.by_words(terms)
+        rarities = {t: w * self.rarity[t] for t, w in terms.items() if t in self.rarity}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
         for number in scores:
             counts = self.counts[number]
@@ -319,7 +337,7 @@ class _Turn:
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
         """Return the telling terms of the best hits, weighted by how much they tell."""
         best = self.best(scores, self.reach.fed_back)
-        asked = frozenset(self.question.terms)
+        asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
         fresh = {t for n in best for t in self.counted(self.documents[n])} - asked - stop_stems()
         rarities = self.rarities(sorted(fresh))
@@ -346,7 +364,7 @@ class _Turn:
             return ""
         (subject,) = named
         name = frozenset(stems(subject.split()))
-        rest = self.asked([t for t in self.question.terms if t not in name])
+        rest = self.asked({t: w for t, w in self.terms.items() if t not in name})
         if not rest:
             return subject
         own = max((s for n, s in rest.items() if self.documents[n].subject == subject), default=0.0)

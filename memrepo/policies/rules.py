@@ -147,6 +147,8 @@ class Weights:
     """Share that a text gains which holds all the words, each counted by how rare it is."""
     kinds: float = 0.4
     """What a word of a kind that was asked for counts beside the word for the kind."""
+    alike: float = 0.7
+    """What a word counts that is spelled nearly like one that no memory holds, by likeness."""
     feedback: float = 0.15
     neighbour: float = 0.25
     second_neighbour: float = 0.2

@@ -26,7 +26,7 @@ from memrepo.store import child
 from memrepo.store.child import Row
 from memrepo.store.tree import Snapshot
 
-VERSION = "10"
+VERSION = "11"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1
@@ -34,7 +34,7 @@ _PART = 1
 ARCHIVED = "archived"
 """A status, and the key under which an index remembers how many of its rows have it."""
 _RESTS = "status = 'archived'"
-_OURS = ("vocabulary", "words", "memory", "meta")
+_OURS = ("vocabulary", "words", "memory", "meta", "wordforms")
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE memory (
@@ -51,6 +51,7 @@ CREATE VIRTUAL TABLE words USING fts5 (
   terms, content = 'memory', content_rowid = 'number',
   tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
 );
+CREATE VIRTUAL TABLE wordforms USING fts5 (latin, term UNINDEXED, tokenize = 'trigram');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
 """
 

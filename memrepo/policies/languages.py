@@ -178,7 +178,7 @@ _LETTERS = {
     "italian": "ìò",
     "ukrainian": "іїєґ",
 }
-"""Letters that few other languages have; those of a text count as one small word."""
+"""Letters that few other languages have; those of a text count as two small words."""
 _SCRIPTS = (
     ("russian", regex("[\u0400-\u04ff]")),
     ("greek", regex("[\u0370-\u03ff]")),
@@ -218,7 +218,7 @@ def language_of(found: Iterable[str], text: str) -> str:
         low = frozenset(text.casefold())
         for language, letters in _LETTERS.items():
             if not low.isdisjoint(letters):
-                votes[language] += 1
+                votes[language] += _SURE
         for language, script in _SCRIPTS:
             if 2 * len(script.findall(text)) > sum(map(str.isalpha, text)):
                 votes[language] += _SURE

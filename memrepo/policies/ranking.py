@@ -17,10 +17,11 @@ from typing import NamedTuple, Protocol
 
 from memrepo.policies.cues import ASKS
 from memrepo.policies.merits import Moment, access, behind, importance, recency
-from memrepo.policies.questions import Question, Span, nearness
+from memrepo.policies.questions import Question, nearness
 from memrepo.policies.rules import Merits, Weights
 from memrepo.policies.speakers import ASSISTANT, USER
 from memrepo.policies.terms import stems, stop_stems
+from memrepo.policies.timespans import Span
 
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""
@@ -195,8 +196,11 @@ class _Turn:
         self.question, self.corpus, self.weights, self.reach = question, corpus, weights, reach
         self.counts: dict[int, Counter[str]] = {}
         self.rarity: dict[str, float] = {}
-        self.terms = {t: w for term in question.terms for t, w in self.spelled(term).items()}
-        self.documents = {d.number: d for d in corpus.propose(list(self.terms), reach.candidates)}
+        self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
+        asked = [t for t in question.terms if not (self.timely and t in question.timed)]
+        self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
+        proposed = corpus.propose(list(self.terms), reach.candidates) if self.terms else ()
+        self.documents = {d.number: d for d in proposed}
         short, long = _LENGTHS
         share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
         self.b = weights.b + share * (weights.b_long - weights.b)
@@ -225,7 +229,7 @@ class _Turn:
                     "subject": self.weights.subject
                     * (bool(subject) and self.documents[n].subject == subject),
                     "answer": self.by_answer(self.documents[n].cues) * level[n],
-                    "date": self.weights.date * nearness(self.question, self.documents[n].day),
+                    "date": self.by_date(self.documents[n].day),
                     **({"meaning": meant.get(n, 0.0)} if like else {}),
                 },
             )
@@ -290,6 +294,12 @@ class _Turn:
                         rarities.get(term, math.inf), max(held)
                     )
         return gained
+
+    def by_date(self, day: str) -> float:
+        """Return what a day adds: most where the question is of a span of days that holds it."""
+        near = self.weights.date * nearness(self.question, day)
+        within = any(first <= day <= last for first, last in self.question.spans)
+        return self.weights.span if within else near
 
     def by_role(self, scores: Mapping[int, float]) -> dict[int, float]:
         """Return the scores, an assistant's answers lowered unless the question asks for them."""
@@ -435,11 +445,8 @@ class _Turn:
 
     def of_those_days(self) -> set[int]:
         """Return what is of the days that were asked for: it answers, whatever its words are."""
-        if not self.question.spans:
-            return set()
-        found = self.corpus.dated(self.question.spans, self.reach.dated)
-        self.documents |= {d.number: d for d in found if d.number not in self.documents}
-        return {document.number for document in found}
+        self.documents |= {d.number: d for d in self.timely if d.number not in self.documents}
+        return {document.number for document in self.timely}
 
     def by_meaning(self, like: Likeness, scored: Collection[int]) -> dict[int, float]:
         """Return what likeness of meaning adds, of the most that it adds to any document.

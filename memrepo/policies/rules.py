@@ -157,6 +157,8 @@ class Weights:
     answers: Answers = field(default_factory=Answers)
     date: float = 0.2
     """Of the month that is named, and as much again of the very day."""
+    span: float = 1.0
+    """Of a day within a span that is named, such as last week: as much as all the words."""
     other_subject: float = 0.95
     """The subject's own best must reach this share of the best, or the question misnames it."""
     meaning: float = 0.6

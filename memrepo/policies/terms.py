@@ -16,7 +16,7 @@ from typing import cast
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.policies.english import forms
+from memrepo.policies.english import abbreviations, forms
 from memrepo.policies.languages import ENGLISH, bare, fold, language_of, small_words
 
 SPACELESS = (
@@ -32,6 +32,7 @@ _RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
 _IS_SPACELESS = regex(f"[{SPACELESS}]")
 _ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
 """What `_RUN` finds in a text of ASCII alone, and much quicker to compile."""
+_NAMES = regex(r"\b(?!(?:The|An|Our|My|In|On|At|When|If) )[A-Z][a-z]+(?: [A-Z][a-z]+){2,5}\b")
 _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
 LONGEST = 64
@@ -68,11 +69,15 @@ def _words(folded: str) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """Return the terms of a text that is indexed: with the single characters that a pair hides."""
+    """Return the terms of a text that is indexed: with what people ask for in their place.
+
+    The single characters that a pair hides, and the initials of a name of several words.
+    """
+    initials = ["".join(w[0] for w in run.split()).lower() for run in _NAMES.findall(text)]
     if text.isascii():
-        return terms(text)
+        return [*terms(text), *initials]
     runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
-    return [*terms(text), *(character for run in runs for character in run)]
+    return [*terms(text), *initials, *(character for run in runs for character in run)]
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -141,9 +146,10 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 
 def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the terms of a question, each once, with what the same word may be in other texts.
+    """Return the terms of a question, each once, with what the same word may be in texts.
 
-    A text that shows no language is stemmed as English.
+    That is, an abbreviation or its words, and in other languages than English what the rules of
+    English make of a word, since a text that shows no language is stemmed by those.
     """
     written = words(text)
     language = language_of(written, text)
@@ -153,9 +159,19 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     content = [word for word in written if bare(word) not in small] or written
     found: dict[str, tuple[str, ...]] = {}
     for word, term in zip(content, stems(content, language), strict=True):
-        others = () if language == ENGLISH else (*stems([word]), bare(word))
+        others = _abbreviated().get(term, ())
+        others += () if language == ENGLISH else (*stems([word]), bare(word))
         found.setdefault(term, tuple(dict.fromkeys(o for o in others if o and o != term)))
+    for short, long in _abbreviated().items():
+        if found.keys() >= set(long):
+            found[long[0]] += (short,)
     return [pair for pair in found.items() if pair[0]]
+
+
+@lru_cache(maxsize=1)
+def _abbreviated() -> dict[str, tuple[str, ...]]:
+    """Return by the term of an abbreviation the terms of what it stands for."""
+    return {stems([short])[0]: tuple(stems(long)) for short, long in abbreviations()}
 
 
 def telling_words(text: str) -> list[str]:

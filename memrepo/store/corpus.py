@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from memrepo.policies.questions import Span
 from memrepo.policies.ranking import Document
+from memrepo.policies.timespans import Span
 from memrepo.store.wordforms import alike
 
 HELD = "held"

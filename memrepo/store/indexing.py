@@ -26,7 +26,7 @@ from memrepo.store import child
 from memrepo.store.child import Row
 from memrepo.store.tree import Snapshot
 
-VERSION = "11"
+VERSION = "12"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1

@@ -14,7 +14,8 @@ from memrepo.policies.terms import is_spaceless
 
 LEAST = 0.45
 """Dice's likeness of the trigrams of two words, from which on one may stand for the other."""
-CHARACTER = 0.3
+CHARACTER = 0.05
+"""What a character of a pair counts that nothing holds."""
 _PART = 0.6
 """How far a word stands for a compound that begins or ends with it, or for a part of it."""
 _LETTERS = 5

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+
+import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.policies.cues import asks_several, wanted
@@ -21,8 +22,7 @@ _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True):
     """What a question says: its terms, its words as they stand, and the days it names.
 
     `spans` are days that stand fast: dates written out, and such as `last week` once it is known
@@ -31,7 +31,7 @@ class Question:
 
     terms: tuple[str, ...]
     words: tuple[str, ...] = ()
-    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    forms: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """What a term may be in texts of another language, by term."""
     compounds: bool = False
     """Whether its language writes what belongs together as one word."""
@@ -45,7 +45,7 @@ class Question:
     """The terms that say no more than one of the spans, such as `week` of `last week`."""
     latest: str = ""
     """The year of the month that a question without a year means, where today is known."""
-    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    kinds: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """Terms that are of the kind which a term of the question names: dog, cat of pet."""
     wanted: str = ""
     """Which kinds of answer it asks for (`cues`)."""

@@ -12,15 +12,16 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from memrepo.policies.cues import ASKS
 from memrepo.policies.merits import Moment, access, behind, importance, recency
 from memrepo.policies.questions import Question, nearness
 from memrepo.policies.rules import Merits, Weights
 from memrepo.policies.speakers import ASSISTANT, USER
-from memrepo.policies.terms import stems, stop_stems
+from memrepo.policies.terms import is_spaceless, stems, stop_stems
 from memrepo.policies.timespans import Span
 
 _BEST = 3
@@ -31,8 +32,7 @@ _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """How far ranking looks: documents scored, hits with neighbours, with replies, fed back."""
 
     candidates: int = 1000
@@ -43,12 +43,8 @@ class Reach:
     feedback_terms: int = 15
 
 
-class Document(NamedTuple):
-    """What ranking knows of one memory; `place`, `path` and `part` order those of a thread.
-
-    A tuple, because a frozen dataclass takes four times as long to make, and a search makes a
-    thousand.
-    """
+class Document(msgspec.Struct, frozen=True):
+    """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
 
     number: int
     path: str
@@ -98,7 +94,7 @@ class Corpus(Protocol):
         """Return by number each document with up to two before and two after it in its thread."""
 
 
-class Ranked(NamedTuple):
+class Ranked(msgspec.Struct, frozen=True):
     """One document with its score, and what each signal added to it."""
 
     document: Document
@@ -199,6 +195,8 @@ class _Turn:
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
+        if self.rarity.keys().isdisjoint(asked):  # characters alone say nothing
+            self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
         proposed = corpus.propose(list(self.terms), reach.candidates) if self.terms else ()
         self.documents = {d.number: d for d in proposed}
         short, long = _LENGTHS

@@ -118,8 +118,8 @@ class Candidate:
     then the texts of enclosing list items. `key` and `value` are the halves of a bold lead
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
-    often recall handed over the note that it is; empty for what is no nominated note. `changes` names
-    memories that it changes by its words.
+    often recall handed over the note that it is; empty for what is no nominated note. `changes`
+    names memories that it changes by its words.
     """
 
     candidate_id: str

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
@@ -28,7 +28,11 @@ LONGEST = 400
 _SLOT, _KEYED = 4, 6
 _LOOSE = 0.6
 _IS, _KEY, _TOPIC, _SELF = "§is", "§:", "§topic", "§i"
-_QUOTED = regex(r"[\"“„«「『](?:[^\"”“»」』\s]+\s+){2,}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]")
+_OF_ANY = ("§scheduled", "§amount")
+"""What was postponed or raised to a value may have been said to be something else before."""
+_QUOTED = regex(
+    r"[\"“„«「『](?:[^\"”“»」』\s]+\s+){2,}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
+)
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 
 
@@ -94,6 +98,12 @@ class _Read:
         marks = [n for n, i in enumerate(self.items) if i.is_mark and i.key not in (_TOPIC, _SELF)]
         named = [n for n in marks if self.items[n].key not in (_IS, _KEY)]
         return next(iter(named or marks), -1)
+
+    def with_predicate(self, key: str) -> _Read:
+        """Return the sentence with another key for its predicate."""
+        items = list(self.items)
+        items[self.predicate] = replace(items[self.predicate], key=key)
+        return replace(self, items=tuple(items))
 
     def without(self, *names: str) -> _Read:
         """Return the sentence without the phrases of some lists."""
@@ -218,7 +228,9 @@ def _of_itself(old: _Read, new: _Read) -> _Read | None:
     pronouns = {n for span in new.language.spans(told, "pronouns") for n in span}
     if not speaker or speaker != old.keys[: len(speaker)]:
         return None
-    if new.language.lists.get("drops_pronouns") is None and 0 not in {n - _that(new, told) for n in pronouns}:
+    if new.language.lists.get("drops_pronouns") is None and 0 not in {
+        n - _that(new, told) for n in pronouns
+    }:
         return None
     rest = tuple(word for n, word in enumerate(told) if n not in pronouns)
     return _read_words(new.language, (*new.words[: first[0]], *rest))
@@ -246,7 +258,7 @@ def _turned(old: _Read, new: _Read) -> Change | None:
     keys = old.keys, new.keys
     if keys[0] == keys[1] or sorted(keys[0]) != sorted(keys[1]):
         return None
-    if old.has("over") and new.has("over") and old.items[:1] != new.items[-1:]:
+    if old.has("over") and new.has("over"):
         return Change(kind="turned", strength="restated", reason="the same choice the other way")
     return None
 
@@ -395,8 +407,10 @@ def _other_value(old: _Read, new: _Read) -> tuple[str, str]:
         return ("restated", "another number") if _number_slot(old, new) else ("", "")
     if old.predicate < 0 or new.predicate < 0:
         return "", ""
-    name = old.items[old.predicate].key
-    if name != new.items[new.predicate].key:
+    name = new.items[new.predicate].key
+    if name in _OF_ANY and old.items[old.predicate].key == _IS:
+        old = old.with_predicate(name)
+    if name != old.items[old.predicate].key:
         return "", ""
     if name == _KEY:
         return ("keyed", "another value of the key") if _keyed(old, new) else ("", "")
@@ -408,17 +422,24 @@ def _other_value(old: _Read, new: _Read) -> tuple[str, str]:
 def _fits(old: _Read, new: _Read, name: str) -> bool:
     """Tell whether the one value in which two statements differ is one that a predicate has."""
     slot = _slot(old, new)
-    if slot is None or not _is_behind(old, slot[0]):
+    if slot is None or not _is_behind(old, slot.start):
         return False
-    types = {_type_of(old.language, slot[2]), _type_of(old.language, slot[3])}
     kind = "copula" if name == _IS else old.language.predicates[name[1:]].get("kind", "single")
-    if len(types) > 1 and kind != "single":
+    if kind == "copula" and _promoted(old, new, slot):
+        return True
+    if len(slot.types) > 1 and kind != "single":
         return False
-    return _FITS[kind](old, slot, types)
+    return _FITS[kind](old, slot)
 
 
-_Slot = tuple[int, int, Sequence[_Item], Sequence[_Item]]
-"""Where a value stands in the older statement, and both values."""
+class _Slot(NamedTuple):
+    """Where a value stands in the older statement, both values, and of what kinds they are."""
+
+    start: int
+    end: int
+    mine: Sequence[_Item]
+    theirs: Sequence[_Item]
+    types: frozenset[str]
 
 
 def _slot(old: _Read, new: _Read) -> _Slot | None:
@@ -435,7 +456,8 @@ def _slot(old: _Read, new: _Read) -> _Slot | None:
     mine, theirs = old.items[i1:i2], new.items[j1:j2]
     if max(len(mine), len(theirs)) > _SLOT or any(i.is_mark for i in (*mine, *theirs)):
         return None
-    return i1, i2, mine, theirs
+    types = frozenset(_type_of(old.language, side) for side in (mine, theirs))
+    return _Slot(i1, i2, mine, theirs, types)
 
 
 def _is_wide(old: _Read, codes: Sequence[tuple[str, int, int, int, int]]) -> bool:
@@ -452,26 +474,35 @@ def _is_behind(old: _Read, start: int) -> bool:
     return start > old.predicate
 
 
-def _adjacent(old: _Read, slot: _Slot, types: set[str]) -> bool:
+def _adjacent(old: _Read, slot: _Slot) -> bool:
     """The value stands next to its predicate."""
-    start, end, *_ = slot
+    start, end = slot.start, slot.end
     if old.language.lists.get("order") == "sov":
         return end == old.predicate or start == old.predicate + 1
     return start == old.predicate + 1
 
 
-def _for_one_use(old: _Read, slot: _Slot, types: set[str]) -> bool:
+def _promoted(old: _Read, new: _Read, slot: _Slot) -> bool:
+    """Two roles at one place: both with an article, or the newer one told as a change."""
+    told = "is" in new.language.predicates and new.language.found(
+        new.words, new.language.group("is", "change")
+    )
+    roles = bool(told) or all(side[0].after_article for side in (slot.mine, slot.theirs))
+    return roles and _adjacent(old, slot) and _of_one_kind(old, slot)
+
+
+def _for_one_use(old: _Read, slot: _Slot) -> bool:
     """The value stands next to its predicate, and both say what for."""
     shared = [i for i in old.items if not i.is_mark][:-1]
     subject = old.items[: old.predicate] if old.language.lists.get("order") != "sov" else ()
-    others = [i for i in shared if i not in subject and i not in slot[2]]
-    beyond = [i for i in old.items[slot[1] :] if not i.is_mark]
-    return _adjacent(old, slot, types) and bool(beyond or (not subject and len(others) > 1))
+    others = [i for i in shared if i not in subject and i not in slot.mine]
+    beyond = [i for i in old.items[slot.end :] if not i.is_mark]
+    return _adjacent(old, slot) and bool(beyond or (not subject and len(others) > 1))
 
 
-def _of_one_kind(old: _Read, slot: _Slot, types: set[str]) -> bool:
+def _of_one_kind(old: _Read, slot: _Slot) -> bool:
     """Both values are of one kind: a word beside them and the subject is shared."""
-    start, end, *_ = slot
+    start, end = slot.start, slot.end
     if old.language.lists.get("order") == "sov":
         topic = next(n for n, i in enumerate(old.items) if i.key == _TOPIC)
         shared = old.items[topic + 1 : start] + old.items[end:]
@@ -480,44 +511,44 @@ def _of_one_kind(old: _Read, slot: _Slot, types: set[str]) -> bool:
     return any(not item.is_mark for item in shared)
 
 
-def _in_one_place(old: _Read, slot: _Slot, types: set[str]) -> bool:
-    """The value stands next to its predicate, and both name the same place."""
-    return _adjacent(old, slot, types) and _of_one_kind(old, slot, types)
-
-
-def _counted(old: _Read, slot: _Slot, types: set[str]) -> bool:
+def _counted(old: _Read, slot: _Slot) -> bool:
     """Both values are numbers of one thing."""
-    return types == {"number"} and not _is_index(old, slot[0])
+    return slot.types == {"number"} and not _is_index(old, slot.start)
 
 
-def _copula(old: _Read, slot: _Slot, types: set[str]) -> bool:
+def _copula(old: _Read, slot: _Slot) -> bool:
     """What something is: a date, a number, or the one thing that bears a title."""
-    start, _, mine, theirs = slot
-    if types == {"date"}:
-        return _adjacent(old, slot, types)
-    if types == {"number"}:
+    start, mine, theirs = slot.start, slot.mine, slot.theirs
+    if slot.types == {"date"}:
+        return _adjacent(old, slot)
+    if slot.types == {"number"}:
         return not _is_index(old, start)
-    if not _adjacent(old, slot, types):
+    if not _adjacent(old, slot) or all(i.after_article for i in (mine[0], theirs[0])):
         return False
-    if all(i.after_article for i in (mine[0], theirs[0])):
-        return _in_one_place(old, slot, types)
     subject = _subject(old)
-    if any(old.language.spans(i.words, "attributes") for i in subject):
+    if any(_is_attribute(old.language, i) for i in subject):
         return True
     definite = old.language.spans(old.words[:1], "articles") or len(subject) > 1
     named = all(any(w.is_name for w in i.words) for i in (mine[0], theirs[0]))
     return bool(definite) and (named or "letters" in old.language.lists)
 
 
-_FITS: dict[str, Callable[[_Read, _Slot, set[str]], bool]] = {
+_FITS: dict[str, Callable[[_Read, _Slot], bool]] = {
     "copula": _copula,
     "single": _adjacent,
     "date": _adjacent,
     "use": _for_one_use,
     "choice": _of_one_kind,
-    "role": _in_one_place,
     "many": _counted,
 }
+
+
+def _is_attribute(language: Language, item: _Item) -> bool:
+    """Tell whether an item names what a thing has one of: `owner`, `Standard-Branch`."""
+    listed = language.phrases("attributes")
+    ends = tuple(a for a in listed if len(a) > 3) if language.lists.get("compounds") else ()
+    parts = (part for word in item.words for part in word.text.split("-"))
+    return any(part in listed or (ends and part.endswith(ends)) for part in parts)
 
 
 def _subject(old: _Read) -> Sequence[_Item]:
@@ -545,11 +576,18 @@ def _keyed(old: _Read, new: _Read) -> bool:
 def _number_slot(old: _Read, new: _Read) -> bool:
     """Without a known predicate only a number late in the sentence is a value."""
     slot = _slot(old, new)
-    if slot is None or slot[0] < 2 and old.language.lists.get("order") != "sov":
+    if slot is None or slot.start < 1 or slot.types != {"number"} or _is_index(old, slot.start):
         return False
-    types = {_type_of(old.language, slot[2]), _type_of(old.language, slot[3])}
-    late = slot[0] >= len(old.items) - 3 or any(i.key == _TOPIC for i in old.items[: slot[0]])
-    return types == {"number"} and not _is_index(old, slot[0]) and late and slot[0] > 0
+    if any(i.key == _TOPIC for i in old.items[: slot.start]):
+        return True
+    return slot.start >= len(old.items) - 3 and (slot.start > 1 or _is_set_off(old, slot))
+
+
+def _is_set_off(old: _Read, slot: _Slot) -> bool:
+    """Tell whether a word without matter of its own stands before a value: `werden 30 Tage`."""
+    before = old.items[slot.start - 1].words[-1]
+    at = next(n for n, word in enumerate(old.words) if word is slot.mine[0].words[0])
+    return at > 0 and old.words[at - 1] is not before
 
 
 # -- words ---------------------------------------------------------------------------------------
@@ -585,7 +623,7 @@ def _groups(read: _Read, wanted: Callable[[_Item], bool]) -> list[list[_Item]]:
     """Return the runs of items that are wanted; a predicate parts two runs."""
     groups: list[list[_Item]] = [[]]
     for item in read.items:
-        if item.is_mark and item.key != _SELF or not wanted(item):
+        if (item.is_mark and item.key != _SELF) or not wanted(item):
             groups.append([])
         else:
             groups[-1].append(item)
@@ -600,17 +638,21 @@ def _type_of(language: Language, items: Sequence[_Item]) -> str:
 
 def _is_number(language: Language, item: _Item) -> bool:
     word = item.words[0]
+    if _YEAR.fullmatch(word.text):
+        return False
     plain = word.text.replace(".", "").replace(",", "").replace(":", "").rstrip("%")
     return plain.isdigit() or bool(language.spans(item.words, "numbers"))
 
 
+_YEAR = regex(r"(?:19|20)\d\d")
 _CLOCK = regex(r"\d{1,2}[:.h]\d{2}(?:am|pm)?|\d{1,2}(?:am|pm)|\d{4}-\d\d-\d\d")
 
 
 def _is_date(language: Language, items: Sequence[_Item]) -> bool:
     """Tell whether items name a day, a month or a time of day."""
     return any(
-        _CLOCK.fullmatch(word.text) is not None or bool(language.spans((word,), "dates"))
+        bool(_YEAR.fullmatch(word.text) or _CLOCK.fullmatch(word.text))
+        or bool(language.spans((word,), "dates"))
         for item in items
         for word in item.words
     )
@@ -619,8 +661,7 @@ def _is_date(language: Language, items: Sequence[_Item]) -> bool:
 def _is_when(read: _Read, key: str) -> bool:
     """Tell whether an item only says when: a day, a year, or a word like "last"."""
     items = [i for i in read.items if i.key == key]
-    year = key.isdigit() and len(key) == 4
-    return year or _is_date(read.language, items) or any(
+    return _is_date(read.language, items) or any(
         read.language.spans(i.words, "when") for i in items
     )
 

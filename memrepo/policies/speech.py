@@ -1,7 +1,8 @@
 """Read a sentence by the word file of its language: its words, their stems, and listed phrases.
 
-One file a language lies under `memrepo/languages/change/`; docs/languages.md says what each list is for.
-A phrase is a row of words; `*` ends a stem, and `...` stands for up to six words between two parts.
+One file a language lies under `memrepo/languages/change/`; docs/change.md says what its lists are.
+A phrase is a row of words; `*` ends a stem, `...` stands for up to six words between two parts, and
+at its end for all that follows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,7 +28,7 @@ _GAP = 6
 _WORD = regex(
     r"(?P<word>[^\W_]+(?:[-._/:@+#][^\W_]+)*%?)|(?P<mark>[:：—–→]|->|\s-\s)|(?P<list>[,、，])"
 )
-_SENTENCES = regex(r"(?<=[.!?…;])\s+|(?<=[。！？；])|\n+")
+_SENTENCES = regex(r"(?<!\b\d\.)(?<!\b\d\d\.)(?<=[.!?…;])\s+|(?<=[。！？；])|\n+")
 _SHORT_NOT = regex(r"(?<=\w)n['’]t\b", re.IGNORECASE)
 _CANNOT = regex(r"\b(can|won|shan)['’]t\b|\bcannot\b", re.IGNORECASE)
 _KANA, _HAN, _HANGUL = "\u3040-\u30ff", "\u3400-\u9fff\uf900-\ufaff々", "\uac00-\ud7af"
@@ -37,7 +38,9 @@ _SCRIPTS = (
     ("zh", regex(f"[{_HAN}]")),
     ("ru", regex("[\u0400-\u04ff]")),
 )
-_PIECES = regex(f"[{_HAN}]+|[\u30a0-\u30ffー]+|[\u3040-\u309f]+|[{_HANGUL}]+|[^{_KANA}{_HAN}{_HANGUL}]+")
+_PIECES = regex(
+    f"[{_HAN}]+|[\u30a0-\u30ffー]+|[\u3040-\u309f]+|[{_HANGUL}]+|[^{_KANA}{_HAN}{_HANGUL}]+"
+)
 _MARK = {"：": ":", "—": ":", "–": ":", "->": "→"}
 
 
@@ -109,15 +112,16 @@ class Language:
         return cast("Mapping[str, Mapping[str, str]]", self.lists.get("predicate", {}))
 
     @cached_property
-    def common(self) -> frozenset[str]:
-        """Return the words by which the language is told."""
-        return frozenset(
-            word
-            for name in ("fill", "articles", "copula", "negation", "now", "was", "told_by")
-            for phrase in self._parsed(str(self.lists.get(name, "")))
-            for part in phrase
-            for word in part
-        )
+    def common(self) -> Mapping[str, int]:
+        """Return the words by which the language is told, those that join twice as telling."""
+        joining = ("fill", "articles", "copula", "negation", "now", "was", "told_by")
+        texts = [(str(text), 2 if name in joining else 1) for name, text in self.lists.items()]
+        texts += [(text, 1) for group in self.predicates.values() for text in group.values()]
+        told: dict[str, int] = {}
+        for text, weight in texts:
+            for word in re.findall(r"[^\W\d_]+", text):
+                told[word] = max(weight, told.get(word, 0))
+        return told
 
     @cached_property
     def opposites(self) -> frozenset[frozenset[str]]:
@@ -215,8 +219,8 @@ class Language:
     def _parsed(self, text: str) -> Iterator[Phrase]:
         for row in text.split(","):
             parts = tuple(tuple(self._row(part)) for part in row.split("..."))
-            if any(parts):
-                yield tuple(part for part in parts if part)
+            if parts[0]:
+                yield parts
 
     def _row(self, part: str) -> Iterator[str]:
         for word in part.split():
@@ -237,6 +241,8 @@ def _fit(words: tuple[Word, ...], at: int, phrase: Phrase) -> tuple[int, ...]:
     """Return the places of a phrase that begins at a word, or nothing."""
     places: list[int] = []
     for number, part in enumerate(phrase):
+        if not part:  # "since ...": to the end
+            return (*places, *range(at, len(words)))
         reach = range(at, at + (_GAP + 1 if number else 1))
         start = next((n for n in reach if _stands(words, n, part)), None)
         if start is None:
@@ -256,14 +262,14 @@ def _stands(words: tuple[Word, ...], at: int, part: tuple[str, ...]) -> bool:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def language(code: str) -> Language:
     """Return a language by its code, read once."""
     path = Path(__file__).resolve().parents[1] / "languages" / "change" / f"{code}.toml"
     return Language(code, tomllib.loads(path.read_text(encoding="utf-8")))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _stemmer(code: str) -> Callable[[str], str] | None:
     import Stemmer
 
@@ -290,4 +296,4 @@ def language_of(*texts: str) -> Language:
             return language(code)
     words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", joined).casefold())
     latin = [language(code) for code in LANGUAGES[:6]]
-    return max(latin, key=lambda one: sum(word in one.common for word in words))
+    return max(latin, key=lambda one: sum(one.common.get(word, 0) for word in words))

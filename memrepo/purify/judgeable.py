@@ -60,7 +60,11 @@ def in_scope(
 
 
 def _joined(
-    placed: Sequence[Placed], fresh: Gathered, gone: frozenset[str], back: Comeback, sought: Sequence[Placed]
+    placed: Sequence[Placed],
+    fresh: Gathered,
+    gone: frozenset[str],
+    back: Comeback,
+    sought: Sequence[Placed],
 ) -> Scope:
     """Gather again, with what comes back and what is nominated, without what was rejected.
 

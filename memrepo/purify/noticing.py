@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from memrepo.core.judging import Finding, Newer, PriorClaim
-from memrepo.core.memory import Source
 from memrepo.policies.change import Change, change_of
+from memrepo.policies.evidence import Basis, newer_of
 from memrepo.policies.matching import normal_subject, tokens
 
 SURE, UNSURE = 0.95, 0.5
@@ -21,7 +20,6 @@ LOOKED = 64
 """With so many statements one is compared, those that share its rarest words first."""
 _SHARED = 1 / 3
 """The least share of the words of the shorter of two that both hold."""
-_EXPLICIT = ("unit", "heading", "file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +28,7 @@ class Noticed:
 
     change: Change
     newer: Newer
-    basis: Literal["dated", "later", ""]
+    basis: Basis
 
     @property
     def finding(self) -> Finding:
@@ -72,35 +70,6 @@ def _apart(change: Change, old: PriorClaim, new: PriorClaim) -> bool:
     """Tell whether texts that do not name their subject stand under two."""
     subjects = normal_subject(old.subject), normal_subject(new.subject)
     return change.bare and subjects[0] != subjects[1]
-
-
-def newer_of(
-    first: Iterable[Source], second: Iterable[Source]
-) -> tuple[Newer, Literal["dated", "later", ""]]:
-    """Return which of two statements is newer, and whether a date says so or only their order."""
-    one, two = tuple(first), tuple(second)
-    days = _day(one), _day(two)
-    seen = _seen(one), _seen(two)
-    if days[0] and seen[1] and days[0] > seen[1]:
-        return "first", "dated"
-    if days[1] and seen[0] and days[1] > seen[0]:
-        return "second", "dated"
-    if all(seen) and seen[0] != seen[1]:
-        return ("first" if seen[0] > seen[1] else "second"), "later"
-    places = {s.resource: s.lines for s in one}, {s.resource: s.lines for s in two}
-    for resource in places[0].keys() & places[1].keys():
-        lines = places[0][resource], places[1][resource]
-        if lines[0] != lines[1]:
-            return ("first" if lines[0] > lines[1] else "second"), "later"
-    return "unknown", ""
-
-
-def _day(sources: Iterable[Source]) -> str:
-    return max((s.captured[:10] for s in sources if s.captured_from in _EXPLICIT), default="")
-
-
-def _seen(sources: Iterable[Source]) -> str:
-    return max((s.captured[:10] for s in sources), default="")
 
 
 class Near:

@@ -228,7 +228,7 @@ def _of_itself(old: _Read, new: _Read) -> _Read | None:
     pronouns = {n for span in new.language.spans(told, "pronouns") for n in span}
     if not speaker or speaker != old.keys[: len(speaker)]:
         return None
-    if new.language.lists.get("drops_pronouns") is None and 0 not in {
+    if "drops_pronouns" not in new.language.lists and 0 not in {
         n - _that(new, told) for n in pronouns
     }:
         return None
@@ -380,7 +380,8 @@ def _taken_back(old: _Read, new: _Read) -> Change | None:
     shared = left & said
     if not left or len(shared) / len(left) < (_LOOSE if len(left) > 2 else 0.5):
         return None
-    if (_SELF in rest.keys) != (_SELF in said) and len(shared) < 2:
+    dropped = "drops_pronouns" in new.language.lists
+    if not dropped and (_SELF in rest.keys) != (_SELF in said) and len(shared) < 2:
         return None
     cover = len(shared) / len(said)
     return Change(kind="taken back", strength="stated", reason="it was taken back", cover=cover)
@@ -580,7 +581,8 @@ def _number_slot(old: _Read, new: _Read) -> bool:
         return False
     if any(i.key == _TOPIC for i in old.items[: slot.start]):
         return True
-    return slot.start >= len(old.items) - 3 and (slot.start > 1 or _is_set_off(old, slot))
+    apart = slot.start > 1 or _is_set_off(old, slot) or "bare_numbers" in old.language.lists
+    return apart and slot.start >= len(old.items) - 3
 
 
 def _is_set_off(old: _Read, slot: _Slot) -> bool:
@@ -633,7 +635,10 @@ def _groups(read: _Read, wanted: Callable[[_Item], bool]) -> list[list[_Item]]:
 def _type_of(language: Language, items: Sequence[_Item]) -> str:
     if _is_date(language, items):
         return "date"
-    return "number" if all(_is_number(language, i) for i in items) else "word"
+    numbers = [_is_number(language, i) for i in items]
+    if not all(numbers):
+        return "word"
+    return "number" if len(numbers) == 1 else "numbers"  # two of them belong to two things
 
 
 def _is_number(language: Language, item: _Item) -> bool:

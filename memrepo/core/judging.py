@@ -117,7 +117,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     then the texts of enclosing list items. `key` and `value` are the halves of a bold lead
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
-    often recall handed over the note that it is; empty for what is no nominated note.
+    often recall handed over the note that it is; empty for what is no nominated note. `changes`
+    names memories that it changes by its words.
     """
 
     candidate_id: str
@@ -131,6 +132,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     days: int = 1
     resources: int = 1
     retrieved: str = ""
+    changes: tuple[str, ...] = ()
 
     @property
     def captured(self) -> str:
@@ -274,7 +276,7 @@ class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Newer = Literal["first", "second", "unknown"]
-Why = Literal["claimed", "same_key", "similar"]
+Why = Literal["claimed", "changed", "same_key", "similar"]
 NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
 
 
@@ -282,7 +284,8 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
     """The question whether two statements contradict each other.
 
     `why`: the judge itself named the second one when it worded the first (then `reason` is what
-    it said), both give another value to one subject and predicate, or their words are alike.
+    it said), rules noticed that one changes the other, both give another value to one subject and
+    predicate, or their words are alike.
     `fault` is empty at first; a second question says what was wrong with the first answer.
     """
 

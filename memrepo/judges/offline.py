@@ -50,6 +50,7 @@ from memrepo.judges.wording import cap, extract, split_title, tidy
 from memrepo.policies.gists import gist_of
 from memrepo.policies.matching import PriorIndex
 from memrepo.policies.summaries import summary_of
+from memrepo.purify.noticing import noticed
 from memrepo.purify.pass2 import with_postures
 from memrepo.purify.routing import affinity, recast, route
 
@@ -116,12 +117,15 @@ class OfflineJudge(msgspec.Struct, frozen=True):
     def verify(self, suspicion: Suspicion) -> Finding:
         """Flag what its own rules named, and statements that differ in a negation or an opposite.
 
-        Sure only of two values of one key that can have but one, where both days are explicit;
-        else two statements are left to a person.
+        Sure of a change that the newer statement tells itself, and of two values of one matter
+        where the days are explicit; else two statements are left to a person.
         """
         match suspicion.why:
             case "claimed":
                 return _unsure(suspicion.reason, found=True)
+            case "changed":
+                found = noticed(suspicion.first, suspicion.second)
+                return found.finding if found else _unsure("")
             case "same_key":
                 return two_values(suspicion.first, suspicion.second)
             case "similar":

@@ -94,6 +94,8 @@ _BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
 )
 _LOOKED_FOR = Signal("looked_for", durability=0.10, judgement=0.20, persistence=0.30)
 """A note that recall handed over again and again has shown what it is good for."""
+_CHANGES = Signal("changes_known", 0.25, 0.30, 0.10, 0.05, 0.30, -0.30)
+"""What changes a statement that stands is worth as much as that one was."""
 _SMALL_TALK = Signal("small_talk", -0.25, -0.25, -0.10, -0.15, -0.25, 0.25)
 _ANSWER = Signal("answers", judgement=0.25, action=0.10, persistence=0.10)
 _SENTENCE = regex(r"[^.!?…。！？\n]+[.!?…。！？]*")
@@ -134,6 +136,8 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
         yield from _speech_signals(candidate, text)
     if candidate.retrieved:
         yield _LOOKED_FOR
+    if candidate.changes:
+        yield _CHANGES
     again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
     if again:
         yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))

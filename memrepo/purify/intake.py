@@ -81,9 +81,9 @@ class Reader:
         return self._notes[key]
 
     def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes of the units that a source holds now."""
+        """Return the text hashes of the units that a source holds now, lines of daily logs too."""
         text = self._current.get(resource)
-        if text is None or not text.blob or text.kind != "claims":
+        if text is None or not text.blob:
             return frozenset()
         return frozenset(u.text_hash for u in self.claims(text.name, text.blob).units)
 

@@ -9,12 +9,11 @@ import strategies
 from hypothesis import strategies as st
 from strategies import IDS
 
-from memrepo.core.later import Later, written
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
-from memrepo.core.takeback import Operation
+from memrepo.merge.takeback import Later, Operation, written
 
 
 def operation(states: Sequence[State], k: int, **more: Any) -> Operation:

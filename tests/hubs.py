@@ -37,7 +37,7 @@ def tip(repo: Path, ref: str = "HEAD") -> str:
     return git(repo, "rev-parse", "--verify", "-q", ref, check=False).strip()
 
 
-def settle(*clones: Path, now: str = NOW) -> None:
+def converge(*clones: Path, now: str = NOW) -> None:
     """Sync every clone until all are at the hub's tip."""
     for repo in (*clones, *clones):
         done(repo, "sync", now=now)

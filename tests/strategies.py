@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -23,12 +23,13 @@ from memrepo.core.fields import (
     Text,
     Time,
     Whole,
+    defaults_of,
 )
 from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
-from memrepo.core.merge import Facts, merge_states
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import State, read_state
+from memrepo.merge.states import Facts, merge_states
 
 TRAPS = (
     "no",
@@ -170,9 +171,9 @@ def records(kind: Record) -> st.SearchStrategy[Any]:
     members = {kind.names.get(key, key): values(part) for key, part in kind.members.items()}
     required = {kind.names.get(key, key) for key in kind.required}
     required |= {
-        field.name
-        for field in dataclasses.fields(kind.make)
-        if field.default is dataclasses.MISSING and field.name in members
+        name
+        for name, default in defaults_of(kind.make).items()
+        if default is msgspec.NODEFAULT and name in members
     }
     return st.fixed_dictionaries(
         {name: part for name, part in members.items() if name in required},
@@ -406,8 +407,7 @@ def _with_foreign(data: bytes, key: str, value: str) -> bytes:
     return "".join(lines).encode()
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Triple:
+class Triple(msgspec.Struct, frozen=True, kw_only=True):
     """A base, two sides that were edited from it, and what history tells of them."""
 
     base: State

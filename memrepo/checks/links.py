@@ -46,7 +46,7 @@ def find(scene: Scene) -> Iterator[Problem]:
     if any(
         not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
     ):
-        from memrepo.core.closure import broken
+        from memrepo.merge.closure import broken
 
         # A new memory has no id yet, and refers to others all the same.
         nameless = {memory.path: memory for memory in scene.memories if not memory.id}

@@ -137,7 +137,7 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
     stones = {**around, **scene.in_area("tombstones")}
     if not stones:
         return
-    from memrepo.core.tombstones import read_tombstones
+    from memrepo.merge.tombstones import read_tombstones
 
     found = read_tombstones(stones, scene.layout)
     yield from (p for p in found.problems if p.path in scene.files)

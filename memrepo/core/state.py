@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
@@ -15,9 +16,9 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
-from memrepo.core.tombstones import Tombstones, is_tombstone, read_tombstones
 
 _SAME_ID = "memory-same-id"
+_T = TypeVar("_T")
 _NO_NAMES = ("", ".", "..", ".git")
 
 
@@ -67,14 +68,13 @@ class Files(Mapping[str, bytes]):
         return Files(self._base, {**self._edits, **edits})
 
 
-@dataclass(frozen=True, kw_only=True)
-class State:
+class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Every file memrepo owns at one commit, and the memories that could be read from them.
 
     A file that could not be read stays in `files`, is named in `problems` and is left alone.
     """
 
-    layout: Layout = field(default_factory=Layout)
+    layout: Layout = msgspec.field(default_factory=Layout)
     files: Files
     memories: Mapping[str, Memory]
     problems: tuple[Problem, ...] = ()
@@ -97,11 +97,16 @@ class State:
         """Return the cases on file: what contradicts what, and what was decided."""
         return read_corrections(self.files, self.layout)
 
+    def once(self, read: Callable[[State], _T]) -> _T:
+        """Return what a function reads from the state; it is asked once and remembered."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        found: _T = self._read[read]
+        return found
+
     @cached_property
-    def tombstones(self) -> Tombstones:
-        """Return what a person rejected; without a file of it nothing is read."""
-        paths = [path for path in self.files if is_tombstone(self.layout, path)]
-        return read_tombstones({path: self.files[path] for path in paths}, self.layout)
+    def _read(self) -> dict[Callable[[State], Any], Any]:
+        return {}
 
     def free_path(self, memory: Memory) -> str:
         """Return the memory's path, or the next free one where another memory has it."""
@@ -166,8 +171,7 @@ def _same_id(path: str, other: Memory) -> Problem:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """What one step does to files: new contents by path, None where a file goes."""
 
     files: Mapping[str, bytes | None]

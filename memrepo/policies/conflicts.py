@@ -7,8 +7,9 @@ is a hash of both memories, and so the same whichever side it is seen from.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from memrepo.core.corrections import Correction, Corrections, contradiction_id
 from memrepo.core.memory import Link, Memory
@@ -19,8 +20,7 @@ STATUSES: tuple[ConflictStatus, ...] = ("open", "resolved", "moot")
 """In the order in which they are listed. Moot: one of the two left recall in another way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """Two memories that contradict each other; `case` is None where nobody wrote one down."""
 
     id: str
@@ -75,7 +75,7 @@ def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictS
         linked = contradicts(first, second) or contradicts(second, first)
         if case is None or case.status == "open":
             return "open"
-        return "open" if linked and not settled(case, first, second) else "resolved"
+        return "open" if linked and not resolved(case, first, second) else "resolved"
     if case is None:
         return None
     if case.status == "resolved":
@@ -84,7 +84,7 @@ def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictS
     return "open" if replaced(first, second) or replaced(second, first) else "moot"
 
 
-def settled(case: Correction, first: Memory, second: Memory) -> bool:
+def resolved(case: Correction, first: Memory, second: Memory) -> bool:
     """Tell whether it was decided that these two, as they are worded now, may both stand."""
     texts = {memory.id: memory.body for memory in (first, second)}
     return case.verdict == "both" and case.about(texts)

@@ -7,20 +7,21 @@ Both are told by fingerprint, so that what depends on such a decision shares its
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write, prints_of
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.core.tombstones import Tombstone
+from memrepo.merge.tombstones import Tombstone, tombstones_in
 from memrepo.purify.pipeline import Purified
 
 _SAID = ("subject", "predicate", "object", "scope")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bars:
+class Bars(msgspec.Struct, frozen=True, kw_only=True):
     """Fingerprints of proposals that are left out, and of those that wait for review."""
 
     dropped: frozenset[str] = frozenset()
@@ -29,20 +30,21 @@ class Bars:
 
 def barred(state: State, purified: Purified) -> tuple[Purified, Bars]:
     """Return what a run proposes with what is told of rejections, and the fingerprints."""
-    if not state.tombstones:
-        return replace(purified, problems=(*purified.problems, *state.tombstones.problems)), Bars()
+    stones = tombstones_in(state)
+    if not stones:
+        return replace(purified, problems=(*purified.problems, *stones.problems)), Bars()
     dropped: set[str] = set()
     held: set[str] = set()
     told: list[Problem] = []
     for op, change, memory in _news(state, purified.steps):
-        if stone := state.tombstones.bar(memory):
+        if stone := stones.bar(memory):
             dropped |= prints_of(op, change)
             told.append(_told(memory, stone, "rejected-left-out", "left out: it says"))
-        elif stone := state.tombstones.near(memory):
+        elif stone := stones.near(memory):
             held |= prints_of(op, change)
             what = "waits for review: it is close to"
             told.append(_told(memory, stone, "rejected-similar", what))
-    problems = (*purified.problems, *state.tombstones.problems, *told)
+    problems = (*purified.problems, *stones.problems, *told)
     counts = {**purified.counts, "barred": len(dropped)} if dropped else purified.counts
     bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
     return replace(purified, problems=problems, counts=counts), bars
@@ -72,7 +74,7 @@ def left_out(
 
     Nobody is there to ask. The memory is told as `called`, where its record stands.
     """
-    stones = state.tombstones
+    stones = tombstones_in(state)
     if not stones:
         return None
     exact = stones.bar(memory)

@@ -36,7 +36,7 @@ def case_of(
     return (Write(path=path, data=corrections.written(path, case)),)
 
 
-def is_settled(known: Known, new: str, old: str) -> bool:
+def is_resolved(known: Known, new: str, old: str) -> bool:
     """Tell whether two memories, as they are worded now, are not to be compared again.
 
     What a person decided stands until one of the texts changes; what a run decided stands until

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Step
 from memrepo.core.judging import CanonicalClaim, Contradiction, Finding
 from memrepo.core.memory import Link
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.purify.cases import case_of, is_settled
+from memrepo.purify.cases import case_of, is_resolved
 from memrepo.purify.known import Known
 from memrepo.purify.overtaken import overtaken
 
@@ -23,8 +25,7 @@ Findings = Mapping[tuple[str, str], Finding]
 """What verifying found, by cluster and the id of the memory that its claim was compared with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Doubt:
+class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """Two memories of which a person must say which holds, and why a run does not."""
 
     new: str
@@ -65,7 +66,7 @@ def _replacing(
         yield _supersede(known, new, replaced, "the line that said it was edited")
     sure = claim.scores.supersession_confidence
     for old in claim.supersedes:
-        if old == replaced or is_settled(known, new, old):
+        if old == replaced or is_resolved(known, new, old):
             continue
         if why := _not_sure(known, new, old, sure):
             doubts.append(_Doubt(new=new, old=old, why=why, sure=sure))
@@ -77,7 +78,7 @@ def _replacing(
 def _contradicting(
     known: Known, new: str, claim: CanonicalClaim, findings: Findings, doubts: list[_Doubt]
 ) -> Iterator[Step]:
-    """Yield what verifying a contradiction settled; what it did not is doubted."""
+    """Yield what verifying a contradiction resolved; what it did not is doubted."""
     # That an older value is older than today's is no news once it has been replaced.
     over = known.current(new).status != "active"
     named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}
@@ -85,7 +86,7 @@ def _contradicting(
         if cluster == claim.cluster_id:
             named.setdefault(other, Contradiction(memory_id=other, relation="contested"))
     for other, said in named.items():
-        if known.memory(other) is None or is_settled(known, new, other):
+        if known.memory(other) is None or is_resolved(known, new, other):
             continue
         found = findings.get((claim.cluster_id, other))
         if found is not None:
@@ -102,7 +103,9 @@ def _contradicting(
 
 def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step | None:
     """Return what a finding about two memories that stand leads to; None where nothing changes."""
-    if is_settled(known, first, second) or not (known.is_active(first) and known.is_active(second)):
+    if is_resolved(known, first, second) or not (
+        known.is_active(first) and known.is_active(second)
+    ):
         return None
     decided = _decided(known, first, second, found)
     return decided if isinstance(decided, Step) else _flag(known, decided)
@@ -165,7 +168,7 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
 def _flag(known: Known, doubt: _Doubt) -> Step | None:
     """Mark two memories as contradicting each other; None where both say so already."""
     new, old = doubt.new, doubt.old
-    if new == old or not known.is_active(old) or is_settled(known, new, old):
+    if new == old or not known.is_active(old) or is_resolved(known, new, old):
         return None
     changes = []
     for id_, other in ((new, old), (old, new)):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 _NAME = re.compile(
     r"^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?:full name|name|what to call (?:them|me|you)"
@@ -31,12 +32,11 @@ PERSON = "User"
 """What a person is called whose file gives no name."""
 
 
-@dataclass(slots=True)
-class Owners:
+class Owners(msgspec.Struct, kw_only=True):
     """The names that the profile files of each folder give, read once."""
 
-    person: dict[str, str] = field(default_factory=dict)
-    agent: dict[str, str] = field(default_factory=dict)
+    person: dict[str, str] = msgspec.field(default_factory=dict)
+    agent: dict[str, str] = msgspec.field(default_factory=dict)
 
     def of(self, name: str) -> str:
         """Return whom a workspace file is about, or an empty string."""

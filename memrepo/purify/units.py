@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
@@ -36,8 +37,7 @@ _COLON = re.compile(r"[ \t]*[:\uff1a]")
 _PROMOTED = re.compile(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a source that may become a memory.
 
     `text` is verbatim without list marker and checkbox, continuation lines joined by a line feed.
@@ -67,8 +67,7 @@ class Unit:
     hash: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """What one source holds: units in file order, findings, and counts of what is no unit.
 
     `dropped` counts texts too short to mean anything, `managed` the lines left out because another
@@ -118,8 +117,7 @@ def bold_lead(text: str) -> tuple[str, str]:
     return match["key"].strip(), plain[(colon or match).end() :].strip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MemoryHeader:
+class _MemoryHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What the header of an agent's memory file says, and its last line."""
 
     name: str
@@ -174,13 +172,12 @@ def has_words(text: str) -> bool:
     return any(ch.isalnum() for ch in text)
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(msgspec.Struct):
     """The units found so far in one file."""
 
     resource: str
-    units: list[Unit] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    units: list[Unit] = msgspec.field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
     about: str = ""
     hint: str = ""
     dropped: int = 0
@@ -201,7 +198,7 @@ class _Work:
     def add_blocks(self, blocks: Sequence[Block]) -> None:
         """Take list items, table rows and paragraphs under the headings before them."""
         under: tuple[str, ...] = ()
-        stepped: frozenset[int] = frozenset()
+        lists = _numbered_lists(blocks)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
@@ -209,15 +206,14 @@ class _Work:
                     under = (owner,) if owner else ()
                     if not (under and _only_introduces(block.text)):
                         self._add_paragraph(block, headings)
-                case "item" if block.ordered in stepped and block.ordered:
-                    pass
-                case "item" if block.ordered and (run := _steps(blocks[at:], headings, under)):
-                    stepped |= {block.ordered}
-                    lines = (run[0].lines[0], _last_line(run[-1]))
-                    text = "\n".join(_numbered(run))
-                    self._add("steps", text, lines, headings, under, detail=text)
                 case "item":
-                    self._add_item(block, headings, under)
+                    run = lists.get(block.ordered, ())
+                    if not _are_steps(run, headings, under):
+                        self._add_item(block, headings, under)
+                    elif block is run[0]:
+                        lines = (run[0].lines[0], _last_line(run[-1]))
+                        text = "\n".join(_numbered(run))
+                        self._add("steps", text, lines, headings, under, detail=text)
                 case "row":
                     inner = (*under, block.lead) if _names_row(block) else under
                     self._add("row", block.text, block.lines, headings, inner)
@@ -384,23 +380,23 @@ _STEPS = re.compile(
 _ORDINAL = re.compile(r"[#№]?\d[\d.,:/-]*")
 
 
-def _steps(
-    blocks: Sequence[Block], headings: tuple[str, ...], under: tuple[str, ...]
-) -> tuple[Block, ...]:
-    """Return the items of the numbered list at the front where they are steps of one procedure.
-
-    What stands above says so: the nearest heading, or the line that introduces them.
-    """
-    number = blocks[0].ordered
-    run = []
+def _numbered_lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+    """Return the items of each numbered list that may be a procedure, by the list's number."""
+    lists: dict[int, list[Block]] = {}
     for block in blocks:
-        if block.ordered != number:
-            break
-        run.append(block)
-    said = any(_STEPS.search(text) for text in (*headings[-1:], *under))
-    whole = sum(len(block.text) for block in run) <= DETAIL_LENGTH
+        if block.ordered:
+            lists.setdefault(block.ordered, []).append(block)
+    return {number: tuple(run) for number, run in lists.items() if _may_be_steps(run)}
+
+
+def _may_be_steps(run: Sequence[Block]) -> bool:
     plain = not any(bold_lead(block.text)[0] or block.task for block in run)
-    return tuple(run) if said and whole and plain and len(run) > 1 else ()
+    return plain and len(run) > 1 and sum(len(block.text) for block in run) <= DETAIL_LENGTH
+
+
+def _are_steps(run: Sequence[Block], headings: tuple[str, ...], under: tuple[str, ...]) -> bool:
+    """Tell whether a numbered list is one procedure: the heading or the line above it says so."""
+    return bool(run) and any(_STEPS.search(text) for text in (*headings[-1:], *under))
 
 
 def _numbered(run: Sequence[Block], indent: str = "") -> Iterator[str]:

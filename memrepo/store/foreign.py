@@ -7,10 +7,11 @@ merged by line; where lines overlap, or where it is no text, a person decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from memrepo.core.text3 import merge_text
+import msgspec
+
+from memrepo.merge.diff3 import merge_text
 from memrepo.store.gitenv import call
 from memrepo.store.stream import Pick
 from memrepo.store.tree import is_text, read_blob
@@ -24,8 +25,7 @@ Side: TypeAlias = Literal["", "ours", "theirs"]
 _Changes: TypeAlias = Mapping[str, tuple[Pick | None, Pick | None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreign:
+class Foreign(msgspec.Struct, frozen=True, kw_only=True):
     """How to get from the first parent's foreign files to the merged ones.
 
     `paths` are all that either side changed; `clashes` those that a person must decide.
@@ -46,7 +46,7 @@ def merge_foreign(
     *,
     taken: Side = "",
 ) -> Foreign:
-    """Merge the foreign files of two commits; `taken` settles clashes: theirs is `first`'s.
+    """Merge the foreign files of two commits; `taken` resolves clashes: theirs is `first`'s.
 
     A path of ours at which a link or a submodule stands on a side counts as foreign, and so does
     one whose name is not UTF-8: memrepo reads neither.

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
@@ -178,7 +179,7 @@ class Repository:
             finally:
                 self._held = ()
 
-    def settle(self) -> None:
+    def recover(self) -> None:
         """Finish or take back what a crash left, where something was left."""
         if journal.load(self.journals) is not None:
             with self.writing():

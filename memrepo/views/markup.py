@@ -13,7 +13,7 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from memrepo.core.worddiff import Mark, Span
+from memrepo.views.worddiff import Mark, Span
 
 _JOINERS = "\u200c\u200d"
 _BLANKS = "\n\t "

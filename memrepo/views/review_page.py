@@ -14,7 +14,6 @@ from markupsafe import Markup
 from memrepo import __version__
 from memrepo.core.differences import Kind
 from memrepo.core.ids import normal_claim
-from memrepo.core.worddiff import Span, word_diff
 from memrepo.views.html import inlined, page_template
 from memrepo.views.markup import shown, side
 from memrepo.views.review import (
@@ -28,6 +27,7 @@ from memrepo.views.review import (
     place_of,
     spelled,
 )
+from memrepo.views.worddiff import Span, word_diff
 
 _HEAD = 110
 _SHORT = 64

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
-from memrepo.core.worddiff import Mark, Span, word_diff
 from memrepo.views.review import TELLTALES, UNTOLD, Change, Review, place_of, spelled
+from memrepo.views.worddiff import Mark, Span, word_diff
 
 TEXT = 160
 _WIDTH = 96

@@ -34,7 +34,7 @@
     return found.sort((a, b) => b.length - a.length || a[0].at - b[0].at);
   }
 
-  function settle(part) {
+  function layOut(part) {
     const inside = new Set(part);
     const own = edges.filter((edge) => inside.has(edge.from) && edge.from !== edge.to);
     part.forEach((node, at) => {
@@ -100,7 +100,7 @@
   }
 
   function arrange() {
-    const boxes = parts().map((part) => { settle(part); return box(part); });
+    const boxes = parts().map((part) => { layOut(part); return box(part); });
     const area = boxes.reduce((sum, b) => sum + b.wide * b.high, 0);
     const width = Math.max(boxes.length ? boxes[0].wide : 0, Math.sqrt(area * 1.7));
     const first = boxes.shift();

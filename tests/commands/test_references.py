@@ -12,9 +12,9 @@ from driving import LONG, Done, memories, memrepo
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memrepo.core.closure import closure
 from memrepo.core.layout import Layout
 from memrepo.core.state import State, read_state
+from memrepo.merge.closure import closure
 from memrepo.policies.graph import Graph
 from memrepo.policies.lexicon import lexicon
 from memrepo.policies.threads import threads_of

@@ -301,7 +301,7 @@ def test_a_damaged_tombstone_is_told_by_a_run(repo: Path) -> None:
 def test_without_a_tombstone_no_file_is_read_for_it(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memrepo.core import tombstones
+    from memrepo.merge import tombstones
 
     def never(*_: object) -> object:
         raise AssertionError("looked at")

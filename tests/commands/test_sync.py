@@ -11,11 +11,11 @@ from pathlib import Path
 import hubs
 import pytest
 from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects, tree
-from hubs import clone, commit_all, settle, tip, write
+from hubs import clone, commit_all, converge, tip, write
 
-from memrepo.core.keeping import keep
 from memrepo.core.layout import Layout
-from memrepo.core.merge import Kept
+from memrepo.merge.files import keep
+from memrepo.merge.versions import Kept
 from memrepo.store import repo as writer
 
 
@@ -107,7 +107,7 @@ def test_two_sides_are_joined_on_the_hubs_line(machines: tuple[Path, Path]) -> N
     trailers = git(laptop, "log", "-1", "--format=%(trailers:only)")
     assert "Memrepo-Op: sync" in trailers
     assert "Memrepo-Actor: human:person@example.org" in trailers
-    settle(laptop, desk, now=LATER)
+    converge(laptop, desk, now=LATER)
     assert len(memories(desk)) == 3
     assert "called Miso" in (desk / "views" / "LTMEMORY.md").read_text()
     assert "made of oak" in (desk / "views" / "LTMEMORY.md").read_text()
@@ -125,7 +125,7 @@ def test_a_memory_that_both_changed_is_merged_field_by_field(machines: tuple[Pat
     answer = done(desk, "sync", now=LATER)
     assert [m["id"] for m in answer["merged"]] == [id_]
     assert f"Memrepo-Memory: {id_}" in git(desk, "log", "-1", "--format=%B")
-    settle(laptop, desk, now=LATER)
+    converge(laptop, desk, now=LATER)
     memory = memories(laptop)[id_]
     assert memory.body == "Vera keeps the spare key under the fourth pot."
     assert memory.fields["pinned"] is True
@@ -147,7 +147,7 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     assert "The spare key lies on the shelf." in text
     assert id_ in text
     assert "kind: wording" in text
-    settle(laptop, desk, now=LATER)
+    converge(laptop, desk, now=LATER)
 
 
 def test_the_same_memory_added_on_both_sides_is_one(machines: tuple[Path, Path]) -> None:
@@ -155,7 +155,7 @@ def test_the_same_memory_added_on_both_sides_is_one(machines: tuple[Path, Path])
     for repo in machines:
         done(repo, "add", "Water boils at 100 degrees at sea level.", now=LATER)
         done(repo, "sync", now=LATER)
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert len(memories(desk)) == 2
 
 
@@ -193,14 +193,14 @@ def test_other_files_of_the_repository_are_joined_with_their_modes(
     (desk / "link").symlink_to("script.sh")
     write(desk, "notes.txt", "one\ntwo\nthree\n")
     commit_all(desk, "files of mine")
-    settle(desk, laptop)
+    converge(desk, laptop)
     write(desk, "notes.txt", "ONE\ntwo\nthree\n")
     commit_all(desk, "the first line")
     write(laptop, "notes.txt", "one\ntwo\nTHREE\n")
     write(laptop, "link", None)
     (laptop / "script.sh").chmod(0o644)
     commit_all(laptop, "the last line")
-    settle(desk, laptop)
+    converge(desk, laptop)
     assert (laptop / "notes.txt").read_text() == "ONE\ntwo\nTHREE\n"
     assert not (desk / "link").is_symlink()
     assert not (desk / "script.sh").stat().st_mode & stat.S_IXUSR
@@ -216,7 +216,7 @@ def test_a_link_among_the_memories_travels_and_is_never_followed(
     commit_all(desk, "a link")
     done(desk, "sync")
     done(laptop, "add", "The cat is called Miso.")
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert (laptop / "memories" / "link.md").is_symlink()
     assert memrepo(laptop, "check").exit in (0, 1)
     assert "secret" not in git(laptop, "log", "-p", "--format=", "--", "views")
@@ -249,7 +249,7 @@ def test_several_merge_bases_are_joined_to_one(machines: tuple[Path, Path]) -> N
         laptop, "merge-base", "--all", "HEAD", "FETCH_HEAD"
     )
     assert len(bases.split()) == 2
-    settle(laptop, desk)
+    converge(laptop, desk)
     memory = memories(desk)[id_]
     assert set(memory.texts("tags")) == {"a", "b", "c"}
     assert memory.texts("entities") == ("Vera",)
@@ -323,7 +323,7 @@ def test_a_persons_removal_against_an_edit_is_a_persons_to_decide(
     assert standing(laptop)[1:] == before[1:]
     assert tip(laptop.parent / "hub.git", "main") == hub
     done(laptop, "sync", side)
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert (id_ in memories(desk)) is (hub_removes == (side == "--ours"))
     assert_sound(laptop)
 
@@ -338,7 +338,7 @@ def test_other_files_that_clash_are_a_persons_to_decide(machines: tuple[Path, Pa
     assert answer.exit == 3
     assert [c["path"] for c in answer.data["conflicts"]] == ["README.txt"]
     done(laptop, "sync", "--ours")
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert (desk / "README.txt").read_text() == "laptop\n"
 
 
@@ -365,7 +365,7 @@ def test_configuration_is_merged_by_line_and_a_clash_is_a_persons(
     commit_all(desk, "thirty")
     write(laptop, "memrepo.toml", config.replace("timeout_s = 1200", "timeout_s = 600"))
     commit_all(laptop, "ten minutes")
-    settle(desk, laptop)
+    converge(desk, laptop)
     assert "max_change_pct = 30" in (laptop / "memrepo.toml").read_text()
     assert "timeout_s = 600" in (desk / "memrepo.toml").read_text()
     for repo, share in ((desk, 40), (laptop, 50)):
@@ -390,7 +390,7 @@ def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, 
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
     (kept,) = answer.data["kept"]
     assert "broken by hand" in (laptop / kept).read_text()
-    settle(laptop, desk)
+    converge(laptop, desk)
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -462,7 +462,7 @@ def test_a_hub_that_was_rewritten_is_refused_and_joining_it_loses_nothing(
     git(rewritten, "push", "-q", "--force", "origin", "main")
     assert memrepo(laptop, "sync").exit == 3
     done(laptop, "sync", "--accept-rewritten")
-    settle(laptop, desk)
+    converge(laptop, desk)
     bodies = {m.body for m in memories(laptop).values()}
     assert {"The desk is made of oak.", "Another history."} < bodies
 
@@ -628,7 +628,7 @@ def test_over_the_network_it_is_the_same(tmp_path: Path) -> None:
         done(desk, "add", "The desk is made of oak.")
         done(laptop, "add", "The cat is called Miso.")
         hubs.ledger(desk, {"c1/1-aa.jsonl": "{}\n"})
-        settle(desk, laptop)
+        converge(desk, laptop)
         assert len(memories(laptop)) == 3
         assert hubs.segments(laptop) == {"c1/1-aa.jsonl": "{}\n"}
 
@@ -651,7 +651,7 @@ def test_a_plain_pull_puts_no_markers_into_a_memory_and_the_next_sync_goes_on(
     git(laptop, "merge", "--abort")
     done(laptop, "sync")
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
-    settle(laptop, desk)
+    converge(laptop, desk)
 
 
 def test_markers_that_somebody_committed_stay_their_own_file_and_stop_nothing(
@@ -667,7 +667,7 @@ def test_markers_that_somebody_committed_stay_their_own_file_and_stop_nothing(
     done(desk, "sync", now=LATER)
     done(laptop, "sync", now=LATER)
     assert memories(laptop)[id_].texts("tags") == ("home",)
-    settle(laptop, desk, now=LATER)
+    converge(laptop, desk, now=LATER)
 
 
 def test_subjects_hold_no_text_of_a_memory(machines: tuple[Path, Path]) -> None:
@@ -696,7 +696,7 @@ def test_a_programs_removal_gives_way_to_an_edit(machines: tuple[Path, Path]) ->
     done(laptop, "edit", id_, "--text", "The spare key hangs by the door.")
     answer = done(laptop, "sync")
     assert answer["conflicts"] == []
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert memories(desk)[id_].body == "The spare key hangs by the door."
 
 
@@ -706,7 +706,7 @@ def test_a_removal_that_nobody_contests_travels(machines: tuple[Path, Path]) -> 
     commit_all(desk, "take it out")
     done(desk, "sync")
     done(laptop, "add", "The cat is called Miso.")
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert [m.body for m in memories(laptop).values()] == ["The cat is called Miso."]
 
 
@@ -722,7 +722,7 @@ def test_a_persons_word_stands_before_a_programs_newer_one(
         done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
     done(desk, "sync", now=LATER)
     assert memories(desk)[id_].body == "The spare key lies on the shelf."
-    settle(laptop, desk, now=LATER)
+    converge(laptop, desk, now=LATER)
 
 
 def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path, Path]) -> None:
@@ -734,7 +734,7 @@ def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path
     done(desk, "reject", cat, "--reason", "there is no cat")
     done(desk, "sync")
     done(laptop, "pin", id_)
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert {m.status for m in memories(laptop).values()} == {"forgotten"}
 
 
@@ -798,7 +798,7 @@ def test_a_name_that_is_not_utf8_travels_as_it_is(machines: tuple[Path, Path]) -
     commit_all(laptop, "an odd name")
     done(desk, "add", "The desk is made of oak.")
     done(desk, "sync")
-    settle(laptop, desk)
+    converge(laptop, desk)
     assert Path(os.fsdecode(name.replace(b"laptop", b"desk"))).read_text() == "odd\n"
 
 
@@ -807,7 +807,7 @@ def test_what_a_program_pruned_on_one_clone_and_another_recalled_stays(
 ) -> None:
     laptop, desk = machines
     old = done(laptop, "add", "The ladder stands in the barn.", "--class", "ephemeral")["id"]
-    settle(laptop, desk)
+    converge(laptop, desk)
     with monkeypatch.context() as patch:
         patch.setenv("MEMREPO_ACTOR", "jeeves")
         done(desk, "decay", "prune", now="2026-03-04T09:00:00Z")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
-from memrepo.commands.proposal import taken_back
-from memrepo.commands.session import desk
+from memrepo.actions.run.proposal import taken_back
+from memrepo.actions.work import Call, Work
 from memrepo.store.repo import open_repository
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
@@ -81,7 +82,7 @@ def test_a_memory_of_the_run_that_was_edited_later_clashes_and_nothing_is_writte
 
 
 @pytest.mark.parametrize(("side", "stays"), [("--ours", True), ("--theirs", False)])
-def test_a_clash_is_settled_by_choosing_a_side(repo: Path, side: str, stays: bool) -> None:
+def test_a_clash_is_resolved_by_choosing_a_side(repo: Path, side: str, stays: bool) -> None:
     second, beta = runs(repo)[0], by_word(repo, "beta")
     done(repo, "edit", beta, "--text", "The server beta answers two telephones.")
     done(repo, "revert", second, side, now=MUCH_LATER)
@@ -201,7 +202,9 @@ def test_what_a_revert_of_a_revert_brought_back_counts_as_taken_back_no_more(rep
 
 def known_back(repo: Path) -> frozenset[str]:
     with open_repository(repo) as store:
-        return taken_back(desk(store))
+        return taken_back(
+            Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)
+        )
 
 
 # -- what depends on it, a memory as a target, accepting what was taken back ----------------------

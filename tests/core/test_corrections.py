@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memrepo.core import codec, corrections
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.corrections import Correction, Side, decode, encode, read_corrections, written
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.merge import merge_states
-from memrepo.core.mergefields import Origin, Stamps
-from memrepo.core.mergefiles import join_file
 from memrepo.core.state import State, read_state
+from memrepo.merge.files import join_file
+from memrepo.merge.states import merge_states
+from memrepo.merge.versions import Origin, Stamps
 
 A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

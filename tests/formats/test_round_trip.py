@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from strategies import cases, memories
 
 from memrepo.core import codec
-from memrepo.core.closure import close
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.formats import registry
 from memrepo.formats.taking import Terms, take
+from memrepo.merge.closure import close
 from memrepo.views.bundles import jsonl, okf
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

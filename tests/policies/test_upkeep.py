@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
 from memrepo.core.changes import Remove, Update
-from memrepo.core.closure import closure
 from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Hot, Link, Memory, Stamp
 from memrepo.core.state import State, read_state
+from memrepo.merge.closure import closure
 from memrepo.policies.archive import for_review
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.leaving import Leaving

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.access import RETRIEVAL, Accesses, Event, fold, seconds
-from memrepo.core.closure import closure
 from memrepo.core.codec import encode
 from memrepo.core.ids import manual_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.judges.offline import OfflineJudge
+from memrepo.merge.closure import closure
 from memrepo.policies.nomination import nominated
 from memrepo.policies.rules import TierRules
 from memrepo.purify.nominees import Nominee

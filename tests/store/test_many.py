@@ -16,7 +16,7 @@ import standing
 from driving import LATER, LONG, NOW, assert_sound, done, git, memories, memrepo, tree
 from hubs import ledger, segments, tip
 
-from memrepo.commands import sync
+from memrepo.actions.sync import sync
 from memrepo.store import remote, travel
 from memrepo.store.remote import Hub
 from memrepo.store.repo import open_repository
@@ -148,7 +148,7 @@ def test_writers_and_syncs_at_the_same_time_lose_nothing(machines: tuple[Path, P
         lambda: writer(repo), lambda: syncer(repo), lambda: writer(desk), lambda: syncer(desk)
     )
     assert codes == [0, 0, 0, 0]
-    hubs.settle(repo, desk, now=LATER)
+    hubs.converge(repo, desk, now=LATER)
     wanted = {f"{where.name} noted fact {n}." for where in machines for n in range(6 * ROUNDS)}
     assert wanted < set(bodies(repo))
     assert len(bodies(desk)) == len(wanted) + 1
@@ -169,7 +169,7 @@ def test_two_clones_that_push_at_once_both_arrive(machines: tuple[Path, Path]) -
             lambda: memrepo(desk, "sync", now=LATER).exit,
         )
         assert codes == [0, 0]
-    hubs.settle(repo, desk, now=LATER)
+    hubs.converge(repo, desk, now=LATER)
     assert len(bodies(repo)) == 2 * ROUNDS + 1
     assert_sound(repo)
 

@@ -1,0 +1,253 @@
+"""What must hold between memories: references resolve, supersessions stand on both sides.
+
+A merge can break what each side kept whole; `closure` names it and `close` repairs what has one
+clear answer. A memory is never removed here, and none drops out of recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+from memrepo.core.references import REFERENCES, targets
+
+if TYPE_CHECKING:  # loading these takes a hook longer than all else here
+    from memrepo.core.changes import Update
+    from memrepo.core.state import State
+
+RULES: Mapping[str, str] = {
+    "reference-lost": "Links, supersessions and other references name a memory that exists.",
+    "supersession-half": "Of two memories either both know of a supersession or neither does.",
+    "supersession-status": "A memory is superseded exactly when another one replaced it.",
+    "supersession-cycle": "No memory replaces, over others, itself.",
+    "memory-same-id": "Two memories never share an id.",
+}
+"""Every rule of this module, with what it asks for in one line."""
+
+_ROUNDS = 20  # a repair may bring another to light; chains of them are short
+_Memories = Mapping[str, Memory]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that does not hold, and the updates that mend it (fields None: removed)."""
+
+    problem: Problem
+    repairs: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """Return what makes it the same finding in another state, wherever the file stands."""
+        return self.problem.rule, self.problem.key, self.problem.message
+
+
+def closure(state: State) -> tuple[Problem, ...]:
+    """Return what does not hold in a state, ordered by path."""
+    same = [p for p in state.problems if p.rule == "memory-same-id"]
+    return (*same, *(finding.problem for finding in findings(state)))
+
+
+def findings(state: State) -> tuple[Finding, ...]:
+    """Return what does not hold between a state's memories."""
+    return broken(state.memories)
+
+
+def close(
+    state: State, known: Collection[tuple[str, str, str]] = ()
+) -> tuple[tuple[Update, ...], tuple[Finding, ...]]:
+    """Propose updates after which the references of a state hold, and say what they mend.
+
+    Findings in `known` (by name) are left alone: a merge mends only what it broke itself.
+    """
+    memories = dict(state.memories)
+    mended: dict[tuple[str, str, str], Finding] = {}
+    for _ in range(_ROUNDS):
+        found = [f for f in broken(memories) if f.name not in known and f.name not in mended]
+        busy: set[str] = set()
+        for finding in found:
+            if busy.isdisjoint(finding.repairs):
+                busy |= finding.repairs.keys()
+                mended[finding.name] = finding
+                for id_, fields in finding.repairs.items():
+                    memories[id_] = memories[id_].with_fields(fields)
+        if not busy:
+            break
+    return tuple(_updates(state, memories)), tuple(mended.values())
+
+
+def _updates(state: State, memories: _Memories) -> Iterator[Update]:
+    from memrepo.core.changes import Update
+
+    for id_, new in memories.items():
+        old = state.memories[id_]
+        if new is not old:
+            keys = sorted(
+                k for k in {*old.fields, *new.fields} if old.fields.get(k) != new.fields.get(k)
+            )
+            yield Update(id=id_, fields={k: new.fields.get(k) for k in keys})
+
+
+def broken(memories: _Memories) -> tuple[Finding, ...]:
+    """Return what does not hold between memories, each with its repair."""
+    found: list[Finding] = []
+    for memory in memories.values():
+        fields = memory.fields
+        if not fields.keys().isdisjoint(REFERENCES):
+            found += _lost(memory, memories)
+        if "supersedes" in fields or "superseded_by" in fields:
+            found += _halves(memory, memories)
+        if ("superseded_by" in fields) != (memory.status == "superseded"):
+            found += _odd_status(memory)
+    found += _cycles(memories)
+    return tuple(sorted(found, key=lambda f: (f.problem.path, f.name)))
+
+
+def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
+    for key in REFERENCES:
+        value = memory.fields.get(key)
+        if value is None:
+            continue
+        gone = [target for target in targets(value) if target not in memories]
+        if gone:
+            rest = () if isinstance(value, str) else _but(value, gone)
+            yield _finding(
+                memory,
+                "reference-lost",
+                key,
+                f"found {', '.join(gone)}, expected memories that exist",
+                {memory.id: {key: rest or None}},
+                "drop the reference",
+            )
+
+
+def _but(items: tuple[Any, ...], gone: Collection[str]) -> tuple[Any, ...]:
+    return tuple(item for item in items if targets((item,))[0] not in gone)
+
+
+def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
+    """Find supersessions that only one of the two knows of; the old memory's status decides."""
+    for key, other_key in (("superseded_by", "supersedes"), ("supersedes", "superseded_by")):
+        for target in memory.texts(key):
+            other = memories.get(target)
+            if other is None or memory.id in other.texts(other_key):
+                continue
+            repairs: dict[str, dict[str, Any]]
+            old = memory if key == "superseded_by" else other
+            if old.status in ("superseded", "forgotten"):
+                repairs = {target: {other_key: (*other.texts(other_key), memory.id)}}
+                fix = f"add it to {other_key} of {target}"
+            else:
+                rest = tuple(t for t in memory.texts(key) if t != target)
+                repairs = {memory.id: {key: rest or None}}
+                fix = "drop the reference"
+            yield _finding(
+                memory,
+                "supersession-half",
+                key,
+                f"found {target}, which does not name it in {other_key}, expected both or neither",
+                repairs,
+                fix,
+            )
+
+
+def _odd_status(memory: Memory) -> Iterator[Finding]:
+    if memory.status == "superseded":
+        fields = {"status": None, "status_epoch": memory.fields.get("status_epoch", 0) + 1}
+        yield _finding(
+            memory,
+            "supersession-status",
+            "status",
+            "found superseded, expected what replaced it",
+            {memory.id: {**fields, "superseded_at": None}},
+            "make it active again",
+        )
+    elif memory.status != "forgotten":
+        yield _finding(
+            memory,
+            "supersession-status",
+            "superseded_by",
+            f"found a replaced memory that is {memory.status}, expected superseded",
+            {memory.id: {"superseded_by": None, "superseded_at": None}},
+            "drop the reference",
+        )
+
+
+def _cycles(memories: _Memories) -> Iterator[Finding]:
+    """Find memories that replace each other in a ring: the one that wins a merge stays active."""
+    for ring in _rings(memories):
+        from memrepo.merge.versions import Origin, rank
+
+        stays = max((memories[i] for i in ring), key=lambda m: rank(m, None, Origin()))
+        repairs: dict[str, dict[str, Any]] = {}
+        for id_ in ring:
+            rest = tuple(t for t in memories[id_].texts("supersedes") if t != stays.id)
+            if rest != memories[id_].texts("supersedes"):
+                repairs[id_] = {"supersedes": rest or None}
+        heirs = tuple(t for t in stays.texts("superseded_by") if t not in ring)
+        mine: dict[str, Any] = {"superseded_by": heirs or None}
+        if not heirs:
+            epoch = stays.fields.get("status_epoch", 0) + 1
+            mine |= {"superseded_at": None}
+            if stays.status == "superseded":
+                mine |= {"status": None, "status_epoch": epoch}
+        repairs[stays.id] = {**repairs.get(stays.id, {}), **mine}
+        yield _finding(
+            stays,
+            "supersession-cycle",
+            "superseded_by",
+            f"found a ring of {', '.join(sorted(ring))}, expected one that stays",
+            repairs,
+            f"let {stays.id} stay",
+        )
+
+
+def _rings(memories: _Memories) -> Iterator[frozenset[str]]:
+    """Return rings of `superseded_by` that share no memory, in order of their smallest id."""
+    done: set[str] = set()
+    for start in sorted(i for i, m in memories.items() if "superseded_by" in m.fields):
+        trail: list[str] = []
+        ring = _ring_from(start, memories, done, trail)
+        done.update(trail)
+        if ring:
+            yield ring
+
+
+def _ring_from(start: str, memories: _Memories, done: set[str], trail: list[str]) -> frozenset[str]:
+    """Walk from a memory to what replaced it until a step comes back to the current path."""
+    path: list[tuple[str, list[str]]] = [(start, _heirs(start, memories))]
+    trail.append(start)
+    while path:
+        heirs = path[-1][1]
+        if not heirs:
+            path.pop()
+            continue
+        heir = heirs.pop()
+        line = [id_ for id_, _ in path]
+        if heir in line:
+            return frozenset(line[line.index(heir) :])
+        if heir not in done and heir not in trail:
+            trail.append(heir)
+            path.append((heir, _heirs(heir, memories)))
+    return frozenset()
+
+
+def _heirs(id_: str, memories: _Memories) -> list[str]:
+    memory = memories.get(id_)
+    return [] if memory is None else sorted(memory.texts("superseded_by"), reverse=True)
+
+
+def _finding(
+    memory: Memory,
+    rule: str,
+    key: str,
+    message: str,
+    repairs: Mapping[str, Mapping[str, Any]],
+    fix: str,
+) -> Finding:
+    problem = Problem(
+        path=memory.path, line=1, rule=rule, key=key, message=f"{memory.id}: {message}", fix=fix
+    )
+    return Finding(problem=problem, repairs=repairs)

@@ -1,0 +1,139 @@
+"""Three-way merge of texts by line: what only one side wrote is always in the result.
+
+Two sides overlap where both changed the same lines differently, or where one wrote between lines
+that the other replaced. Lines that both sides add at one place do not overlap: the older side's
+come first. (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", for the idea of hunks
+against a common base.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from memrepo.core.edits import pairs
+
+
+class Joined(msgspec.Struct, frozen=True, kw_only=True):
+    """A merged text; `overlap` tells that lines of the losing side are not in it."""
+
+    text: str
+    overlap: bool = False
+
+
+class _Hunk(msgspec.Struct, frozen=True):
+    """Base lines `lo` up to `hi` (excluded) replaced by `lines`; an insertion has lo == hi."""
+
+    lo: int
+    hi: int
+    newer: bool
+    lines: tuple[str, ...]
+
+    def touches(self, other: _Hunk) -> bool:
+        """Tell whether two sides' hunks are about the same lines or the same gap."""
+        if self.newer == other.newer:
+            return False
+        if self.lo == self.hi and other.lo == other.hi:
+            return self.lo == other.lo
+        # An insertion at the edge of a replaced span is beside it; strictly inside it is within.
+        return max(self.lo, other.lo) < min(self.hi, other.hi) or (
+            self.lo < other.lo == other.hi < self.hi or other.lo < self.lo == self.hi < other.hi
+        )
+
+
+def merge_text(base: str, older: str, newer: str) -> Joined:
+    r"""Merge two texts with `\n` line ends over their base; where they overlap `newer` wins.
+
+    Swapping the sides and what is newer gives the same text.
+    """
+    if older in (newer, base):
+        return Joined(text=newer)
+    if newer == base:
+        return Joined(text=older)
+    origin = _lines(base)
+    hunks = [
+        *_hunks(origin, _lines(older), newer=False),
+        *_hunks(origin, _lines(newer), newer=True),
+    ]
+    merged: list[str] = []
+    at, overlap = 0, False
+    for cluster in _clusters(sorted(hunks, key=lambda h: (h.lo, h.hi))):
+        lo, hi = min(h.lo for h in cluster), max(h.hi for h in cluster)
+        lines, lost = _resolved(origin, cluster, lo, hi)
+        merged += [*origin[at:lo], *lines]
+        at, overlap = hi, overlap or lost
+    return Joined(text="\n".join([*merged, *origin[at:]]), overlap=overlap)
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n") if text else []
+
+
+def _hunks(base: Sequence[str], side: Sequence[str], *, newer: bool) -> Iterator[_Hunk]:
+    i = j = 0
+    for a, b in [*sorted(pairs(base, side)), (len(base), len(side))]:
+        if i < a or j < b:
+            yield _Hunk(i, a, newer, tuple(side[j:b]))
+        i, j = a + 1, b + 1
+
+
+def _clusters(hunks: Sequence[_Hunk]) -> Iterator[list[_Hunk]]:
+    """Gather hunks that touch, directly or by way of others; both orders are that of the base."""
+    cluster: list[_Hunk] = []
+    for hunk in hunks:
+        if cluster and not any(hunk.touches(other) for other in cluster):
+            yield cluster
+            cluster = []
+        cluster.append(hunk)
+    if cluster:
+        yield cluster
+
+
+def _resolved(
+    base: Sequence[str], cluster: Sequence[_Hunk], lo: int, hi: int
+) -> tuple[Sequence[str], bool]:
+    """Return the lines that stand for base lines `lo` to `hi`, and whether others were lost."""
+    if len(cluster) == 1:
+        return cluster[0].lines, False
+    older = _replayed(base, [h for h in cluster if not h.newer], lo, hi)
+    newer = _replayed(base, [h for h in cluster if h.newer], lo, hi)
+    if older == newer:
+        return newer, False
+    if lo == hi:
+        return _both(older, newer), False
+    head = _common(older, newer)
+    tail = _common(older[head:][::-1], newer[head:][::-1])
+    rests = older[head : len(older) - tail], newer[head : len(newer) - tail]
+    for rest, other, whole in ((*rests, older), (*rests[::-1], newer)):
+        # The same change, and one side added more to it.
+        if head + tail and not other and not set(rest) & set(base[lo:hi]):
+            return whole, False
+    return newer, True
+
+
+def _replayed(base: Sequence[str], hunks: Sequence[_Hunk], lo: int, hi: int) -> list[str]:
+    lines: list[str] = []
+    for hunk in hunks:
+        lines += [*base[lo : hunk.lo], *hunk.lines]
+        lo = hunk.hi
+    return [*lines, *base[lo:hi]]
+
+
+def _both(older: Sequence[str], newer: Sequence[str]) -> list[str]:
+    """Join what both sides added at one place; lines that both added stand once."""
+    lines: list[str] = []
+    i = j = 0
+    for a, b in [*sorted(pairs(older, newer)), (len(older), len(newer))]:
+        shared = a < len(older) and older[a].strip()
+        # A blank line that both wrote parts two paragraphs: it is not a text they share.
+        if not shared and a < len(older):
+            continue
+        lines += [*older[i:a], *newer[j:b], *older[a : a + 1]]
+        i, j = a + 1, b + 1
+    return lines
+
+
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
+    least = min(len(first), len(second))
+    return next((n for n in range(least) if first[n] != second[n]), least)

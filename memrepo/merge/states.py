@@ -1,0 +1,393 @@
+"""The merge of two states over their base: by memory id, per field, in one process.
+
+No path is followed and no similarity guessed: a pin lands on the memory that was pinned, wherever
+either side moved it. The merge is symmetric in its sides, deterministic, and idempotent:
+merge(o, a, a) = a and merge(o, a, o) = a. Derived files are left out; they are rendered after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from types import MappingProxyType
+from typing import TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core import codec, corrections, edits
+from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
+from memrepo.core.memory import Memory
+from memrepo.core.problems import Problem
+from memrepo.core.state import Effect, Files, State, apply
+from memrepo.merge import closure
+from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.splice import FileVersion
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.versions import (
+    Conflict,
+    Kept,
+    MergedFile,
+    Origin,
+    Recalled,
+    Stamps,
+    forgotten,
+    join_versions,
+)
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What history tells of one side and its records cannot; all of it may be unknown.
+
+    `committed` dates the side as a whole, `dates` single writes and removals; `people` are those
+    that a person made and `recalled` the memories retrieved there since the base. All three go by
+    memory id, or by path where a file is no memory. `paths` are the files that differ from the
+    base (None: they are compared, which reads them all).
+    """
+
+    committed: datetime | None = None
+    dates: Mapping[str, datetime] = msgspec.field(default_factory=dict)
+    people: frozenset[str] = frozenset()
+    recalled: frozenset[str] = frozenset()
+    paths: frozenset[str] | None = None
+
+    def origin(self, name: str) -> Origin:
+        """Return the origin of what this side did to a memory or file."""
+        return Origin(committed=self.dates.get(name, self.committed), person=name in self.people)
+
+
+class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A merged state, how to get there from OURS, and what a person should know.
+
+    `effect` holds the exact bytes to write. `changes` say the same in terms of memories; they
+    cannot carry foreign keys, nor files that are not readable. `problems` name references that
+    the merge broke, and how it mended them.
+    """
+
+    state: State
+    effect: Effect
+    changes: tuple[Change, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+_UNKNOWN = Facts()
+
+
+def merge_states(
+    base: State,
+    ours: State,
+    theirs: State,
+    *,
+    our_facts: Facts = _UNKNOWN,
+    their_facts: Facts = _UNKNOWN,
+    tombstones: Collection[str] = (),
+) -> MergeResult:
+    """Merge two states over their base; a memory that matches a tombstone ends forgotten.
+
+    The tombstones are those of the merged files; `tombstones` names further keys. A wording that
+    gave way is kept under `corrections/`.
+    """
+    work = _Merge(base, ours, theirs, our_facts, their_facts)
+    return _merged(work, tombstones, aside=True)
+
+
+def _merged(work: _Merge, tombstones: Collection[str] = (), *, aside: bool) -> MergeResult:
+    _, ours, theirs = work.states
+    draft = work.draft()
+    swept = tuple(sweep(draft, tombstones))
+    draft = apply(draft, swept)
+    updates: tuple[Update, ...] = ()
+    mended: tuple[closure.Finding, ...] = ()
+    if found := {finding.name for finding in closure.findings(draft)}:
+        # What a side brought along is not the merge's to mend: merge(o, a, o) must be a.
+        known = {f.name for side in (ours, theirs) for f in closure.findings(side)}
+        if found - known:
+            updates, mended = closure.close(draft, known)
+    final = apply(draft, updates)
+    wordings = tuple(_wordings(final, work.kept)) if aside else ()
+    final = apply(final, wordings)
+    touched = {final.memories[u.id].path for u in (*swept, *updates)} | {w.path for w in wordings}
+    effect = _effect(ours, final, {*work.edits, *touched})
+    return MergeResult(
+        state=final,
+        effect=effect,
+        changes=tuple(_changes(ours, final, effect)),
+        conflicts=tuple(sorted(work.conflicts, key=lambda c: (c.id, c.path, c.kind))),
+        kept=tuple(sorted(work.kept, key=lambda k: (k.id, k.path, k.key, k.data))),
+        problems=tuple(finding.problem for finding in mended),
+    )
+
+
+def virtual_base(bases: Sequence[State], ancestor: State | None = None) -> State:
+    """Merge several merge bases into one, in any order to the same state.
+
+    `ancestor` is their own (virtual) base; without one, what any of them has is in the result.
+    Raises ValueError without bases.
+    """
+    if not bases:
+        raise ValueError("a merge needs a base")
+    rest = sorted(bases, key=_digest) if len(bases) > 2 else list(bases)
+    empty = State(layout=bases[0].layout, files=Files({}, {}), memories=MappingProxyType({}))
+    merged = rest.pop(0)
+    for other in rest:
+        # What gave way here was put aside when the bases were really merged, if they were.
+        merged = _merged(
+            _Merge(ancestor or empty, merged, other, _UNKNOWN, _UNKNOWN), aside=False
+        ).state
+    return merged
+
+
+def _digest(state: State) -> str:
+    parts = (p.encode() + b"\0" + sha256(state.files[p]).digest() for p in sorted(state.files))
+    return sha256(b"".join(parts)).hexdigest()
+
+
+class _Merge:
+    """One merge at work: mutable here, never outside this module."""
+
+    def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
+        self.states = (base, ours, theirs)
+        self.layout = ours.layout
+        self.found = _Touched(base, ours, theirs, our, their)
+        self.edits: dict[str, bytes | None] = dict.fromkeys(self.found.ours)
+        self.conflicts: list[Conflict] = []
+        self.kept: list[Kept] = []
+        self.problems: list[Problem] = []
+
+    def draft(self) -> State:
+        """Return the state before sweep and repairs."""
+        base, ours, _ = self.states
+        for folded in self.found.folded:
+            self._note(folded)
+        results = [("", path, self._join(path, v)) for path, v in self.found.loose.items()]
+        for id_, versions in self.found.units.items():
+            home = base.memories[id_].path if id_ in base.memories else ""
+            results.append((id_, home, self._join(id_, versions)))
+        # Who stays where it was comes before who moves in.
+        results.sort(key=lambda r: (r[0] != "", r[2] is None or r[2].path != r[1], r[0], r[1]))
+        memories = {i: m for i, m in ours.memories.items() if i not in self.found.units}
+        taken: set[str] = set()
+        for id_, _, version in results:
+            if version is not None:
+                path = self._free(version.path, taken)
+                taken.add(path)
+                self.edits[path] = version.data
+                if version.memory is None:
+                    self.problems += codec.decode(path, version.data)[1]
+                elif id_:
+                    memories[id_] = replace(version.memory, path=path)
+        for path in self.found.touched:
+            if not self.layout.is_memory(path) and not is_derived(self.layout, path):
+                self._join_file(path)
+        return State(
+            layout=self.layout,
+            files=ours.files.edited(self.edits),
+            memories=MappingProxyType(memories),
+            problems=(*(p for p in ours.problems if p.path not in self.edits), *self.problems),
+        )
+
+    def _join(self, name: str, versions: _Versions) -> FileVersion | None:
+        base, ours, theirs = versions
+        stamps, recalled = self.found.stamps(name), self.found.recalled(name)
+        joined = join_versions(base, ours, theirs, stamps, recalled=recalled)
+        self._note(joined)
+        return joined.version
+
+    def _note(self, merged: MergedFile) -> None:
+        self.conflicts += merged.conflicts
+        self.kept += merged.kept
+
+    def _join_file(self, path: str) -> None:
+        base, ours, theirs = (state.files.get(path) for state in self.states)
+        joined = join_file(self.layout, path, base, ours, theirs, self.found.stamps(path))
+        self.edits[path] = joined.data
+        if joined.conflict is not None:
+            self.conflicts.append(Conflict(kind=joined.conflict, path=path))
+        if joined.lost is not None:
+            self.kept.append(Kept(path=path, key="", data=joined.lost))
+
+    def _free(self, path: str, taken: set[str]) -> str:
+        """Return the path, or one beside it where another memory stands already."""
+        tail = re.search(r"(-[0-9a-f]{6})?\.md\Z", path)
+        cut = tail.start() if tail is not None else len(path)
+        name, turn = path, 2
+        while name in taken or (name != path and any(name in s.files for s in self.states)):
+            name, turn = f"{path[:cut]}-{turn}{path[cut:]}", turn + 1
+        return name
+
+
+def _wordings(state: State, kept: Sequence[Kept]) -> Iterator[Write]:
+    """Put aside the texts that gave way to another wording of the same memory."""
+    for lost in kept:
+        memory = state.memories.get(lost.id)
+        if lost.key != "body" or memory is None or memory.status == "forgotten":
+            continue
+        text = lost.data.decode("utf-8", "replace")
+        case = corrections.Correction(
+            id=corrections.wording_id(memory.id, text),
+            kind="wording",
+            verdict="newer",
+            sides=(
+                corrections.Side(memory=memory.id, text=memory.body),
+                corrections.Side(memory=memory.id, text=text),
+            ),
+            by=lost.by or "process:merge",
+            at=lost.at,
+            reason="two sides worded it differently; the newer wording stands",
+        )
+        path = corrections.path_of(state.layout, case)
+        if path not in state.files:
+            yield Write(path=path, data=corrections.written(path, case))
+
+
+def sweep(state: State, more: Collection[str] = ()) -> Iterator[Update]:
+    """Yield what takes out of recall whatever matches a tombstone of the state, or a key more."""
+    keys = tombstones_in(state).keys.union(more)
+    for memory in state.memories.values() if keys else ():
+        if memory.status != "forgotten" and forgotten(memory, keys) is not memory:
+            yield Update(id=memory.id, fields={"status": "forgotten"})
+
+
+def _effect(ours: State, final: State, paths: Collection[str]) -> Effect:
+    pairs = ((path, final.files.get(path)) for path in sorted(paths))
+    return Effect(files={path: data for path, data in pairs if data != ours.files.get(path)})
+
+
+def _changes(ours: State, final: State, effect: Effect) -> Iterator[Change]:
+    """Describe an effect in terms of memories: what leaves, what is updated, what comes."""
+    before = {p: i for p, i in owners(ours).items() if p in effect.files}
+    after = {m.path: m for m in final.memories.values() if m.path in effect.files}
+    stays = {m.id for m in after.values() if _path_of(ours, m.id) == m.path}
+    for path in effect.files:
+        if ours.layout.is_memory(path) and path in ours.files:
+            id_ = before.get(path, "")
+            if _path_of(ours, id_) != path:  # a second file of an id, or one that cannot be read
+                yield Delete(path=path)
+            elif id_ not in stays:
+                yield Remove(id=id_)
+    for _, memory in sorted(after.items()):
+        if memory.id in stays:
+            yield _update(ours.memories[memory.id], memory)
+    for _, memory in sorted(after.items()):
+        if memory.id not in stays:
+            yield Create(memory=memory)
+    for path, data in effect.files.items():
+        if not final.layout.is_memory(path):
+            yield Delete(path=path) if data is None else Write(path=path, data=data)
+
+
+def _path_of(state: State, id_: str) -> str:
+    return state.memories[id_].path if id_ in state.memories else ""
+
+
+def _update(old: Memory, new: Memory) -> Update:
+    keys = edits.changed_keys(old.fields, new.fields)
+    body = None if new.body == old.body else new.body
+    return Update(id=new.id, fields={k: new.fields.get(k) for k in keys}, body=body)
+
+
+_Versions: TypeAlias = list[FileVersion | None]
+"""A memory as base, ours and theirs have it."""
+
+
+class _Touched:
+    """The files that differ between three states, sorted into memories and the rest.
+
+    `touched` are the paths that either side changed and memrepo owns; `units` the versions of
+    the memories that stand at one of them in any state; `loose` those of memory files that cannot
+    be read and are nobody's, by path; `ours` the memory files of our side among all these;
+    `folded` the merges of two files with one id within one side.
+    """
+
+    def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
+        self._states = (base, ours, theirs)
+        self._facts = (our, their)
+        self._changed = (set[str](), _changed(base, ours, our), _changed(base, theirs, their))
+        every = self._changed[1] | self._changed[2]
+        self.touched = sorted(path for path in every if ours.layout.owns(path))
+        self.ours: list[str] = []
+        self.folded: list[MergedFile] = []
+        self.units: dict[str, _Versions] = {}
+        self.loose: dict[str, _Versions] = {}
+        paths = [path for path in self.touched if ours.layout.is_memory(path)]
+        owned = [owners(state) for state in self._states]
+        for id_ in sorted({owner[path] for path in paths for owner in owned if path in owner}):
+            self.units[id_] = [None, None, None]
+        for side, owner in enumerate(owned):
+            self._gather(side, owner)
+        for side, owner in enumerate(owned):
+            for path in paths:
+                if path in self._states[side].files and path not in owner:
+                    claims = {other[path] for other in owned if path in other}
+                    self._place(side, path, sorted(claims))
+
+    def stamps(self, name: str) -> Stamps:
+        """Return the origins of what the sides did to a memory or file."""
+        our, their = self._facts
+        return Stamps(ours=our.origin(name), theirs=their.origin(name))
+
+    def recalled(self, id_: str) -> Recalled:
+        """Return on which sides a memory was retrieved."""
+        our, their = self._facts
+        return Recalled(ours=id_ in our.recalled, theirs=id_ in their.recalled)
+
+    def _gather(self, side: int, owner: Mapping[str, str]) -> None:
+        files: dict[str, list[str]] = {}
+        for path in sorted(owner):
+            if owner[path] in self.units:
+                files.setdefault(owner[path], []).append(path)
+        for id_, paths in files.items():
+            self.units[id_][side] = self._version(side, id_, paths)
+
+    def _version(self, side: int, id_: str, paths: Sequence[str]) -> FileVersion | None:
+        """Return a memory as one state has it; two files with one id are one memory."""
+        version = self._read(side, id_, paths[0])
+        for path in paths[1:]:
+            origin = self._facts[side - 1].origin(id_) if side else Origin()
+            stamps = Stamps(ours=origin, theirs=origin)
+            joined = join_versions(None, version, self._read(side, id_, path), stamps)
+            version = joined.version or version
+            if side:
+                self.folded.append(joined)
+        return version
+
+    def _read(self, side: int, id_: str, path: str) -> FileVersion:
+        memory, data = self._states[side].memories.get(id_), self._data(side, path)
+        if memory is None or memory.path != path:
+            memory, _ = codec.decode(path, data)
+        return FileVersion(path, data, memory)
+
+    def _place(self, side: int, path: str, claims: Sequence[str]) -> None:
+        """Give a file that cannot be read to the memory that stands there in another state."""
+        free = [id_ for id_ in claims if self.units[id_][side] is None]
+        versions = self.units[free[0]] if free else self.loose.setdefault(path, [None] * 3)
+        versions[side] = FileVersion(path, self._data(side, path), None)
+
+    def _data(self, side: int, path: str) -> bytes:
+        """Read a file, from the base where the side has the same."""
+        if side == 1:
+            self.ours.append(path)
+        return self._states[side if path in self._changed[side] else 0].files[path]
+
+
+def owners(state: State) -> dict[str, str]:
+    """Return the memory id by path, for second files of an id too."""
+    found = {memory.path: id_ for id_, memory in state.memories.items()}
+    for problem in state.problems:
+        if problem.rule == "memory-same-id" and problem.path in state.files:
+            memory, _ = codec.decode(problem.path, state.files[problem.path])
+            if memory is not None and memory.id:
+                found.setdefault(problem.path, memory.id)
+    return found
+
+
+def _changed(base: State, side: State, facts: Facts) -> set[str]:
+    if facts.paths is not None:
+        return set(facts.paths)
+    return {
+        path for path in {*base.files, *side.files} if base.files.get(path) != side.files.get(path)
+    }

@@ -1,0 +1,412 @@
+"""Taking an operation back: per field, per element of a list, per line of a text.
+
+Not a merge in reverse: a merge asks what differs between ends, this asks who wrote last. What
+nothing wrote since returns to its old value; what a later commit wrote stays, also where it wrote
+an equal value. An equal value is not an untouched one, so what was written later is read from each
+later commit (`Later`) and never guessed from the two ends. Only three things clash (`Clash`);
+everything else has one answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core import codec
+from memrepo.core.changes import Update
+from memrepo.core.corrections import Correction, correction_paths, decode
+from memrepo.core.memory import Memory
+from memrepo.core.references import references
+from memrepo.core.schema import FIELDS, Field
+from memrepo.core.state import Effect, State, apply
+from memrepo.merge import closure
+from memrepo.merge.diff3 import Joined, merge_text
+from memrepo.merge.files import is_derived
+from memrepo.merge.splice import FileVersion, join_bytes
+from memrepo.merge.states import sweep
+from memrepo.merge.tombstones import is_tombstone
+from memrepo.merge.versions import keyed
+
+ClashKind = Literal["edited-later", "text-overlaps", "depended-on"]
+Side = Literal["", "ours", "theirs"]
+PATH = "@path"
+"""Stands among the fields where a commit moved the file."""
+_STATUS = frozenset({"status", "status_epoch"})
+_AGEING = frozenset({"tier", "tier_since", "tier_written", "gist", "run"})
+"""What moves between tiers write: growing older is nobody's edit."""
+
+
+class Later(msgspec.Struct, frozen=True, kw_only=True):
+    """What later commits wrote of one memory.
+
+    `whole` tells that it left or came, so that all of it is later work; `any` that anything but
+    moves between tiers was written. `elements` holds, for fields that are merged as sets, the keys
+    that came, went or changed; `bodies` each change of the text in order.
+    """
+
+    any: bool = False
+    whole: bool = False
+    fields: frozenset[str] = frozenset()
+    elements: Mapping[str, frozenset[Hashable]] = msgspec.field(default_factory=dict)
+    bodies: tuple[tuple[str, str], ...] = ()
+
+    def then(self, other: Later) -> Later:
+        """Return this, followed by what a later commit wrote."""
+        names = {*self.elements, *other.elements}
+        none: frozenset[Hashable] = frozenset()
+        return Later(
+            any=self.any or other.any,
+            whole=self.whole or other.whole,
+            fields=self.fields | other.fields,
+            elements={n: self.elements.get(n, none) | other.elements.get(n, none) for n in names},
+            bodies=(*self.bodies, *other.bodies),
+        )
+
+
+def written(before: Memory | None, after: Memory | None) -> Later:
+    """Return what one commit wrote of a memory; None where it was not there."""
+    if before is None or after is None:
+        return Later(any=before is not after, whole=before is not after)
+    fields: set[str] = set()
+    elements: dict[str, frozenset[Hashable]] = {}
+    for column in FIELDS:
+        old, new = (m.fields.get(column.name, column.default) for m in (before, after))
+        if old == new:
+            continue
+        fields.add(column.name)
+        if column.merge == "set3":
+            one, other = keyed(column.name, old or ()), keyed(column.name, new or ())
+            elements[column.name] = frozenset(
+                k for k in {*one, *other} if one.get(k) != other.get(k)
+            )
+    if fields & _STATUS:
+        fields |= _STATUS  # they travel together
+    bodies = ((before.body, after.body),) if before.body != after.body else ()
+    if before.path != after.path:
+        fields.add(PATH)
+    return Later(
+        any=bool(fields - _AGEING or bodies),
+        fields=frozenset(fields),
+        elements=elements,
+        bodies=bodies,
+    )
+
+
+_UNTOUCHED = Later()
+
+
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
+    """Why something cannot simply be taken back.
+
+    `edited-later`: the operation made it and somebody edited it since, or it removed what was made
+    again; `text-overlaps`: later edits touch the same lines; `depended-on`: something later refers
+    to `on`, a memory that would vanish.
+    """
+
+    kind: ClashKind
+    memory: str
+    path: str
+    on: str = ""
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation to take back: the states around it, and what of it is meant.
+
+    `only` limits it to some memories; `kept` names files that stay (a manifest whose input
+    stays consumed); `later` is what commits after it wrote, by memory id, and `later_paths` the
+    files that they touched. `paths` are the files that differ around it (None: they are compared,
+    which reads them all).
+    """
+
+    before: State
+    after: State
+    only: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    later: Mapping[str, Later] = msgspec.field(default_factory=dict)
+    later_paths: Collection[str] = frozenset()
+    paths: Collection[str] | None = None
+
+
+class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
+    """The state without the operation, how to get there from HEAD's, and what stands in the way."""
+
+    state: State
+    effect: Effect
+    clashes: tuple[Clash, ...] = ()
+
+
+def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
+    """Take an operation back on top of a state.
+
+    `ours` keeps the later work where the two clash: the memory that was edited, the lines, the
+    memory that others refer to. `theirs` takes it back too.
+    """
+    spared: frozenset[str] = frozenset()
+    while True:
+        work = _Work(operation, head, side, spared)
+        work.memories()
+        clashes = [*work.clashes, *work.dependents()]
+        more = {c.on for c in clashes if c.kind == "depended-on"} - spared
+        if side != "ours" or not more:
+            break
+        spared |= more
+    work.files()
+    done = work.finish()
+    told = () if side else tuple(sorted(clashes, key=lambda c: (c.kind, c.memory, c.on)))
+    return TakenBack(state=done, effect=work.effect(done), clashes=told)
+
+
+class _Work:
+    """One operation being taken back: mutable here, never outside this module."""
+
+    def __init__(
+        self, operation: Operation, head: State, side: Side, spared: frozenset[str]
+    ) -> None:
+        self.op = operation
+        self.head = head
+        self.side = side
+        self.spared = spared
+        self.held: dict[str, Memory] = dict(head.memories)
+        self.edits: dict[str, bytes | None] = {}
+        self.clashes: list[Clash] = []
+        self.kept: set[str] = set(spared)
+        self.coming: list[tuple[str, str, bytes]] = []
+
+    def memories(self) -> None:
+        """Decide memory by memory; those that go make room for those that come."""
+        pre, post = self.op.before.memories, self.op.after.memories
+        meant = self.op.only or {*pre, *post}
+        removed: list[str] = []
+        for id_ in sorted(meant & {*pre, *post}):
+            if pre.get(id_) is post.get(id_) or self._same(id_) or id_ in self.spared:
+                continue
+            if pre.get(id_) is None:
+                self._made(id_)
+            elif post.get(id_) is None:
+                removed.append(id_)
+            elif id_ in self.held:
+                self._changed(id_, pre[id_], post[id_])
+        for id_ in removed:
+            self._removed(id_)
+        for id_, path, data in self.coming:
+            place = self._free(path)
+            self.edits[place] = data
+            self.held[id_] = replace(self.held[id_], path=place)
+
+    def _same(self, id_: str) -> bool:
+        old, new = self.op.before.memories.get(id_), self.op.after.memories.get(id_)
+        if old is None or new is None or old != new:
+            return False
+        return self.op.before.files[old.path] == self.op.after.files[new.path]
+
+    def _clash(self, kind: ClashKind, id_: str) -> None:
+        self.clashes.append(Clash(kind=kind, memory=id_, path=self.held[id_].path))
+
+    def _made(self, id_: str) -> None:
+        """The operation made it: it goes, unless somebody wrote it since."""
+        if id_ not in self.held:
+            return
+        if self.op.later.get(id_, _UNTOUCHED).any:
+            self._clash("edited-later", id_)
+            if self.side != "theirs":
+                self.kept.add(id_)
+                return
+        self.edits[self.held.pop(id_).path] = None
+
+    def _removed(self, id_: str) -> None:
+        """The operation removed it: it comes back, unless it was made again."""
+        old = self.op.before.memories[id_]
+        if id_ in self.held:
+            self._clash("edited-later", id_)
+            if self.side != "theirs":
+                return
+            self.edits[self.held.pop(id_).path] = None
+        self.held[id_] = old
+        self.coming.append((id_, old.path, self.op.before.files[old.path]))
+
+    def _changed(self, id_: str, pre: Memory, post: Memory) -> None:
+        """The operation changed it: each field on its own."""
+        head, later = self.held[id_], self.op.later.get(id_, _UNTOUCHED)
+        if later.whole:
+            return
+        data = self._data(head.path)
+        text = _text_back(pre.body, post.body, head.body, later)
+        body = codec.normal_body(text.text)
+        if text.overlap:
+            self._clash("text-overlaps", id_)
+            body = pre.body if self.side == "theirs" else head.body
+        fields = {
+            c.name: _value_back(
+                c,
+                pre.fields.get(c.name, c.default),
+                post.fields.get(c.name, c.default),
+                head.fields.get(c.name, c.default),
+                later,
+            )
+            for c in FIELDS
+        }
+        _whole(fields, head)
+        values = {c.name: v for c in FIELDS if (v := fields[c.name]) != c.default}
+        memory = replace(head, fields=values, body=body)
+        old, new = self.op.before.files[pre.path], self.op.after.files[post.path]
+        written = (
+            old
+            if data == new and not later.any
+            else _bytes(
+                FileVersion(post.path, new, post),
+                FileVersion(pre.path, old, pre),
+                FileVersion(head.path, data, head),
+                memory,
+            )
+        )
+        self.held[id_] = memory
+        if pre.path != post.path and PATH not in later.fields:
+            self.edits[head.path] = None
+            self.coming.append((id_, pre.path, written))
+        else:
+            self.edits[head.path] = written
+
+    def _data(self, path: str) -> bytes:
+        found = self.edits.get(path)
+        return self.head.files[path] if found is None else found
+
+    def _free(self, path: str) -> str:
+        """Return a path, or the next one beside it where another memory stands by now."""
+        files = self.head.files.edited(self.edits)
+        return State(layout=self.head.layout, files=files, memories={}).free_path(Memory(path=path))
+
+    def dependents(self) -> list[Clash]:
+        """Return what began to refer, after the operation, to a memory that would vanish."""
+        gone = self.head.memories.keys() - self.held.keys()
+        found = []
+        for id_ in sorted(self.held if gone else ()):
+            if before := self.op.after.memories.get(id_):
+                known = references(before)
+            else:
+                known = frozenset()
+            new = (references(self.held[id_]) - known) & gone
+            path = self.held[id_].path
+            found += [Clash(kind="depended-on", memory=id_, path=path, on=on) for on in sorted(new)]
+        return found
+
+    def files(self) -> None:
+        """Bring back the other files; one that a later commit wrote stays as it is.
+
+        Of a part only corrections go along, those that are about no other memory.
+        """
+        before, after = self.op.before, self.op.after
+        owned = {m.path for s in (before, after) for m in s.memories.values()}
+        every = {*before.files, *after.files} if self.op.paths is None else {*self.op.paths}
+        for path in sorted(every - owned - {*self.op.kept}):
+            if not self.head.layout.owns(path):
+                continue
+            if is_derived(self.head.layout, path) or is_tombstone(self.head.layout, path):
+                continue
+            if self.op.only and not self._goes_along(path):
+                continue
+            old = before.files.get(path)
+            if path not in self.op.later_paths and old != after.files.get(path):
+                self.edits[path] = old
+
+    def _goes_along(self, path: str) -> bool:
+        """Tell whether a file is a correction about none but the memories that are meant."""
+        data = self.op.before.files.get(path) or self.op.after.files.get(path)
+        if data is None or not correction_paths([path], self.head.layout):
+            return False
+        case = decode(path, data)
+        return isinstance(case, Correction) and self.op.only.issuperset(case.memories)
+
+    def finish(self) -> State:
+        """Return the state: supersessions whole, references that hold, nothing rejected in it."""
+        draft = State(
+            layout=self.head.layout,
+            files=self.head.files.edited(self.edits),
+            memories=MappingProxyType(self.held),
+            problems=tuple(p for p in self.head.problems if p.path not in self.edits),
+        )
+        draft = apply(draft, self._contested(draft))
+        draft = apply(draft, sweep(draft))
+        known = {f.name for f in closure.findings(self.head)}
+        updates, _ = closure.close(draft, known)
+        return apply(draft, updates)
+
+    def _contested(self, draft: State) -> list[Update]:
+        """Part what replaced a memory from what is back: neither may claim to stand alone."""
+        changes: list[Update] = []
+        for id_ in sorted(self.kept & draft.memories.keys()):
+            heir = draft.memories[id_]
+            back = [
+                old
+                for old in heir.texts("supersedes")
+                if old in draft.memories and id_ not in draft.memories[old].texts("superseded_by")
+            ]
+            if not back:
+                continue
+            rest = tuple(old for old in heir.texts("supersedes") if old not in back)
+            changes.append(Update(id=id_, fields={"supersedes": rest or None, **_DOUBT}))
+            changes += [Update(id=old, fields=_DOUBT) for old in back]
+        return changes
+
+    def effect(self, done: State) -> Effect:
+        """Return what differs from HEAD."""
+        paths = {
+            *self.edits,
+            *(m.path for i, m in done.memories.items() if self.head.memories.get(i) is not m),
+        }
+        found = ((p, done.files.get(p)) for p in sorted(paths))
+        return Effect(files={p: d for p, d in found if d != self.head.files.get(p)})
+
+
+_DOUBT: Mapping[str, Any] = {"standing": "contested"}
+
+
+def _whole(fields: dict[str, Any], head: Memory) -> None:
+    """Leave a memory superseded while something else replaced it as well."""
+    if fields["superseded_by"] and head.status == "superseded" != fields["status"]:
+        for key in ("status", "status_epoch", "superseded_at"):
+            default = {"status": "active", "status_epoch": 0}.get(key)
+            fields[key] = head.fields.get(key, default)
+
+
+def _bytes(post: FileVersion, pre: FileVersion, head: FileVersion, memory: Memory) -> bytes:
+    """Write the memory into HEAD's file; foreign keys and comments are joined as in a merge."""
+    joined = join_bytes(post, pre, head, memory)
+    return joined.data if joined is not None else codec.edit(head.data, memory)
+
+
+def _value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> Any:
+    """Return a field's value without what turned `pre` into `post`; what came later stays."""
+    if column.name not in later.fields or pre == post:
+        return head if pre == post else pre
+    if column.merge != "set3":
+        return head
+    before, after = keyed(column.name, pre or ()), keyed(column.name, post or ())
+    touched = later.elements.get(column.name, frozenset())
+    here = keyed(column.name, head or ())
+    undone = {k for k in {*before, *after} if before.get(k) != after.get(k)} - touched
+    found = {
+        k: before[k] if k in undone else v
+        for k, v in here.items()
+        if k not in undone or k in before
+    }
+    found |= {k: before[k] for k in before if k in undone and k not in here}
+    return tuple(found.values())
+
+
+def _text_back(pre: str, post: str, head: str, later: Later) -> Joined:
+    """Return the text without what turned `pre` into `post`, later changes played on it again."""
+    if pre == post:
+        return Joined(text=head)
+    text = pre
+    for before, after in later.bodies:
+        joined = merge_text(before, text, after)
+        if joined.overlap:
+            return Joined(text=head, overlap=True)
+        text = joined.text
+    if later.bodies and later.bodies[-1][1] != head:
+        return merge_text(post, pre, head)  # sides that were joined since: their ends must do
+    return Joined(text=text)

@@ -1,0 +1,363 @@
+"""Values that a person rejected: `tombstones/<key>.md`, and what a memory has in common with them.
+
+A tombstone holds hashes instead of the text: one of the whole text and one of the triple for the
+exact match, and for similarity a short hash of every word, so short that many words share one. That
+keeps a value out of sight and out of a search; from somebody who can guess the text it hides
+nothing. A tombstone never expires: it is lifted, and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core import header
+from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
+from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash
+from memrepo.core.layout import Layout
+from memrepo.core.lookalikes import look
+from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
+from memrepo.core.schema import Field
+from memrepo.core.spelling import entry_lines
+
+if TYPE_CHECKING:  # a check of one file loads no state
+    from memrepo.core.state import State
+
+KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
+SIMILAR = 0.85
+"""From which share of common words (twice those in both over all) a text is held for review."""
+WORD_DIGITS = 4
+BODY = """\
+A person rejected a statement. Its words are not kept here, only hashes by which memrepo knows it
+again. `memrepo unreject {key}` lifts this; `memrepo rejected` lists all.
+"""
+Stand = Literal["active", "lifted"]
+
+
+class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
+    """One rejected statement.
+
+    `memory` is the one it was rejected as, `forgotten` those that the rejection took out of recall,
+    `units` the hashes of source texts and former wordings that it rested on.
+    """
+
+    key: str
+    text: str
+    by: str
+    at: datetime
+    memory: str = ""
+    scope: str = ""
+    triple: str = ""
+    tokens: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    reason: str = ""
+    state: Stand = "active"
+    epoch: int = 0
+
+    @property
+    def rank(self) -> tuple[int, bool, str]:
+        """Return what decides between two versions: the epoch, then that it stands."""
+        return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
+
+
+TOMBSTONE_FIELDS: tuple[Field, ...] = (
+    Field(
+        name="key",
+        kind=Text(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>"),
+        merge="const",
+        doc="Of scope, text and triple: equal rejections are one file.",
+    ),
+    Field(
+        name="state", kind=Choice(("active", "lifted")), merge="status", doc="Whether it stands."
+    ),
+    Field(
+        name="epoch",
+        kind=Whole(),
+        merge="status",
+        default=0,
+        doc="Raised each time it is lifted or set again.",
+    ),
+    Field(
+        name="scope",
+        kind=Text(limit=200),
+        merge="const",
+        default="",
+        doc="Where it holds; empty is everywhere.",
+    ),
+    Field(
+        name="text",
+        kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
+        merge="const",
+        doc="Hash of the text as it looks.",
+    ),
+    Field(
+        name="triple",
+        kind=Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>"),
+        merge="const",
+        default="",
+        doc="Hash of subject, predicate and object, if it has all.",
+    ),
+    Field(
+        name="tokens",
+        kind=ListOf(Text(pattern=r"[0-9a-f]{4}", what="4 hex digits"), limit=100_000),
+        merge="const",
+        default=(),
+        doc="A short hash of each word, sorted: for similarity.",
+    ),
+    Field(
+        name="units",
+        kind=ListOf(Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash"), limit=20_000),
+        merge="set3",
+        default=(),
+        doc="Source texts it rested on, and former wordings.",
+    ),
+    Field(
+        name="memory",
+        kind=memory_ref(),
+        merge="const",
+        default="",
+        doc="The memory it was rejected as.",
+    ),
+    Field(
+        name="forgotten",
+        kind=ListOf(memory_ref(), limit=100_000),
+        merge="set3",
+        default=(),
+        doc="What the rejection took out of recall, and `unreject` brings back.",
+    ),
+    Field(name="reason", kind=Text(), merge="lww", default="", doc="Why, in the person's words."),
+    Field(name="by", kind=Text(limit=300), merge="lww", doc="Who decided last."),
+    Field(name="at", kind=Time(), merge="lww", doc="When."),
+)
+_REQUIRED = ("key", "state", "text", "by", "at")
+
+
+def tombstone_of(
+    memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
+) -> Tombstone:
+    """Return the tombstone of what a memory says, in its scope."""
+    scope, text = memory.text("scope"), _text_key(memory.body)
+    triple = _triple_key([memory.text(key) for key in _TRIPLE])
+    units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
+    return Tombstone(
+        key=f"ts-{digest([look(scope), text, triple])[:16]}",
+        text=text,
+        triple=triple,
+        scope=scope,
+        tokens=tuple(sorted(tokens(memory.body))),
+        units=tuple(sorted(units)),
+        memory=memory.id,
+        forgotten=tuple(forgotten),
+        reason=reason,
+        by=by,
+        at=at,
+    )
+
+
+_TRIPLE = ("subject", "predicate", "object")
+
+
+def _text_key(body: str) -> str:
+    return f"tx-{digest([look(body)])[:32]}"
+
+
+def _triple_key(triple: Iterable[str]) -> str:
+    """Return the hash of a triple, or an empty string where a part of it is missing."""
+    parts = [look(part) for part in triple]
+    return f"tk-{digest(parts)[:32]}" if all(parts) else ""
+
+
+_WORDS = regex(r"[^\W_]+")
+_WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+def tokens(text: str) -> frozenset[str]:
+    """Return the short hashes of a text's words; Han, Kana and Hangul as pairs of characters."""
+    words: set[str] = set()
+    for word in _WORDS.findall(look(text)):
+        for run in _WIDE.findall(word):
+            words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
+        words.update(filter(None, _WIDE.split(word)))
+    return frozenset(
+        sha256(w.encode("utf-8", "surrogatepass")).hexdigest()[:WORD_DIGITS] for w in words
+    )
+
+
+def similarity(one: Collection[str], other: Collection[str]) -> float:
+    """Return twice the words in both over the words of each, 0 to 1; 0 without words."""
+    common = len(frozenset(one) & frozenset(other))
+    return 2 * common / (len(one) + len(other)) if common else 0.0
+
+
+def tombstone_keys(memory: Memory) -> frozenset[str]:
+    """Return every key under which a tombstone may name a memory exactly.
+
+    A text counts for itself unless both sides have a whole triple: then the triple decides, since
+    `green` under two headings is two statements. A rejection holds in its own scope, in the whole
+    repository's, and, where it has none, everywhere.
+    """
+    triple = tuple(memory.text(key) for key in _TRIPLE)
+    return _keys(memory.id, memory.body, triple, memory.text("scope"))
+
+
+# A merge asks for all memories, and an accepted run is a merge a decision.
+@lru_cache(maxsize=1 << 16)
+def _keys(id_: str, body: str, triple: tuple[str, ...], scope: str) -> frozenset[str]:
+    text, whole, place = _text_key(body), _triple_key(triple), look(scope)
+    said = [text, whole] if whole else [text, f"{text}/bare"]
+    places = [f"@{place}", "@"] if place else ["@*"]
+    return frozenset({id_, *(one + at for one in said for at in places)})
+
+
+def _own_keys(stone: Tombstone) -> frozenset[str]:
+    """Return the keys that a tombstone bars."""
+    said = [stone.triple, f"{stone.text}/bare"] if stone.triple else [stone.text]
+    places = ("@*", f"@{look(stone.scope)}")
+    return frozenset({stone.memory, *(one + place for one in said for place in places)} - {""})
+
+
+class Tombstones:
+    """The tombstones of one state, and what of them stands; false where nothing is barred.
+
+    `problems` names files that cannot be read: they bar nothing.
+    """
+
+    def __init__(
+        self, found: Mapping[str, Tombstone] | None = None, problems: tuple[Problem, ...] = ()
+    ) -> None:
+        self.found = dict(sorted((found or {}).items()))
+        self.problems = problems
+        self.active = [s for s in self.found.values() if s.state == "active"]
+        self._exact = {key: stone for stone in self.active for key in _own_keys(stone)}
+        self._units = {unit: stone for stone in self.active for unit in stone.units}
+        self._tokens = [(stone, frozenset(stone.tokens)) for stone in self.active if stone.tokens]
+
+    def __bool__(self) -> bool:
+        return bool(self.active)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return the keys of everything barred, for `merge_states`."""
+        return frozenset(self._exact)
+
+    def bar(self, memory: Memory) -> Tombstone | None:
+        """Return the tombstone that a memory matches exactly."""
+        if not self._exact:
+            return None
+        return next(
+            (self._exact[k] for k in sorted(tombstone_keys(memory)) if k in self._exact), None
+        )
+
+    def near(self, memory: Memory) -> Tombstone | None:
+        """Return a tombstone for which a person should look at a memory first.
+
+        It rests only on source units of what was rejected, is a former wording of it, or has at
+        least `SIMILAR` of its words.
+        """
+        units = {s.text_hash for s in memory.sources if s.text_hash}
+        if units and units <= self._units.keys():
+            return self._units[min(units)]
+        if stone := self._units.get(text_hash(memory.body)):
+            return stone
+        mine = tokens(memory.body) if self._tokens else frozenset()
+        scored = [(similarity(mine, theirs), stone) for stone, theirs in self._tokens]
+        score, stone = max(scored, key=lambda s: s[0], default=(0.0, None))
+        return stone if score >= SIMILAR else None
+
+
+def path_of(layout: Layout, key: str) -> str:
+    """Return where the tombstone of a key lies."""
+    return f"{layout.area('tombstones')}{key}.md"
+
+
+def is_tombstone(layout: Layout, path: str) -> bool:
+    """Tell whether a path is a tombstone's."""
+    return path.startswith(layout.area("tombstones")) and path.endswith(".md")
+
+
+def tombstones_in(state: State) -> Tombstones:
+    """Return what a person rejected in a state; without a file of it nothing is read."""
+    return state.once(_in_state)
+
+
+def _in_state(state: State) -> Tombstones:
+    return read_tombstones(state.files, state.layout)
+
+
+def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
+    """Read every tombstone among some files."""
+    found: dict[str, Tombstone] = {}
+    problems: list[Problem] = []
+    for path in [p for p in files if is_tombstone(layout, p)]:
+        stone = read_tombstone(path, files[path])
+        if isinstance(stone, Problem):
+            problems.append(stone)
+        elif stone.key not in found or found[stone.key].rank < stone.rank:
+            found[stone.key] = stone
+    return Tombstones(found, tuple(problems))
+
+
+def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
+    """Read one file; keys that memrepo does not know are passed over."""
+    head = header.split(data, path)
+    nodes = {entry.key: entry.value for entry in head.entries}
+    errors = [p for p in head.problems if p.severity == "error"]
+    if errors:
+        return _unreadable(path, errors[0].message)
+    values: dict[str, Any] = {}
+    for field in TOMBSTONE_FIELDS:
+        if field.name in nodes:
+            try:
+                values[field.name] = field.kind.read(nodes[field.name])
+            except ValueMismatch as bad:
+                return _unreadable(path, f"{field.name}: {bad}")
+    if missing := [name for name in _REQUIRED if name not in values]:
+        return _unreadable(path, f"found no {missing[0]}")
+    return Tombstone(**values)
+
+
+def _unreadable(path: str, why: str) -> Problem:
+    return Problem(
+        path=path,
+        rule="tombstone-unreadable",
+        message=f"{why}: what it rejects is not kept out",
+        fix="bring the file back from history, or reject the memory again",
+    )
+
+
+def tombstone_bytes(stone: Tombstone) -> bytes:
+    """Spell a tombstone as its file."""
+    lines = ["---"]
+    for field in TOMBSTONE_FIELDS:
+        value = getattr(stone, field.name)
+        if value != field.default:
+            lines += entry_lines(field.name, field.kind.write(value))
+    return "\n".join([*lines, "---", "", BODY.format(key=stone.key)]).encode("utf-8")
+
+
+def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str) -> Tombstone:
+    """Return a tombstone lifted or set again: its epoch rises, so that the change wins a merge."""
+    if stone.state == state:
+        return stone
+    return replace(
+        stone, state=state, epoch=stone.epoch + 1, by=by, at=at, reason=reason or stone.reason
+    )
+
+
+def join_tombstones(ours: Tombstone, theirs: Tombstone) -> Tombstone:
+    """Join two versions of one tombstone: the higher rank stands, evidence is united."""
+    winner = max(ours, theirs, key=lambda s: s.rank)
+    return replace(
+        winner,
+        units=tuple(sorted({*ours.units, *theirs.units})),
+        forgotten=tuple(sorted({*ours.forgotten, *theirs.forgotten})),
+    )

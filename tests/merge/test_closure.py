@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+
+from memrepo.core import codec
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Link, Memory
+from memrepo.core.state import State, apply, read_state
+from memrepo.merge.closure import RULES, close, closure
+from tests.strategies import IDS, place
+
+A, B, C = IDS[:3]
+GONE = IDS[3]
+
+
+def state(**memories: dict[str, object]) -> State:
+    written = (
+        Memory(path=place(id_), fields={"id": id_, "type": "fact", **memories[name]})
+        for name, id_ in (("a", A), ("b", B), ("c", C))
+        if name in memories
+    )
+    return read_state({m.path: codec.encode(m) for m in written}, Layout())
+
+
+OLD: dict[str, object] = {"status": "superseded", "superseded_by": (B,)}
+LINK = Link(target=B, type="follows")
+NEW: dict[str, object] = {"supersedes": (A,)}
+CASES = [
+    pytest.param([], {"a": OLD, "b": NEW}, {"a": OLD, "b": NEW}, id="whole"),
+    pytest.param(
+        [],
+        {"a": {"status": "forgotten", "superseded_by": (B,)}, "b": NEW},
+        {"a": {"status": "forgotten", "superseded_by": (B,)}, "b": NEW},
+        id="replaced, then forgotten",
+    ),
+    pytest.param(
+        ["supersession-half"],
+        {"a": OLD, "b": {}},
+        {"a": OLD, "b": NEW},
+        id="the new one does not know",
+    ),
+    pytest.param(
+        ["supersession-half"],
+        {"a": {}, "b": NEW},
+        {"a": {}, "b": {}},
+        id="the old one is active: taken back",
+    ),
+    pytest.param(
+        ["supersession-half"],
+        {"a": {**OLD, "superseded_by": (C,)}, "b": NEW, "c": NEW},
+        {"a": {**OLD, "superseded_by": (C, B)}, "b": NEW, "c": NEW},
+        id="the old one knows another only",
+    ),
+    pytest.param(
+        ["supersession-status"],
+        {"a": {"superseded_by": (B,)}, "b": NEW},
+        {"a": {}, "b": {}},
+        id="replaced and active",
+    ),
+    pytest.param(
+        ["supersession-status"],
+        {"a": {"status": "superseded"}},
+        {"a": {"status_epoch": 1}},
+        id="superseded by nothing",
+    ),
+    pytest.param(
+        ["reference-lost"],
+        {"a": {**OLD, "superseded_by": (GONE,)}},
+        {"a": {"status_epoch": 1}},
+        id="the new one is gone",
+    ),
+    pytest.param(
+        ["reference-lost", "reference-lost"],
+        {"a": {"links": (LINK, Link(target=GONE, type="follows")), "parent": GONE}, "b": {}},
+        {"a": {"links": (LINK,)}, "b": {}},
+        id="lost",
+    ),
+    pytest.param(
+        ["supersession-cycle"],
+        {"a": {**OLD, **NEW, "superseded_by": (A,)}},
+        {"a": {"status_epoch": 1}},
+        id="itself",
+    ),
+    pytest.param(
+        ["supersession-cycle"],
+        {
+            "a": {**OLD, "supersedes": (C,)},
+            "b": {"status": "superseded", "superseded_by": (C,), "supersedes": (A,)},
+            "c": {"status": "superseded", "superseded_by": (A,), "supersedes": (B,)},
+        },
+        {
+            "a": OLD,
+            "b": {"status": "superseded", "superseded_by": (C,), "supersedes": (A,)},
+            "c": {"status_epoch": 1, "supersedes": (B,)},
+        },
+        id="a ring of three",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rules", "before", "after"), CASES)
+def test_what_does_not_hold_is_named_and_mended(
+    rules: list[str], before: dict[str, dict[str, object]], after: dict[str, dict[str, object]]
+) -> None:
+    found = state(**before)
+    assert [p.rule for p in closure(found)] == rules
+    updates, _ = close(found)
+    assert apply(found, updates) == state(**after)
+    assert closure(state(**after)) == ()
+
+
+def test_what_is_known_is_left_alone() -> None:
+    found = state(a=OLD, b={})
+    _, mended = close(found)
+    assert close(found, {finding.name for finding in mended}) == ((), ())
+
+
+def test_two_files_with_one_id_are_named() -> None:
+    data = codec.encode(Memory(path="", fields={"id": A, "type": "fact"}))
+    two = read_state({place(A): data, place(A, "skills/2026-02"): data}, Layout())
+    assert [p.rule for p in closure(two)] == ["memory-same-id"]
+
+
+def test_every_rule_has_a_case() -> None:
+    covered = {rule for case in CASES for rule in case.values[0]}  # type: ignore[attr-defined]
+    assert covered | {"memory-same-id"} == set(RULES)

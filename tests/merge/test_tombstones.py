@@ -1,0 +1,258 @@
+"""What a rejection knows again, what it only finds close, and what it keeps out of its file."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cases
+
+from memrepo.core.layout import Layout
+from memrepo.core.lookalikes import look
+from memrepo.core.memory import Memory, Source
+from memrepo.core.problems import Problem
+from memrepo.core.state import State, read_state
+from memrepo.merge.states import merge_states
+from memrepo.merge.tombstones import (
+    Tombstone,
+    Tombstones,
+    join_tombstones,
+    path_of,
+    read_tombstone,
+    read_tombstones,
+    similarity,
+    tokens,
+    tombstone_bytes,
+    tombstone_of,
+    tombstones_in,
+    turned,
+)
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+SAID = "The spare key lies under the third pot."
+TRIPLE = {"subject": "Server A", "predicate": "status", "object": "green"}
+
+
+def fact(body: str = SAID, id_: str = "mem-0000000000000001", **fields: Any) -> Memory:
+    path = f"memories/knowledge/2026-01/m-{id_[4:10]}.md"
+    return Memory(path=path, fields={"id": id_, "type": "fact", **fields}, body=body)
+
+
+def stone(memory: Memory) -> Tombstone:
+    return tombstone_of(memory, reason="wrong", by="human:me", at=AT)
+
+
+def stones(*memories: Memory) -> Tombstones:
+    return Tombstones({s.key: s for s in map(stone, memories)})
+
+
+OTHER = "mem-0000000000000002"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the SPARE  key lies under\nthe third pot",
+        "- [x] 2026-01-05: The spare key lies under the third pot.",
+        "The sp\u0430re k\u0435y lies und\u0435r the third p\u043et.",  # Cyrillic
+        "\u0422he spare key lies under the third pot",
+        "The sp\u200bare k\u00adey lies under the\u00a0third p\u2060ot!",
+        "The spare key lies under the th\ufe0fird p\u034fot.",
+        "\uff34\uff48\uff45 spare key lies under the third pot.",  # full width
+        "**The spare key** lies under the `third` pot.",
+    ],
+)
+def test_a_text_that_looks_the_same_is_the_same(text: str) -> None:
+    assert stones(fact()).bar(fact(text, OTHER)) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The spare key lies under the fourth pot.",
+        "The spare key lies under the third pot of Vera.",
+        "The spare key does not lie under the third pot.",
+        "",
+    ],
+)
+def test_another_text_is_not_the_same(text: str) -> None:
+    assert stones(fact()).bar(fact(text, OTHER)) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("code O1", "code 01"), ("5 \u00b5s", "5 ms"), ("plan l", "plan 1"), ("a.b", "ab")],
+)
+def test_values_that_differ_are_never_folded_into_one(one: str, other: str) -> None:
+    assert look(one) != look(other)
+
+
+@pytest.mark.parametrize(
+    ("rejected", "said", "exact"),
+    [
+        (TRIPLE, TRIPLE, True),
+        (TRIPLE, {**TRIPLE, "subject": "server \u0410"}, True),
+        (TRIPLE, {**TRIPLE, "subject": "Server B"}, False),  # `green` under another heading
+        (TRIPLE, {}, True),
+        ({}, TRIPLE, True),
+    ],
+)
+def test_of_two_whole_triples_the_triple_decides(
+    rejected: dict[str, str], said: dict[str, str], exact: bool
+) -> None:
+    found = stones(fact("green", **rejected))
+    memory = fact("green", OTHER, **said)
+    assert (found.bar(memory) is not None) is exact
+    assert found.near(memory) is not None  # never without a look of a person
+
+
+def test_another_wording_of_the_same_triple_is_the_same() -> None:
+    assert stones(fact("green", **TRIPLE)).bar(fact("It is all green there.", OTHER, **TRIPLE))
+
+
+@pytest.mark.parametrize(
+    ("rejected", "said", "barred"),
+    [
+        ("", "", True),
+        ("", "user:ana", True),
+        ("user:ana", "", True),
+        ("user:ana", "user:ana", True),
+        ("user:ana", "user:bo", False),
+    ],
+)
+def test_a_rejection_holds_in_its_scope_and_in_wider_ones(
+    rejected: str, said: str, barred: bool
+) -> None:
+    found = stones(fact(scope=rejected) if rejected else fact())
+    memory = fact(SAID, OTHER, scope=said) if said else fact(SAID, OTHER)
+    assert (found.bar(memory) is not None) is barred
+
+
+def test_what_rests_only_on_rejected_units_is_close() -> None:
+    one, two = (Source(resource="sources/a.md", text_hash=f"th-{n:016x}") for n in (1, 2))
+    found = stones(fact(sources=(one,)))
+    assert found.near(fact("Quite other words here.", OTHER, sources=(one,)))
+    assert found.near(fact("Quite other words here.", OTHER, sources=(one, two))) is None
+    assert found.near(fact("Quite other words here.", OTHER)) is None
+
+
+def test_a_former_wording_is_close() -> None:
+    from memrepo.core.ids import text_hash
+
+    found = stones(fact(aliases=(text_hash("It was worded otherwise."),)))
+    assert found.near(fact("It was worded otherwise.", OTHER))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "close"),
+    [
+        ("a b c d e f g", "a b c d e f h", True),  # one word of seven
+        ("a b c d e f", "a b c d e h", False),
+        ("The heap was covered on Friday by Vera.", "Vera covered the heap on Friday.", True),
+        ("on Friday Vera was covered by the heap", "The heap was covered by Vera on Friday", True),
+        (
+            "\u5317\u4eac\u662f\u9996\u90fd\u57ce\u5e02\u4e4b\u4e00",
+            "\u5317\u4eac\u662f\u9996\u90fd\u57ce\u5e02\u4e4b\u4e00\u3002",
+            True,
+        ),
+        ("", "", False),
+    ],
+)
+def test_how_close_two_texts_are_is_a_share_of_words(one: str, other: str, close: bool) -> None:
+    assert (similarity(tokens(one), tokens(other)) >= 0.85) is close
+
+
+def test_the_words_are_not_in_the_file() -> None:
+    data = tombstone_bytes(stone(fact("My card number ends in seven.", **TRIPLE))).decode()
+    for word in ("card", "number", "seven", "green", "server"):
+        assert word not in data.lower()
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=30)
+
+
+@cases(60)
+@given(texts, texts, st.sampled_from(("", "user:a")), texts)
+def test_a_tombstone_is_read_as_it_was_written(
+    body: str, subject: str, scope: str, reason: str
+) -> None:
+    made = tombstone_of(
+        fact(body, subject=subject, predicate="is", object="x", scope=scope),
+        reason=reason,
+        by="human:me@example.org",
+        at=AT,
+        forgotten=("mem-0000000000000001",),
+    )
+    assert read_tombstone("tombstones/x.md", tombstone_bytes(made)) == made
+    lifted = turned(made, "lifted", by="human:you", at=AT + timedelta(days=1), reason="")
+    assert read_tombstone("tombstones/x.md", tombstone_bytes(lifted)) == lifted
+    assert (lifted.state, lifted.epoch, lifted.key) == ("lifted", 1, made.key)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no header",
+        b"\xff",
+        b"---\nkey: ts-1\n---\n",
+        b"---\nkey: ts-0000000000000001\n---\n",
+        b"---\nkey: ts-0000000000000001\nkey: ts-0000000000000001\n---\n",
+    ],
+)
+def test_a_damaged_file_is_a_problem_and_bars_nothing(data: bytes) -> None:
+    assert isinstance(read_tombstone("tombstones/a.md", data), Problem)
+    found = read_tombstones({"tombstones/a.md": data}, Layout())
+    assert not found
+    assert [p.rule for p in found.problems] == ["tombstone-unreadable"]
+
+
+def test_a_lifted_one_bars_nothing() -> None:
+    lifted = turned(stone(fact()), "lifted", by="human:me", at=AT, reason="")
+    found = Tombstones({lifted.key: lifted})
+    assert not found
+    assert found.bar(fact()) is found.near(fact()) is None
+
+
+def test_of_two_versions_the_higher_epoch_stands_and_evidence_is_united() -> None:
+    old = stone(fact())
+    lifted = turned(old, "lifted", by="human:me", at=AT, reason="")
+    again = turned(lifted, "active", by="human:me", at=AT, reason="")
+    assert join_tombstones(old, lifted).state == "lifted"
+    assert join_tombstones(again, lifted).state == "active"
+    for one, other in ((old, lifted), (again, lifted), (old, again)):
+        assert join_tombstones(one, other) == join_tombstones(other, one)
+
+
+def state(*memories: Memory, **files: bytes) -> State:
+    from memrepo.core import codec
+
+    found = {memory.path: codec.encode(memory) for memory in memories}
+    return read_state({**found, **files}, Layout())
+
+
+def test_a_merge_forgets_what_the_other_side_rejected() -> None:
+    rejected = stone(fact())
+    file = {path_of(Layout(), rejected.key): tombstone_bytes(rejected)}
+    ours = state(fact(SAID, OTHER))
+    theirs = state(fact(status="forgotten"), **file)
+    for one, other in ((ours, theirs), (theirs, ours)):
+        merged = merge_states(state(), one, other)
+        assert {m.status for m in merged.state.memories.values()} == {"forgotten"}
+        assert one.files.edited(merged.effect.files) == merged.state.files
+
+
+def test_of_a_lifting_on_one_side_and_nothing_on_the_other_the_lifting_stands() -> None:
+    rejected = stone(fact())
+    lifted = turned(rejected, "lifted", by="human:me", at=AT, reason="")
+    path = path_of(Layout(), rejected.key)
+    sides = [
+        state(fact(status="forgotten"), **{path: tombstone_bytes(rejected)}),
+        state(fact(status_epoch=1), **{path: tombstone_bytes(lifted)}),
+    ]
+    merged = merge_states(sides[0], *sides)
+    assert merged.state.memories[fact().id].status == "active"
+    assert not tombstones_in(merged.state)

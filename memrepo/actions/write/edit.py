@@ -19,6 +19,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import normalise, text_hash
 from memrepo.core.judging import Candidate
 from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
 from memrepo.judges.triples import OBJECT_LENGTH, Triple, read_triple
@@ -26,7 +27,7 @@ from memrepo.judges.wording import bare_object, cap
 
 SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
 _LISTS = ("tags", "entities")
-_LEAD = re.compile(r"\s*(?:\*\*)?([^:*\n]{1,80}):(?:\*\*)?\s+(\S.*)", re.DOTALL)
+_LEAD = regex(r"\s*(?:\*\*)?([^:*\n]{1,80}):(?:\*\*)?\s+(\S.*)", re.DOTALL)
 
 
 class NoEditor(MemrepoError):

@@ -16,12 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import SecretInText
-from memrepo.actions.past.past import find_present
-from memrepo.actions.recall.quoting import evidence
-from memrepo.actions.recall.recalling import RECALL_STATUSES, facts, index_of, recall
+from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.recalled import RECALL_STATUSES, facts, index_of, recall
 from memrepo.actions.recall.search import Hit, bounded, hit_of
-from memrepo.actions.recall.touching import HITS
-from memrepo.actions.recall.touching import touch as _touch
+from memrepo.actions.recall.usage import HITS
+from memrepo.actions.recall.usage import touch as _touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish
 from memrepo.actions.work import Call, Work

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from memrepo.actions.lifecycle.nominate import lines_of
-from memrepo.actions.recall.touching import CURRENT
+from memrepo.actions.recall.usage import CURRENT
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
 from memrepo.actions.setup.cron_prompts import agent_snippet

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.takeback.rejection import barred_ids, with_pages, written
 from memrepo.actions.work import Work

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.past.log import NoSuchRun, run_merge
-from memrepo.actions.recall.finding import NoSuchMemory, find
+from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
 from memrepo.actions.run.landing import chain
 from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import NoSuchMemory, find
+from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.takeback.rejection import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.work import Work

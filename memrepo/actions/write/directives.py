@@ -10,8 +10,8 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.lifecycle import health
-from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
-from memrepo.actions.recall.touching import count_restored
+from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
+from memrepo.actions.recall.usage import count_restored
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import said, write_steps

@@ -138,6 +138,8 @@ def test_a_planted_violation_is_caught(module: str, source: str) -> None:
         ("memrepo.faces.cli", "from memrepo.actions import run\nfrom memrepo import __version__"),
         ("memrepo.actions.x", "from memrepo.assets import asset\nfrom memrepo import config"),
         ("memrepo.store.x", "import git\nfrom memrepo.core import memory"),
+        ("memrepo.merge.x", "from memrepo.core.state import State"),
+        ("memrepo.purify.x", "from memrepo.merge.tombstones import tombstones_in"),
         ("memrepo.purify.x", "from memrepo.policies import matching\nfrom . import units"),
         ("memrepo.judges.x", "def f():\n    import anthropic"),
         ("memrepo.faces.mcp.server", "from mcp.server import Server"),

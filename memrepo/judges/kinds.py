@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists as w
+from memrepo.judges.headings import HEADING_TYPES
 
 _STEPS = regex(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d", re.I | re.M)
 _FIRST = regex(r"\bfirst\b|\bzuerst\b", re.IGNORECASE)
@@ -44,12 +46,15 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def kind_of(text: str, *, hint: str, key: str = "", task: str = "") -> tuple[str, str]:
+def kind_of(
+    text: str, *, hint: str, key: str = "", task: str = "", context: Sequence[str] = ()
+) -> tuple[str, str]:
     """Return the claim type of a text and the code of the rule that decided.
 
     An episode document is always an episode and a PROCEDURES section always a method or procedure.
     A bold key that names a type decides next; then a question; then, for sources of one kind, the
-    hint; then the words; then the hint again, and `fact` where that is no claim type.
+    hint; then what the text stands under, innermost first; then its words; then the hint again,
+    and `fact` where that is no claim type.
     """
     if hint == "episode":
         return "episode", "type_source"
@@ -65,6 +70,10 @@ def kind_of(text: str, *, hint: str, key: str = "", task: str = "") -> tuple[str
         return hint, "type_source"
     if task == "open":
         return "commitment", "type_open_task"
+    for heading in reversed(context):
+        for kind, pattern in HEADING_TYPES:
+            if pattern.search(heading):
+                return kind, "type_heading"
     for kind, pattern in _RULES:
         if pattern.search(text):
             return kind, "type_words"

@@ -57,12 +57,12 @@ def read_triple(candidate: Candidate) -> Triple:
     """Read the triple of a candidate; each part is one line within its length."""
     key, value = lead_of(candidate)
     if key and value and not is_date(key) and normalise(key) not in wordlists.GENERIC_KEYS:
-        return _capped(nearest_heading(candidate), key, bare_object(value), 1)
+        return _capped(subject_of(candidate), key, bare_object(value), 1)
     text = tidy(candidate.text)
     match = _SHAPE_TWO.match(text)
     if match is not None and _is_name(match["subject"]):
         return _capped(match["subject"], match["verb"], bare_object(match["rest"]), 2)
-    return _capped(nearest_heading(candidate) or title_of(candidate), "", "", 3)
+    return _capped(subject_of(candidate) or title_of(candidate), "", "", 3)
 
 
 def read_document(candidate: Candidate) -> Triple:
@@ -82,6 +82,17 @@ def lead_of(candidate: Candidate) -> tuple[str, str]:
 def nearest_heading(candidate: Candidate) -> str:
     """Return the innermost heading or parent that is neither a date nor generic, or nothing."""
     return next(_telling(candidate.context), "")
+
+
+def subject_of(candidate: Candidate) -> str:
+    """Return whom a text is about where it does not say so itself, or nothing.
+
+    A profile or a memory file is about one thing whatever its headings; other files have many.
+    """
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    if candidate.about and "MEMORY.md" not in files:
+        return candidate.about
+    return nearest_heading(candidate) or candidate.about
 
 
 def title_of(candidate: Candidate) -> str:

@@ -50,6 +50,41 @@ def tidy(text: str) -> str:
     return f"{lead[0]}: {lead[1]}".strip()
 
 
+def plain(text: str) -> str:
+    """Drop markdown's decoration: emphasis, comments, line breaks, and links but for their text.
+
+    Code keeps its marks. A leading link to a file of notes is a pointer and no words.
+    """
+    text = _POINTER.sub("", _COMMENT.sub("", text))
+    text = _LINK.sub(_unlinked, text)
+    text = _BREAK.sub(" ", text)
+    parts = _CODE.split(text)
+    for at in range(0, len(parts), 2):
+        for pattern in _EMPHASIS:
+            parts[at] = pattern.sub(r"\1", parts[at])
+    return "".join(parts).strip()
+
+
+def _unlinked(match: re.Match[str]) -> str:
+    said, target = match["said"].strip(), match["target"].strip()
+    if target.startswith("http") and target.rstrip("/") not in said:
+        return f"{said} ({target})" if said else target
+    return said
+
+
+_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
+_POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
+_LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
+_BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
+_CODE = regex(r"(`[^`\n]*`)")
+_EMPHASIS = (
+    re.compile(r"\*\*\*?(?=\S)([^*\n]{1,500}?)\*\*\*?"),
+    re.compile(r"(?<!\w)__(?=\S)([^_\n]{1,500}?)__(?!\w)"),
+    re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)\*(?![\w*])"),
+    re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500}?)_(?![\w_])"),
+)
+
+
 def cap(text: str, limit: int) -> str:
     """Fold a text to one line and cut it at a word, with an ellipsis, where it is longer."""
     text = " ".join(text.split())

@@ -299,11 +299,15 @@ SINGLE_VALUED = (
 )
 GENERIC_HEADINGS = terms_of("""
 memory, memories, note, notes, fact, facts, misc, miscellaneous, general, overview, summary,
-inbox, daily, log, logs, journal, index, readme, todo, tasks, info, information, other,
-stuff, config, configuration, settings, setup, details, environment, konfiguration,
-einstellungen, rtmemory, reflections, procedures, chronicles, dreams, ltmemory, lessons, notizen,
-erinnerungen, gedächtnis, allgemein, fakten, übersicht, память, заметки, 记忆, 长期记忆,
-笔记, メモ, 記憶, 메모, 기억
+inbox, daily, log, logs, journal, index, readme, todo, tasks, info, information, other, stuff,
+config, configuration, settings, setup, details, environment, konfiguration, einstellungen,
+rtmemory, reflections, procedures, chronicles, dreams, ltmemory, lessons, notizen, erinnerungen,
+gedächtnis, allgemein, fakten, übersicht, память, заметки, 记忆, 长期记忆, 笔记, メモ, 記憶, 메모,
+기억, format, context, rules, how to apply, why, who i am, who am i, my role, my identity,
+identity, about, about me, about your human, local notes, characteristics, examples, none,
+links, contexto, contexte, kontext, контекст, identidade, identidad, conversation summary,
+related, notas, hechos, geral, general, resumen, resumo, memória, memoria, mémoire, 上下文, 背景,
+概要, 개요, current state, status, sections, content, contents
 """) | frozenset(
     (
         "long-term memory",

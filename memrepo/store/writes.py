@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo

@@ -175,6 +175,8 @@ def test_search_at_answers_what_it_would_have_answered_there(shared: Path, tmp_p
         ]
     for commit in commits:
         then = [done(shared, "search", *words, "--at", commit) for words in QUERIES]
+        assert all(one.pop("heading") for one in then)
+        assert not any(one.pop("heading") for one in there[commit])
         assert then == there[commit]
     # And back again: the index of the past follows.
     for commit in commits[::-1]:

@@ -12,7 +12,6 @@ import pytest
 from driving import Done, done, git, memrepo
 
 from memrepo.actions.setup import jobs
-from memrepo.actions.setup import jobs
 from memrepo.core.errors import Exit
 from memrepo.faces.cli.parser import command_parser
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -83,6 +83,14 @@ def place_of(at: Work) -> Place:
     )
 
 
+class Downstream(msgspec.Struct, frozen=True, kw_only=True):
+    """A landed run's manifest, and what became of handing it off (empty: nobody asked for it)."""
+
+    manifest: str
+    result: Literal["", "done", "failed"] = ""
+    said: str = ""
+
+
 class Reported(Protocol):
     """What a run is told by."""
 
@@ -154,8 +162,10 @@ def finished(
     context: dict[str, Any] = {}
     if "error" not in data:
         after = at if data.get("head") == at.tree.commit else at.refreshed()
-        more, context = _gains(at, after, data)
-        problems += _hand_off(after, place.downstream, more)
+        more, context = _gains(at, after)
+        downstream, failed = _hand_off(after, place.downstream, str(data.get("run", "")))
+        problems += failed
+        more |= {"downstream": msgspec.to_builtins(downstream)} if downstream else {}
     told = replace(_told(at, place, {**data, **more}, now), context=context)
     problems += _log(place, ended_event(told))
     problems += _keep(at, place, told)
@@ -181,17 +191,14 @@ def _told(at: Work, place: Place, data: Mapping[str, Any], now: datetime) -> Tol
     )
 
 
-def _gains(
-    before: Work, after: Work, data: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _gains(before: Work, after: Work) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the answer gains, and the context of the report."""
     layout, state = after.tree.layout, after.tree.state()
-    area, run = layout.area("views"), str(data.get("run", ""))
+    area = layout.area("views")
     changed = dict(before.tree.blobs.items() ^ after.tree.blobs.items())
     more: dict[str, Any] = {
         "views": sorted(path.removeprefix(area) for path in changed if path.startswith(area))
     }
-    more |= _downstream(after, run)
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)
     surfaced = recall_surface(state.memories.values(), before.call.now)
     context = {
@@ -202,40 +209,33 @@ def _gains(
     return more, context
 
 
-def handed(work: Work, run: str) -> tuple[dict[str, Any], tuple[Problem, ...]]:
-    """Hand off a run that a person accepted; returns what the answer gains, and what failed."""
+def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
+    """Hand off a run that a person accepted; returns what became of it, and what failed."""
     after = work.refreshed()
-    more = _downstream(after, run)
-    return more, _hand_off(after, outside(after).get("downstream.command"), more)
+    return _hand_off(after, outside(after).get("downstream.command"), run)
 
 
-def _downstream(after: Work, run: str) -> dict[str, Any]:
-    path = after.tree.layout.manifest(run) if run else ""
-    if path not in after.tree.blobs:
-        return {}
-    return {"downstream": {"manifest": path, "result": "", "said": ""}}
-
-
-def _hand_off(after: Work, setting: Setting | None, more: Mapping[str, Any]) -> tuple[Problem, ...]:
+def _hand_off(
+    after: Work, setting: Setting | None, run: str
+) -> tuple[Downstream | None, tuple[Problem, ...]]:
     """Give a landed run's manifest to the command that the person set, if any."""
-    down = more.get("downstream")
-    if down is None or setting is None:
-        return ()
-    path = after.store.root / down["manifest"]
-    said = hand_off(str(setting.value), path, after.store.root)
-    down |= {"result": "failed" if said else "done", "said": said}
+    manifest = after.tree.layout.manifest(run) if run else ""
+    if manifest not in after.tree.blobs:
+        return None, ()
+    if setting is None:
+        return Downstream(manifest=manifest), ()
+    said = hand_off(str(setting.value), after.store.root / manifest, after.store.root)
     if not said:
-        return ()
-    return (
-        Problem(
-            path=setting.origin,
-            rule="downstream-failed",
-            key="downstream.command",
-            message=f"{setting.value}: {said}",
-            severity="warning",
-            fix=f"the run landed; repeat it by hand with {down['manifest']}",
-        ),
+        return Downstream(manifest=manifest, result="done"), ()
+    problem = Problem(
+        path=setting.origin,
+        rule="downstream-failed",
+        key="downstream.command",
+        message=f"{setting.value}: {said}",
+        severity="warning",
+        fix=f"the run landed; repeat it by hand with {manifest}",
     )
+    return Downstream(manifest=manifest, result="failed", said=said), (problem,)
 
 
 def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:

@@ -374,6 +374,8 @@ class Repository:
                 held=self._held,
             )
         except GitFailed as error:
+            if self.head() == tip:
+                return  # it died when all was done: the branch moves last
             if self.head() != base:
                 raise BranchMoved(branch) from error
             raise CannotWork(

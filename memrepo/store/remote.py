@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.patterns import regex
 from memrepo.store.gitenv import told
 from memrepo.store.light import call, call_far
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 OWN = "refs/memrepo/remote/"
-_NAME = re.compile(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)
-_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_NAME = regex(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)
+_HELPER = regex(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
 _RACES = ("lock", "failed to update ref", "already exists", "incorrect old value")
 _PAUSE_S = 0.1
 _LONGEST_S = 2.0

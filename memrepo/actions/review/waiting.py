@@ -11,6 +11,7 @@ import msgspec
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.purify.holding import fingerprints
 from memrepo.purify.requests import REQUEST
 from memrepo.store import history
 from memrepo.store.light import call
@@ -47,6 +48,19 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         repo = work.store.repo
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
+
+    def prints(self, work: Work) -> frozenset[str]:
+        """Return the fingerprints of its decisions."""
+        found: frozenset[str] = frozenset()
+        for entry in self.chain(work):
+            if entry.op not in ("view", "run"):
+                ids = entry.trailers.get("Memory", ())
+                found |= fingerprints(entry.op, ids, entry.prints)
+        return found
+
+    def removals(self, work: Work) -> list[dict[str, Any]]:
+        """Return what it would take away, as its manifest lists it."""
+        return list(self.manifest(work).get("decided", ()))
 
     def manifest(self, work: Work) -> dict[str, Any]:
         """Return the record that the run would leave behind."""

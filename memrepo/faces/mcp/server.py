@@ -106,7 +106,8 @@ class _Handlers:
         reply = await self._run(work, give_up=not tool.writes)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=reply.text)],
-            structured_content=dict(reply.data),
+            # What was refused does not fit the schema of what is given: it is text alone.
+            structured_content=None if reply.failed else dict(reply.data),
             is_error=reply.failed,
         )
 

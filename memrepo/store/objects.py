@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.patterns import regex
@@ -41,7 +43,7 @@ class Missing(MemrepoError):
         )
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True):
     """An object by its id: blob, tree, commit or tag, and its bytes."""
 
     id: str
@@ -49,7 +51,7 @@ class Found(NamedTuple):
     data: bytes
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """What a tree holds under a path: the mode as `git ls-tree` prints it, and the object's id."""
 
     mode: str

@@ -36,6 +36,8 @@ def merged(base: str, older: str, newer: str) -> tuple[str, bool]:
         ("abc", "aXc", "aXYc", ("aXYc", False)),
         ("abc", "aXYc", "aXc", ("aXYc", False)),
         ("abc", "aYXc", "aXc", ("aYXc", False)),
+        # The same change on both sides, and another on one.
+        ("abcdef", "aXcdef", "aXcdeZ", ("aXcdeZ", False)),
         # What one side kept of the base and the other removed is no addition.
         ("abcd", "aXcd", "aXd", ("aXd", True)),
     ],

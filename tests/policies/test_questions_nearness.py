@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from memrepo.policies.questions import Question, nearness, question_of, spans
+from memrepo.policies.questions import Question, nearness, question_of
 
 TODAY = date(2026, 3, 18)  # a Wednesday
 
@@ -78,8 +78,8 @@ def test_a_question_that_has_both_is_as_near_as_the_nearer() -> None:
     ],
 )
 def test_days_counted_from_today(text: str, first: str, last: str) -> None:
-    assert (first, last) in spans(text, TODAY)
-    assert spans(text, None) == []
+    assert (first, last) in question_of(text, TODAY).spans
+    assert question_of(text).spans == ()
 
 
 def test_the_numbers_of_a_question_are_days_only_beside_a_month() -> None:

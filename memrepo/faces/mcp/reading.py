@@ -40,8 +40,8 @@ def search(call: ToolCall) -> Reply:
     """Answer with the memories that fit words best; the first three count as retrieved."""
     request = searching.Request(
         words=(call.get("query"),),
-        type=tuple(call.get("types", ())),
-        k=call.get("limit", LIMIT),
+        types=tuple(call.get("types", ())),
+        limit=call.get("limit", LIMIT),
         at=call.get("at"),
         no_touch=True,
     )

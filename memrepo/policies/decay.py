@@ -227,6 +227,11 @@ def is_over(memory: Memory, kept: Keeping) -> bool:
     return kept.ended or (kept.gone and not is_protected(memory, kept.cls))
 
 
+def is_stale(memory: Memory, kept: Keeping) -> bool:
+    """Tell whether a memory is recalled though the time of its class is over."""
+    return kept.stale and not is_protected(memory, kept.cls)
+
+
 def decays(memory: Memory) -> bool:
     """Tell whether decay governs a memory: the active ones but notes, and chunks of others."""
     return memory.status == "active" and memory.type not in ("note", "chunk")

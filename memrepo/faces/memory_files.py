@@ -22,6 +22,7 @@ from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 
@@ -29,7 +30,7 @@ ROOT = "/memories"
 TAG = "memory-tool"
 LONGEST = 100_000
 """Characters that a file may have."""
-_SEGMENT = re.compile(r"[^\W_][\w .,@+()=-]{0,99}")
+_SEGMENT = regex(r"[^\W_][\w .,@+()=-]{0,99}")
 _DEEPEST = 10
 
 

@@ -146,6 +146,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """Share that a text gains which holds a kind of answer that the question asks for."""
     asks: float = 0.2
     """Share that a text loses which asks."""
+    assistant: float = 0.4
+    """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
     spread: float = 0.01
     """Share of the best score that each hit of a day takes from the next of that day, where several
     things are asked for."""
@@ -156,10 +158,15 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
 
     k1: float = 1.0
     b: float = 0.2
+    """Of short texts, whose length hardly counts."""
+    b_long: float = 0.75
+    """Of long ones."""
     coverage: float = 0.3
     """Share that a text gains which holds all the words, each counted by how rare it is."""
     kinds: float = 0.4
     """What a word of a kind that was asked for counts beside the word for the kind."""
+    alike: float = 0.7
+    """What a word counts that is spelled nearly like one that no memory holds, by likeness."""
     feedback: float = 0.15
     neighbour: float = 0.25
     second_neighbour: float = 0.2
@@ -168,6 +175,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     answers: Answers = msgspec.field(default_factory=Answers)
     date: float = 0.2
     """Of the month that is named, and as much again of the very day."""
+    span: float = 1.0
+    """Of a day within a span that is named, such as last week: as much as all the words."""
     other_subject: float = 0.95
     """The subject's own best must reach this share of the best, or the question misnames it."""
     meaning: float = 0.6

@@ -147,9 +147,10 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
     before, after = known.current(old), known.current(new)
     gains: dict[str, Any] = {"supersedes": _with(after.texts("supersedes"), old)}
+    doubted = new in known.fresh or contradicts(after, before)
     if (
         after.standing == "contested"
-        and contradicts(after, before)
+        and doubted
         and not still_contested(after, known.is_active, old)
     ):
         gains["standing"] = None

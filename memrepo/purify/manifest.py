@@ -16,6 +16,7 @@ import msgspec
 from memrepo.core.changes import Op
 from memrepo.core.judging import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 SCHEMA_VERSION = 1
@@ -23,8 +24,8 @@ LOGIC_VERSION = 1
 """Raised when equal input may be judged or assembled otherwise: then all is judged once more."""
 CARRIED: tuple[Op, ...] = ("retire", "supersede")
 """Operations that wait on record, from run to run."""
-_RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
-_BLOB = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
+_RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
+_BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
 class Consumed(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ LATER = "2026-03-10T04:00:00Z"
 def write(repo: Path, *lines: str) -> None:
     path = repo.parent / "workspace" / "MEMORY.md"
     path.parent.mkdir(exist_ok=True)
-    path.write_text("# Harbour\n\n" + "\n".join([*BASE, *lines]) + "\n", encoding="utf-8")
+    path.write_text("# Memory\n\n" + "\n".join([*BASE, *lines]) + "\n", encoding="utf-8")
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from memrepo.core.memory import STATUSES, Gist, Memory
 from memrepo.core.times import format_time
 from memrepo.policies.decay import is_over, is_stale, keeping
 from memrepo.policies.doubt import contesting, doubts, is_retired
+from memrepo.policies.evidence import newer_first
 from memrepo.policies.floor import sureness
 from memrepo.policies.merits import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
@@ -227,7 +228,7 @@ def recall(
     best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
-    return told_in_words(index, best)
+    return told_in_words(index, newer_first(best, [one.memory for one in best]))
 
 
 def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Recalled]:

@@ -23,6 +23,7 @@ from memrepo.core import codec
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
@@ -120,7 +121,7 @@ def _from_history(work: Work, state: State, word: str) -> State | None:
 
 
 _ABSENT: Mapping[str, Any] = {"status": "forgotten"}
-_DIGITS = re.compile(r"(?:mem-)?([0-9a-f]{1,16})")
+_DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
 
 
 def _tail(word: str) -> str:

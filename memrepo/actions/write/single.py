@@ -152,7 +152,7 @@ def said(text: str, what: str) -> str:
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise NothingSaid(what)
-    refuse_secret(text, "the text")
+    refuse_secret(text, what)
     return text
 
 

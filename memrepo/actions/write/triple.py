@@ -8,10 +8,11 @@ from typing import Any
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
 from memrepo.core.memory import CLAIM_TYPES, Memory
+from memrepo.core.patterns import regex
 from memrepo.judges.triples import OBJECT_LENGTH, Triple, read_triple
 from memrepo.judges.wording import bare_object, cap
 
-_LEAD = re.compile(r"\s*(?:\*\*)?([^:*\n]{1,80}):(?:\*\*)?\s+(\S.*)", re.DOTALL)
+_LEAD = regex(r"\s*(?:\*\*)?([^:*\n]{1,80}):(?:\*\*)?\s+(\S.*)", re.DOTALL)
 
 
 def triple_after(memory: Memory, text: str) -> dict[str, Any]:

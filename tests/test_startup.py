@@ -29,7 +29,7 @@ HEAVY = {
 }
 ELSEWHERE = {
     "memrepo.actions.run.judging",
-    "memrepo.actions.past.past",
+    "memrepo.actions.past.timeline",
     "memrepo.core.changes",
     "memrepo.core.corrections",
     "memrepo.core.judging",

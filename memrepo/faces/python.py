@@ -16,17 +16,17 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import SecretInText
-from memrepo.actions.past.past import find_present
-from memrepo.actions.recall.quoting import evidence
-from memrepo.actions.recall.recalling import RECALL_STATUSES, facts, index_of, recall
+from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.recalled import RECALL_STATUSES, facts, index_of, recall
 from memrepo.actions.recall.search import Hit, bounded, hit_of
-from memrepo.actions.recall.touching import HITS
-from memrepo.actions.recall.touching import touch as _touch
+from memrepo.actions.recall.usage import HITS
+from memrepo.actions.recall.usage import touch as _touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish
-from memrepo.actions.work import Answer, Call, Work
-from memrepo.actions.write.adding import Drafts, Entry, NotOneOf
-from memrepo.actions.write.single import said, write
+from memrepo.actions.work import Call, Work
+from memrepo.actions.write.commit import Unchanged, said, write
+from memrepo.actions.write.drafts import Drafts, Entry, NotOneOf
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import TYPES, Memory, Source
@@ -190,12 +190,12 @@ class OpenRepository:
         work = self._work(now)
         ids: list[str] = []
 
-        def draft(state: State) -> Step | Answer:
+        def draft(state: State) -> Step | Unchanged:
             drafts = Drafts(work.refreshed(), state)
             ids[:] = [drafts.take(entry)[0].id if entry else "" for entry in wanted]
             made = drafts.made
             if not made:
-                return Answer()
+                return Unchanged()
             what = made[0].slug if len(made) == 1 else counted(len(made), "memory", "memories")
             return Step(
                 op="create",
@@ -204,7 +204,7 @@ class OpenRepository:
                 changes=tuple(Create(memory=memory) for memory in made),
             )
 
-        self.problems = write(work, Wish(reason=reason), draft).problems
+        self.problems = write(work, Wish(reason=reason), draft).notices
         return ids
 
     def _work(self, now: datetime | None) -> Work:

@@ -10,7 +10,7 @@ import msgspec
 
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.several import Wrote, write_steps
+from memrepo.actions.write.commit import Wrote, write_steps
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Decay
 from memrepo.core.messages import counted
@@ -134,4 +134,4 @@ def _answer(wrote: Wrote, did: str) -> Answer:
         head = f"dry run: {said} would be {did}"
     lines = [head, *(f"  {row['what']}: {row['reason']}" for row in rows)]
     data = {"commit": wrote.commit, "changes": rows}
-    return Answer(data=data, text="\n".join(lines), problems=wrote.problems)
+    return Answer(data=data, text="\n".join(lines), problems=wrote.notices)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.recall.recalling import EXPIRED, recall, recalled
+from memrepo.actions.recall.recalled import EXPIRED, recall, recalled
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op

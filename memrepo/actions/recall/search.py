@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.recall.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
-from memrepo.actions.recall.touching import HITS, touch
+from memrepo.actions.recall.recalled import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
+from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import (
     heading,
     true_then,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from memrepo.actions.recall.placing import place_page
+from memrepo.actions.recall.destination import place_page
 from memrepo.actions.request import option
 from memrepo.actions.review.comparing import NothingToCompare, review_of, span_of
 from memrepo.actions.work import Answer, Work

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, owed, played
-from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.recall.recalled import index_of
 from memrepo.actions.run.consolidating import Setting as Consolidating
 from memrepo.actions.run.consolidating import consolidated
 from memrepo.actions.run.drafting import Drafter, Proposal, waiting_units

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.adding import BY_HAND, Drafts, Entry, checked
-from memrepo.actions.write.single import said, unchanged, write
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, said, write
+from memrepo.actions.write.drafts import BY_HAND, Drafts, Entry, checked
 from memrepo.core.changes import Create, Step
-from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
-from memrepo.core.messages import fold
 from memrepo.core.state import State
 from memrepo.policies.classes import class_of
 from memrepo.policies.similarity import akin
@@ -42,16 +39,44 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A link that a person may want to make: none is made by itself."""
+
+    target: str
+    type: str
+    strength: float
+    text: str
+
+
+class Added(Written, frozen=True, kw_only=True):
+    """The commit that writes the memory, and what is of the same matter by its words."""
+
+    suggested: tuple[Suggestion, ...]
+
+
+class Repeated(Unchanged, frozen=True, kw_only=True):
+    """The memory there is, and the options that it does not answer to: none was applied."""
+
+    unused: tuple[str, ...]
+
+
+def do(work: Work, request: Request) -> Added | Repeated:
     """Write the memory."""
     text = said(request.text, "the text")
     near: list[tuple[Memory, float]] = []
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Repeated:
         near.clear()
         return _draft(work, request, state, text, near)
 
-    return _with_suggestions(write(work, request, draft), near)
+    done = write(work, request, draft)
+    if isinstance(done, Repeated):
+        return done
+    suggested = tuple(
+        Suggestion(target=other.id, type="related", strength=score, text=other.body)
+        for other, score in near
+    )
+    return Added(**asdict(done), suggested=suggested)
 
 
 def _draft(
@@ -60,7 +85,7 @@ def _draft(
     state: State,
     text: str,
     near: list[tuple[Memory, float]],
-) -> Step | Answer:
+) -> Step | Repeated:
     """Return the commit that writes the memory; what it is like goes to `near`."""
     memory, new = Drafts(work, state).take(_entry(request, text))
     if not new:
@@ -72,24 +97,6 @@ def _draft(
         reason="added by hand",
         changes=(Create(memory=memory),),
     )
-
-
-def _with_suggestions(answer: Answer, near: Sequence[tuple[Memory, float]]) -> Answer:
-    """Add to an answer the links that a person may want to make: none is made by itself."""
-    id_ = answer.data.get("id", "")
-    links = [
-        {"target": other.id, "type": "related", "strength": score, "text": other.body}
-        for other, score in near
-    ]
-    lines = [answer.text]
-    if links:
-        lines.append("of the same matter, by their words:")
-    for other, score in near:
-        lines.append(f"  {score:.2f}  {other.id}  {fold(visible(other.body), 60)}")
-    if links:
-        lines.append(f"to link them: `memrepo link {id_} related {links[0]['target']}`")
-    data = {**answer.data, "suggested": links} if "op" in answer.data else answer.data
-    return replace(answer, data=data, text="\n".join(lines))
 
 
 def _entry(request: Request, text: str) -> Entry:
@@ -109,8 +116,7 @@ def _entry(request: Request, text: str) -> Entry:
     )
 
 
-def _repeated(memory: Memory, request: Request) -> Answer:
-    """Return the memory there is, and which options it does not answer to: none was applied."""
+def _repeated(memory: Memory, request: Request) -> Repeated:
     given = {
         "--type": request.type in (None, memory.type),
         "--title": request.title in ("", memory.text("title")),
@@ -123,12 +129,12 @@ def _repeated(memory: Memory, request: Request) -> Answer:
         "--critical": not request.critical or memory.flag("critical"),
         "--class": request.cls in ("", class_of(memory)),
     }
-    unused = [option for option, met in given.items() if not met]
-    answer = unchanged(memory, "says this already")
-    text = answer.text
-    if unused:
-        text += f"; not applied: {', '.join(unused)} (`memrepo edit`, `pin` change a memory)"
-    return replace(answer, data={**answer.data, "unused": unused}, text=text)
+    return Repeated(
+        id=memory.id,
+        path=memory.path,
+        unchanged="says this already",
+        unused=tuple(option for option, met in given.items() if not met),
+    )
 
 
 def _says(memory: Memory, key: str, value: str) -> bool:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from memrepo.actions.past.past import find_present
+from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import search as searching
-from memrepo.actions.recall.finding import find
-from memrepo.actions.recall.quoting import evidence
-from memrepo.actions.recall.recalling import facts, in_words, recalled
+from memrepo.actions.recall.lookup import find
+from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.recalled import facts, in_words, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
 from memrepo.actions.recall.thread import NoSuchThread, thread_of
 from memrepo.actions.recall.threads import all_threads
-from memrepo.actions.recall.touching import HITS, touch
+from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory

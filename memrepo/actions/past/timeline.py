@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
+from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN

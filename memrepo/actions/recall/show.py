@@ -22,6 +22,7 @@ from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_duration, parse_time
 from memrepo.policies.chunking import chunks
+from memrepo.policies.doubt import doubts
 from memrepo.policies.importance import BASE, Scored, importance_of
 from memrepo.policies.succession import after, before
 from memrepo.policies.threads import assign, thread_id, turns_of
@@ -59,9 +60,11 @@ def do(work: Work, request: Request) -> Answer:
     scored = importance_of(memory, there.config.lexicon)
     cut = chunks(memory.body, there.config.chunking)
     threads = threads_around(there, state, memory)
+    against = doubts(memory, state.memories.get)
     data = {
         "memory": as_json(memory),
         "threads": threads,
+        "doubts": list(against),
         "derived": known,
         "importance": _importance(scored),
         "chunks": [{"start": c.start, "end": c.end, "tokens": c.tokens} for c in cut],
@@ -71,6 +74,7 @@ def do(work: Work, request: Request) -> Answer:
     }
     lines = _validity_lines(held, request.valid_at, there.config.zone) if held else []
     told = [*head, _text(memory, found, lines), *_life(memory, known)]
+    told += [f"{'but:':<15}{doubt}" for doubt in against]
     told += [f"{'thread:':<15}{visible(thread)}" for thread in threads]
     if request.explain:
         told += importance_lines(scored)
@@ -187,6 +191,8 @@ def _life(memory: Memory, known: Mapping[str, Any]) -> list[str]:
         lines.append(f"{'tier:':<15}{known['tier']}, confidence {known['answer_confidence']}")
     elif "class" in known:
         expires = f", expires {known['expires']}" if known["expires"] else ""
+        if known["stale_from"]:
+            expires = f", stale {'since' if known['stale'] else 'from'} {known['stale_from']}"
         lines.append(f"{'class:':<15}{known['class']}{expires}")
     if memory.is_note and (gist := memory.fields.get("gist")) is not None:
         lines.append(f"{'gist:':<15}{visible(gist.summary)}")

@@ -54,9 +54,11 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool) -> str:
         if found != usual
     )
     flags += ", expired" if hit.expired else ""
+    flags += ", stale" if hit.stale else ""
     flags += ", not committed" if not hit.commit else ""
     flags += f", {hit.tier}" if hit.tier in ("gist", "forgotten") else ""
     lines = [f"{hit.id}  {hit.type}{flags}  (score {hit.score:.2f})", f"  {body}"]
+    lines += [f"  {doubt}" for doubt in hit.doubts]
     if explain:
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")

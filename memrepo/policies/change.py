@@ -305,7 +305,8 @@ _ENDS = (("cancelled", "it was called off"), ("ended", "it is said to be over"))
 
 
 def _over(old: _Read, rest: _Read, kind: str, reason: str) -> Change | None:
-    said, left = old.keys, rest.keys
+    said = old.keys
+    left = [part for key in rest.keys for part in _parts(rest, key, said)]
     left = [key for key in left if key in said or not _is_when(rest, key)]
     shared = [key for key in said if key in left]
     if not shared or not set(left) <= set(said) or shared[0] != said[0]:
@@ -320,6 +321,21 @@ def _over(old: _Read, rest: _Read, kind: str, reason: str) -> Change | None:
     return Change(kind=kind, strength=strength, reason=reason, cover=cover)
 
 
+def _parts(read: _Read, key: str, said: Sequence[str]) -> Sequence[str]:
+    """Part a word of a script without blanks into words that the other statement holds."""
+    if key in said or "letters" not in read.language.lists:
+        return (key,)
+    parts: list[str] = []
+    tail = key
+    while tail:
+        part = next((s for s in said if s and tail.startswith(s)), "")
+        if not part:
+            return (key,)
+        parts.append(part)
+        tail = tail[len(part) :]
+    return parts
+
+
 def _back(old: _Read, new: _Read) -> Change | None:
     """Somebody who was away is back."""
     if not (new.has("back") and old.has("away")) or _is_negated(new):
@@ -327,7 +343,7 @@ def _back(old: _Read, new: _Read) -> Change | None:
     found = _over(old, new.without("back", "reason"), "back", "what was away is back")
     if found is not None:
         return replace(found, strength="stated")
-    left = new.without("back", "reason").keys
+    left = new.without("back", "away", "reason").keys
     left = [key for key in left if not _is_when(new, key)]
     if left and left == old.keys[: len(left)]:
         cover = len(left) / len(old.keys)
@@ -341,6 +357,8 @@ def _negated(old: _Read, new: _Read) -> Change | None:
         return None
     one, other = old.without("negation", "ended"), new.without("negation", "ended", "again")
     said, left = one.keys, other.keys
+    if "letters" in old.language.lists and "".join(said) == "".join(left):
+        left = said  # the same text, cut elsewhere
     if not left or not set(left) <= set(said) or left[0] != said[0] or len(left) < 2:
         return None
     cover = len(set(left)) / len(set(said))
@@ -367,7 +385,11 @@ def _restated(old: _Read, new: _Read) -> Change | None:
     if new.has("temporary") or _is_past_only(old, new) or _is_negated(old) != _is_negated(new):
         return None
     kind, reason = _other_value(old, new)
-    return Change(kind=kind, strength=_told(old, new), reason=reason) if reason else None
+    if not reason:
+        return None
+    bounded = old.has("temporary") or (kind == "keyed" and _bound(old) != _bound(new))
+    strength: Strength = "doubt" if bounded else _told(old, new)
+    return Change(kind=kind, strength=strength, reason=reason)
 
 
 def _taken_back(old: _Read, new: _Read) -> Change | None:
@@ -405,7 +427,13 @@ _RULES: tuple[Callable[[_Read, _Read], Change | None], ...] = (
 def _other_value(old: _Read, new: _Read) -> tuple[str, str]:
     """Return how two statements give one matter two values, as kind and words; empty if not."""
     if old.predicate < 0 and new.predicate < 0:
-        return ("restated", "another number") if _number_slot(old, new) else ("", "")
+        if _number_slot(old, new):
+            return "restated", "another number"
+        named = any(i.key == _TOPIC for i in old.items) and _fits(old, new, _IS)
+        return ("restated", "another value of the same statement") if named else ("", "")
+    if old.predicate < 0 <= new.predicate and _is_sov(old):
+        # Where nothing stands for "is", a predicate of change stands at the end of the newer one.
+        old = replace(old, items=(*old.items, replace(new.items[new.predicate])))
     if old.predicate < 0 or new.predicate < 0:
         return "", ""
     name = new.items[new.predicate].key
@@ -467,9 +495,13 @@ def _is_wide(old: _Read, codes: Sequence[tuple[str, int, int, int, int]]) -> boo
     return not _is_date(old.language, [*old.items[codes[0][1] : codes[1][2]], *between])
 
 
+def _is_sov(read: _Read) -> bool:
+    return read.language.lists.get("order") == "sov"
+
+
 def _is_behind(old: _Read, start: int) -> bool:
     """Tell whether a value stands where values stand: behind the predicate, or behind the topic."""
-    if old.language.lists.get("order") == "sov":
+    if _is_sov(old):
         topics = [n for n, i in enumerate(old.items) if i.key == _TOPIC]
         return bool(topics) and start > topics[0]
     return start > old.predicate
@@ -478,9 +510,19 @@ def _is_behind(old: _Read, start: int) -> bool:
 def _adjacent(old: _Read, slot: _Slot) -> bool:
     """The value stands next to its predicate."""
     start, end = slot.start, slot.end
-    if old.language.lists.get("order") == "sov":
-        return end == old.predicate or start == old.predicate + 1
+    if slot.types & {"date", "number"}:  # a day and its month are one value
+        while start > 0 and _is_day(old, start - 1):
+            start -= 1
+        while end < len(old.items) and _is_day(old, end):
+            end += 1
+    if _is_sov(old):
+        last = len(old.items) if old.predicate < 0 else old.predicate
+        return end == last or start == old.predicate + 1
     return start == old.predicate + 1
+
+
+def _is_day(old: _Read, at: int) -> bool:
+    return _type_of(old.language, [old.items[at]]) in ("date", "number")
 
 
 def _promoted(old: _Read, new: _Read, slot: _Slot) -> bool:
@@ -489,7 +531,7 @@ def _promoted(old: _Read, new: _Read, slot: _Slot) -> bool:
         new.words, new.language.group("is", "change")
     )
     roles = bool(told) or all(side[0].after_article for side in (slot.mine, slot.theirs))
-    return roles and _adjacent(old, slot) and _of_one_kind(old, slot)
+    return roles and (bool(told) or _adjacent(old, slot)) and _of_one_kind(old, slot)
 
 
 def _for_one_use(old: _Read, slot: _Slot) -> bool:
@@ -504,12 +546,18 @@ def _for_one_use(old: _Read, slot: _Slot) -> bool:
 def _of_one_kind(old: _Read, slot: _Slot) -> bool:
     """Both values are of one kind: a word beside them and the subject is shared."""
     start, end = slot.start, slot.end
-    if old.language.lists.get("order") == "sov":
+    if _is_sov(old):
         topic = next(n for n, i in enumerate(old.items) if i.key == _TOPIC)
         shared = old.items[topic + 1 : start] + old.items[end:]
     else:
         shared = old.items[old.predicate + 1 : start] + old.items[end:]
-    return any(not item.is_mark for item in shared)
+    return any(not item.is_mark for item in shared) or _share_an_end(old, slot)
+
+
+def _share_an_end(old: _Read, slot: _Slot) -> bool:
+    """Tell whether two values written without blanks end in the same word."""
+    ends = [side[-1].key[-2:] for side in (slot.mine, slot.theirs)]
+    return "letters" in old.language.lists and len(ends[0]) == 2 and ends[0] == ends[1]
 
 
 def _counted(old: _Read, slot: _Slot) -> bool:
@@ -572,6 +620,14 @@ def _keyed(old: _Read, new: _Read) -> bool:
         return False
     added = {i.key for i in mine} < {i.key for i in theirs}
     return not added
+
+
+def _bound(read: _Read) -> tuple[str, ...]:
+    """Return when, where or for whom a key's value holds: from the first joining word on."""
+    colon = next(n for n, word in enumerate(read.words) if word.text == ":")
+    joins = [span[0] for name in ("fill", "temporary") for span in read.spans(name)]
+    start = min((n for n in joins if n > colon + 1), default=len(read.words))
+    return tuple(word.stem for word in read.words[start:])
 
 
 def _number_slot(old: _Read, new: _Read) -> bool:

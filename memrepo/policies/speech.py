@@ -128,7 +128,9 @@ class Language:
         """Return the stems of words that turn a statement round, in pairs."""
         rows = str(self.lists.get("opposites", "")).split(",")
         pairs = (row.split() for row in rows if row.strip())
-        return frozenset(frozenset(map(self.stem, pair)) for pair in pairs if len(pair) == 2)
+        return frozenset(
+            frozenset(self.cut(word)[0].stem for word in pair) for pair in pairs if len(pair) == 2
+        )
 
     def stem(self, text: str) -> str:
         """Return the stem of a folded word; it stays as it is in languages without a stemmer."""

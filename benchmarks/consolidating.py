@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.commands.compressing import Pressing, compression
+from memrepo.actions.run.compressing import Pressing, compression
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout

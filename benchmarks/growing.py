@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.measure import Machine, Ratio, Sizes
 from benchmarks.memories import START, memories
-from memrepo.commands.landing import prepare
+from memrepo.actions.run.landing import prepare
 from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.messages import Context
 from memrepo.store.audit import repack, space

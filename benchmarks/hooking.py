@@ -13,13 +13,17 @@ from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 _CODE = """
 import io, resource, sys
 from contextlib import redirect_stdout
-from memrepo.cli import main
+from memrepo.faces.cli import main
 with redirect_stdout(io.StringIO()):
     assert main(["hooks", "run", "pre-commit"]) == 0
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime)
 """
-_RUN = "import sys; from memrepo.cli import main; sys.exit(main(['hooks', 'run', 'pre-commit']))"
+_RUN = """
+import sys
+from memrepo.faces.cli import main
+sys.exit(main(["hooks", "run", "pre-commit"]))
+"""
 _MEMORY = """\
 ---
 id: mem-{number:06x}4ef334c94f

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from memrepo import cli
+from memrepo.faces import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -140,5 +140,5 @@ class Machine:
 
     def memrepo(self, *argv: str, where: Path) -> None:
         """Run memrepo as its installed program does."""
-        code = "import sys; from memrepo.cli import main; sys.exit(main())"
+        code = "import sys; from memrepo.faces.cli import main; sys.exit(main())"
         self.python(code, *argv, where=where)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
-from memrepo.commands.landing import prepare
-from memrepo.commands.uniting import unite
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.sync.uniting import unite
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.messages import Context
 from memrepo.store.repo import Repository, open_repository

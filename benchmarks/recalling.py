@@ -9,12 +9,13 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import filled
-from memrepo.commands.recalling import index_of
-from memrepo.commands.session import desk
+from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.work import Call, Work
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.terms import query_terms
@@ -88,7 +89,10 @@ def _measured(machine: Machine, repo: Path, count: int, sizes: Sizes) -> list[Ra
 
 def _index(store: Repository) -> Index:
     """Return the index at HEAD, which goes by words alone whatever this machine has installed."""
-    return replace(index_of(desk(store)), model=lambda: None)
+    return replace(
+        index_of(Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)),
+        model=lambda: None,
+    )
 
 
 def _caught_up(store: Repository) -> None:

@@ -16,12 +16,14 @@ import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from pathlib import Path
 from statistics import mean
 from typing import Any
+
+from msgspec.structs import replace
 
 from benchmarks.recall import ADVERSARIAL, Question, evidence_of, index_of
 from memrepo.core import codec

@@ -22,7 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from memrepo import Entry, OpenRepository, Source, cli, open_repository
+from memrepo import Entry, OpenRepository, Source, open_repository
+from memrepo.faces import cli
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 """The same in each run: ids hold the time, and ties go by path."""

@@ -13,7 +13,7 @@ from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import filled, memories
 
 WORDS = ("depot", "gate")
-_SERVER = "import sys; from memrepo.cli import main; sys.exit(main(['mcp']))"
+_SERVER = "import sys; from memrepo.faces.cli import main; sys.exit(main(['mcp']))"
 _HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memrepo.api import (
+    from memrepo.faces.python import (
         Entry,
         Hit,
         MemrepoError,
@@ -31,6 +31,6 @@ def __getattr__(name: str) -> Any:
     """Load the Python API when it is asked for: `memrepo --version` does not wait for it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from memrepo import api
+    from memrepo.faces import python as api
 
     return getattr(api, name)

@@ -2,6 +2,6 @@
 
 import sys
 
-from memrepo.cli import main
+from memrepo.faces.cli import main
 
 sys.exit(main())

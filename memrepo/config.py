@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
@@ -226,8 +227,7 @@ class ConfigError(MemrepoError):
         self.key = key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Effective configuration; `given` names the keys that the file sets."""
 
     values: Mapping[str, Any]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.times import format_duration, parse_duration
@@ -54,8 +55,7 @@ KeyKind = Literal[
 NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class Key(msgspec.Struct, frozen=True, kw_only=True):
     """One configuration key: dotted name, kind, default and one line of explanation."""
 
     name: str

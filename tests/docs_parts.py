@@ -14,12 +14,12 @@ from pathlib import Path
 
 from memrepo.checks.registry import RULES
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
-from memrepo.commands.table import GROUPS, add_globals, command_parser
 from memrepo.config import KEYS
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
+from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 from memrepo.merge.tombstones import TOMBSTONE_FIELDS
-from memrepo.serving.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)
@@ -134,14 +134,16 @@ def command_table() -> str:
     """Render the commands by group, in the order of `memrepo --help`."""
     return "\n\n".join(
         f"**{group.capitalize()}**\n\n"
-        + table(("command", "what it does"), ((f"`{k}`", text) for k, text in within.items()))
+        + table(("command", "what it does"), ((f"`{verb.name}`", verb.says) for verb in within))
         for group, within in GROUPS.items()
     )
 
 
 def command_groups() -> str:
     """Render the groups of commands, one row each."""
-    rows = ((group, ", ".join(f"`{name}`" for name in within)) for group, within in GROUPS.items())
+    rows = (
+        (group, ", ".join(f"`{verb.name}`" for verb in within)) for group, within in GROUPS.items()
+    )
     return table(("to", "commands"), rows)
 
 
@@ -220,7 +222,7 @@ def tool_table(tools: Iterable[Tool]) -> str:
     """Render tools for agents with their arguments; those in brackets may be left out."""
     rows = []
     for tool in tools:
-        takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.takes)
+        takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.arguments)
         rows.append((f"`{tool.name}`", " ".join(takes), tool.description))
     return table(("tool", "takes", "what for"), rows)
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memrepo import cli
 from memrepo.core import codec
 from memrepo.core.memory import Memory
+from memrepo.faces import cli
 
 NOW = "2026-03-01T09:00:00Z"
 LATER = "2026-03-01T11:00:00Z"

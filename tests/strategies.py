@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -23,6 +23,7 @@ from memrepo.core.fields import (
     Text,
     Time,
     Whole,
+    defaults_of,
 )
 from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
@@ -170,9 +171,9 @@ def records(kind: Record) -> st.SearchStrategy[Any]:
     members = {kind.names.get(key, key): values(part) for key, part in kind.members.items()}
     required = {kind.names.get(key, key) for key in kind.required}
     required |= {
-        field.name
-        for field in dataclasses.fields(kind.make)
-        if field.default is dataclasses.MISSING and field.name in members
+        name
+        for name, default in defaults_of(kind.make).items()
+        if default is msgspec.NODEFAULT and name in members
     }
     return st.fixed_dictionaries(
         {name: part for name, part in members.items() if name in required},
@@ -406,8 +407,7 @@ def _with_foreign(data: bytes, key: str, value: str) -> bytes:
     return "".join(lines).encode()
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Triple:
+class Triple(msgspec.Struct, frozen=True, kw_only=True):
     """A base, two sides that were edited from it, and what history tells of them."""
 
     base: State
@@ -464,9 +464,9 @@ def crossings(draw: st.DrawFn) -> tuple[Triple, State, State]:
 
 
 def cases(number: int) -> settings:
-    """Return how many cases to draw: `number`, or the profile's where that is more (`long`)."""
-    long = settings.get_current_profile_name() == "long"
+    """Return how many cases to draw: `number`, or the profile's if it is for more or for fewer."""
+    bound = {"long": max, "mutants": min}.get(settings.get_current_profile_name())
     return settings(
-        max_examples=max(number, settings().max_examples) if long else number,
+        max_examples=bound(number, settings().max_examples) if bound else number,
         suppress_health_check=[HealthCheck.too_slow],
     )

@@ -22,19 +22,16 @@ RANK = {
     "store": 3,
     "judges": 3,
     "assets": 0,
-    "api": 6,
     "config": 4,
     "keys": 4,
     "values": 4,
-    "commands": 5,
-    "serving": 5,
-    "memory_tool": 6,
-    "cli": 6,
+    "actions": 5,
+    "faces": 6,
     "__main__": 7,
 }
 STRANGERS = {("store", "judges"), ("judges", "store")}
-LATE = {"anthropic", "mcp", "memrepo.memory_tool", "memrepo.serving.server"}
-WRAPPERS = {("memrepo.serving.server", "mcp"), ("memrepo.memory_tool", "anthropic")}
+LATE = {"anthropic", "mcp", "memrepo.faces.memory_tool", "memrepo.faces.mcp.server"}
+WRAPPERS = {("memrepo.faces.mcp.server", "mcp"), ("memrepo.faces.memory_tool", "anthropic")}
 """Modules that are a heavy package's other side, and themselves loaded late."""
 
 
@@ -114,21 +111,21 @@ def test_every_module_belongs_to_a_ring() -> None:
         ("memrepo.core.x", "from memrepo import store"),
         ("memrepo.core.x", "from memrepo.merge import tombstones"),
         ("memrepo.merge.x", "from memrepo.checks import rules"),
-        ("memrepo.core.x", "import memrepo.cli"),
+        ("memrepo.core.x", "import memrepo.faces.cli"),
         ("memrepo.core.x", "from ..views import pages"),
         ("memrepo.core.x", "def f():\n    from memrepo.store import repo"),
         ("memrepo.purify.x", "from memrepo.checks import rules"),
         ("memrepo.store.x", "from memrepo.judges import offline"),
         ("memrepo.judges.x", "from memrepo.store import repo"),
         ("memrepo.store.x", "from memrepo.config import Config"),
-        ("memrepo.commands.x", "from memrepo import cli"),
-        ("memrepo.commands.x", "def f():\n    import git"),
+        ("memrepo.actions.x", "from memrepo.faces import cli"),
+        ("memrepo.actions.x", "def f():\n    import git"),
         ("memrepo.core.x", "from git.objects import Blob"),
         ("memrepo.judges.x", "import anthropic"),
         ("memrepo.judges.x", "class A:\n    from anthropic import Anthropic"),
-        ("memrepo.serving.x", "from mcp.server import Server"),
-        ("memrepo.commands.x", "from memrepo.serving.server import serve"),
-        ("memrepo.serving.server", "import anthropic"),
+        ("memrepo.faces.x", "from mcp.server import Server"),
+        ("memrepo.faces.cli", "from memrepo.faces.mcp.server import serve"),
+        ("memrepo.faces.mcp.server", "import anthropic"),
     ],
 )
 def test_a_planted_violation_is_caught(module: str, source: str) -> None:
@@ -138,15 +135,15 @@ def test_a_planted_violation_is_caught(module: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("memrepo.cli", "from memrepo.commands import run\nfrom memrepo import __version__"),
-        ("memrepo.commands.x", "from memrepo.assets import asset\nfrom memrepo import config"),
+        ("memrepo.faces.cli", "from memrepo.actions import run\nfrom memrepo import __version__"),
+        ("memrepo.actions.x", "from memrepo.assets import asset\nfrom memrepo import config"),
         ("memrepo.store.x", "import git\nfrom memrepo.core import memory"),
         ("memrepo.merge.x", "from memrepo.core.state import State"),
         ("memrepo.purify.x", "from memrepo.merge.tombstones import tombstones_in"),
         ("memrepo.purify.x", "from memrepo.policies import matching\nfrom . import units"),
         ("memrepo.judges.x", "def f():\n    import anthropic"),
-        ("memrepo.serving.server", "from mcp.server import Server"),
-        ("memrepo.commands.x", "def f():\n    from memrepo.serving.server import serve"),
+        ("memrepo.faces.mcp.server", "from mcp.server import Server"),
+        ("memrepo.faces.x", "def f():\n    from memrepo.faces.mcp.server import serve"),
     ],
 )
 def test_an_allowed_import_is_let_through(module: str, source: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from docs_parts import ROOT
 
-from memrepo.commands.table import command_parser, globals_parser
+from memrepo.faces.cli.parser import command_parser, globals_parser
 
 PAGES = sorted((ROOT / "docs" / "clients").glob("*.md"))
 

@@ -18,7 +18,7 @@ from envelopes import INJECTION, assert_inside
 from mcp import Client, MCPError
 from mcp_driving import data, text, with_client
 
-from memrepo.serving.prompts import PROMPTS
+from memrepo.faces.mcp.prompts import PROMPTS
 from memrepo.store.repo import open_repository
 
 
@@ -207,7 +207,7 @@ def test_a_handshake_loads_no_model_and_opens_no_index(repo: Path) -> None:
     }
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
     code = (
-        "import sys; from memrepo.cli import main; main(['mcp']);"
+        "import sys; from memrepo.faces.cli import main; main(['mcp']);"
         "print(*sorted(sys.modules), file=sys.stderr)"
     )
     ran = subprocess.run(

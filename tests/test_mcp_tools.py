@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,15 @@ from envelopes import INJECTION, MARK, assert_inside, outside, strings
 from hostile_files import SECRETS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from workspaces import small
 
-from memrepo.commands.session import Session
-from memrepo.serving import prompts, resources
-from memrepo.serving.answering import answer
-from memrepo.serving.calls import Call, acting
-from memrepo.serving.replies import Piece, Reply, listing, longest
-from memrepo.serving.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.actions.work import Call, Work
+from memrepo.faces.mcp import prompts, resources
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.calls import ToolCall, acting
+from memrepo.faces.mcp.replies import Piece, Reply, listing, longest
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 from memrepo.store import repo as store_repo
 from memrepo.store.repo import open_repository
 from memrepo.views.context import fenced
@@ -31,8 +31,8 @@ TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
-def session(repo: Path, **more: Any) -> Session:
-    return Session(where=repo, now=NOW, **more)
+def session(repo: Path, **more: Any) -> Call:
+    return Call(where=repo, now=NOW, **more)
 
 
 def call(repo: Path, name: str, **arguments: Any) -> Reply:
@@ -76,7 +76,7 @@ def test_a_tool_says_what_it_does_and_reaches_no_further(tool: Tool) -> None:
     assert hints["openWorldHint"] is False
     assert hints["readOnlyHint"] is not tool.writes
     assert tool.writes or not tool.destructive
-    assert tool.writes == ("reason" in tool.required) == ("expected_commit" in tool.takes)
+    assert tool.writes == ("reason" in tool.required) == ("expected_commit" in tool.own)
     assert not set(tool.takes) & {"path", "file", "folder", "url", "uri", "remote"}
 
 
@@ -178,10 +178,11 @@ def test_who_stands_behind_a_wording(repo: Path) -> None:
     done(repo, "confirm", id_)
     assert good(repo, "memory_get", id=id_).data["trust"] == "human-reviewed"
     later = replace(session(repo, actor="process:other"), now=NOW + timedelta(days=1))
-    edit = Call(session=later, arguments={})
-    edit.run("edit", ["ID", "--text", "Two."], id=id_)
+    with Work(later) as work:
+        ToolCall(work=work, arguments={}).run("edit", id=id_, text="Two.")
     assert good(repo, "memory_get", id=id_).data["trust"] == "unverified"
-    edit.run("confirm", ["ID"], id=id_)
+    with Work(later) as work:
+        ToolCall(work=work, arguments={}).run("confirm", id=id_)
     assert good(repo, "memory_get", id=id_).data["trust"] == "machine-confirmed"
 
 
@@ -361,7 +362,7 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
 def test_an_injection_stays_inside_the_envelope_of_resources_and_prompts(repo: Path) -> None:
     made = good(repo, "memory_store", text=INJECTION, reason="r").data
     done(repo, "promote", made["id"], "--critical")
-    here = acting(session(repo), "test")
+    here = Work(acting(session(repo), "test"))
     for uri in (
         "hot",
         f"memory/{made['id']}",
@@ -392,7 +393,7 @@ def test_a_waiting_run_is_reviewed_and_accepted_with_the_admin_tools(tmp_path: P
     name = run.removeprefix("run/")
     assert "helix" in good(repo, "memory_diff", run=name).data["report"]
     assert name in good(repo, "memory_runs").data["report"]
-    here = acting(session(repo), "test")
+    here = Work(acting(session(repo), "test"))
     assert "helix" in resources.read(here, f"memrepo://run/{name}")
     good(repo, "memory_accept", run=name, reason="looks right")
     assert good(repo, "memory_search", query="helix").data["hits"]

@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import Act, Service, serving
 
-from memrepo.memory_tool import MemoryTool
-from memrepo.serving.memory_files import FileRefused, name_of
+from memrepo.faces.memory_files import FileRefused, name_of
+from memrepo.faces.memory_tool import MemoryTool
 
 
 @pytest.fixture

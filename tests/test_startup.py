@@ -28,8 +28,8 @@ HEAVY = {
     "zoneinfo",
 }
 ELSEWHERE = {
-    "memrepo.commands.judging",
-    "memrepo.commands.past",
+    "memrepo.actions.run.judging",
+    "memrepo.actions.past.past",
     "memrepo.core.changes",
     "memrepo.core.corrections",
     "memrepo.core.judging",
@@ -58,7 +58,7 @@ ELSEWHERE = {
 """What neither a search nor a hook needs: writing, the past, and the policies of runs."""
 CODE = """
 import json, sys
-from memrepo.cli import main
+from memrepo.faces.cli import main
 try:
     code = main(sys.argv[1:])
 except SystemExit as left:
@@ -143,7 +143,7 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
 ) -> None:
     _, modules = loaded(tmp_path, option)
     assert {m for m in modules if m.startswith("memrepo.") and m.count(".") > 1} <= {
-        "memrepo.commands.table",
+        "memrepo.faces.cli.parser",
         "memrepo.core.errors",
     }
 
@@ -210,7 +210,7 @@ def test_a_command_looks_for_rings_of_garbage_seldom_and_not_at_its_end(tmp_path
     code = (
         "import atexit, gc\n"
         "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"  # what is first runs last
-        "from memrepo.cli import main\n"
+        "from memrepo.faces.cli import main\n"
         "before = gc.get_threshold()[0]\n"
         "main(['hooks', 'run', 'pre-commit', '-C', 'nowhere'])\n"
         "print(gc.get_threshold()[0] > 100 * before, gc.get_freeze_count())"
@@ -229,8 +229,8 @@ def test_a_command_looks_for_rings_of_garbage_seldom_and_not_at_its_end(tmp_path
 
 def test_the_python_api_is_loaded_when_it_is_asked_for(tmp_path: Path) -> None:
     code = (
-        "import sys, memrepo; assert 'memrepo.api' not in sys.modules;"
-        "from memrepo import *; assert open_repository is memrepo.api.open_repository;"
+        "import sys, memrepo; assert 'memrepo.faces.python' not in sys.modules;"
+        "from memrepo import *; assert open_repository is memrepo.faces.python.open_repository;"
         "assert not hasattr(memrepo, 'nothing')"
     )
     where = {"PYTHONPATH": str(ROOT)}

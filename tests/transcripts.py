@@ -26,12 +26,12 @@ from pathlib import Path
 
 from docs_parts import ROOT, write_anew
 
-from memrepo import cli
+from memrepo.actions.work import Call
 from memrepo.assets import asset
-from memrepo.commands.session import Session
 from memrepo.core.times import format_time
-from memrepo.serving.answering import answer
-from memrepo.serving.tools import DEFAULT
+from memrepo.faces import cli
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.tools import DEFAULT
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."
@@ -151,7 +151,7 @@ class Stage:
         tool = next(tool for tool in DEFAULT if tool.name == name)
         given = json.loads(arguments.replace("COMMIT", self.commit))
         with _environment(self.environment):
-            reply = answer(Session(where=self.where, now=self.now), tool, given, "agent")
+            reply = answer(Call(where=self.where, now=self.now), tool, given, "agent")
         self.commit = str(reply.data.get("commit", self.commit))
         return reply.text
 

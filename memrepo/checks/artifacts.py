@@ -7,8 +7,9 @@ never exceptions; the shape of a record is checked too, key by key.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.checks.artifacts_claims import check_claims
 from memrepo.core.memory import HOMES
@@ -48,8 +49,7 @@ CONTRADICTION_KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     """The claims of a file by id, for what other files say of them."""
 
     by_id: Mapping[str, Mapping[str, Any]]

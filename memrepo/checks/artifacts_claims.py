@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.problems import Problem
@@ -13,8 +14,7 @@ from memrepo.purify.records import Line, mappings, texts
 from memrepo.purify.routing import PERSONAL_HOMES, affinity, route
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
+class _Claim(msgspec.Struct, frozen=True):
     """One record under test, with the others by id."""
 
     line: Line

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from memrepo.core.changes import OPS
 from memrepo.core.ids import ID_PATTERN
@@ -32,8 +33,7 @@ _BRINGS = ("revert", "sync")
 """Operations by which a manifest comes back or comes from another clone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitFacts:
+class CommitFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One commit: ids, subject, memrepo's trailers, and the runs whose manifests it touched.
 
     `added` and `changed` are run ids; for merges they are empty.
@@ -43,7 +43,7 @@ class CommitFacts:
     tree: str
     parents: tuple[str, ...]
     subject: str
-    trailers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trailers: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 

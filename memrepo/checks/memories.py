@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import replace
 from datetime import datetime
 from unicodedata import normalize
+
+from msgspec.structs import replace
 
 from memrepo.checks.rules import Rule, Scene
 from memrepo.core.fields import shown

@@ -7,10 +7,11 @@ stands in `checks.registry`, from which docs/rules.md is made.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, Protocol
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.layout import AREAS, Layout
@@ -33,8 +34,7 @@ GROUPS: Mapping[Group, str] = MappingProxyType(
 """The groups of rules, each a hook of its own (`check --only GROUP`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One rule: what it asks for, and what `--fix` does about it, where that is safe."""
 
     name: str
@@ -137,8 +137,7 @@ class Nowhere:
         return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wants:
+class Wants(msgspec.Struct, frozen=True, kw_only=True):
     """What a repository's configuration asks of its files; an empty vocabulary allows any tag.
 
     Without a budget of its own the hot cache has that of `HotRules`.
@@ -150,8 +149,7 @@ class Wants:
     hot_budget: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scene:
+class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What is checked: contents by path, the paths that are deleted, and what is around them.
 
     Without a layout the files belong to no repository: what they refer to is then not asked.
@@ -162,8 +160,8 @@ class Scene:
     files: Mapping[str, bytes]
     layout: Layout | None = None
     gone: tuple[str, ...] = ()
-    around: Around = field(default_factory=Nowhere)
-    wants: Wants = field(default_factory=Wants)
+    around: Around = msgspec.field(default_factory=Nowhere)
+    wants: Wants = msgspec.field(default_factory=Wants)
     merging: bool = False
 
     @cached_property

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from heapq import nlargest
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 DAYS, RECENT, SESSIONS = 30, 16, 64
 DAY_S = 86_400
@@ -22,8 +23,7 @@ RETRIEVAL, SESSION = "retrieval", "session"
 KINDS = (RETRIEVAL, SESSION)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened: `kind` retrieval (of a memory) or session (its start).
 
     `memory` is empty for a session's start; `at` is in seconds since 1970.
@@ -53,8 +53,7 @@ def read_event(line: str) -> Event | None:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """The account of one memory: how often it was retrieved, on which days, when last.
 
     `days` are (day number, count) pairs, newest first; `recent` (second, session) pairs, newest
@@ -110,14 +109,13 @@ def read_access(found: Any) -> Access:
 NEVER = Access()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accesses:
+class Accesses(msgspec.Struct, frozen=True, kw_only=True):
     """The folded ledger: accounts by memory, and the newest sessions as (second, id) pairs.
 
     A session that is told of twice is one: commands may say again which one they belong to.
     """
 
-    by_memory: Mapping[str, Access] = field(default_factory=lambda: MappingProxyType({}))
+    by_memory: Mapping[str, Access] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     sessions: tuple[tuple[int, str], ...] = ()
 
     def of(self, memory: str) -> Access:

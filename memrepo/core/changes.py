@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
+
+import msgspec
+from msgspec.structs import force_setattr
 
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
@@ -51,8 +53,7 @@ def op_of(word: str) -> Op:
     return cast("Op", word) if word in OPS else "edit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Create:
+class Create(msgspec.Struct, frozen=True, kw_only=True):
     """Add a memory file at `memory.path`.
 
     `file` is one that says the same, where there is one: a person's comments and keys in it stay.
@@ -62,35 +63,31 @@ class Create:
     file: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
+class Update(msgspec.Struct, frozen=True, kw_only=True):
     """Set fields of a memory (None removes one) and, where given, its body."""
 
     id: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     body: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
+        force_setattr(self, "fields", MappingProxyType(dict(self.fields)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remove:
+class Remove(msgspec.Struct, frozen=True, kw_only=True):
     """Take a memory file out of the tree; history keeps it."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
+class Write(msgspec.Struct, frozen=True, kw_only=True):
     """Write a file that is not a memory: a view, a manifest, a candidate, a source snapshot."""
 
     path: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delete:
+class Delete(msgspec.Struct, frozen=True, kw_only=True):
     """Take a file that is not a memory out of the tree."""
 
     path: str
@@ -99,8 +96,7 @@ class Delete:
 Change: TypeAlias = Create | Update | Remove | Write | Delete
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One commit: changes of one kind that stand or fall together, and why.
 
     `what` completes the subject `<op>: <what>`; it holds no memory text beyond a slug.
@@ -153,8 +149,7 @@ def prints_of(op: str, change: Change) -> frozenset[str]:
             return frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What is to happen on top of one commit: steps in order."""
 
     base: str

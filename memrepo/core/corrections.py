@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import header as headers
 from memrepo.core.codec import CodecError, normal_body
@@ -57,16 +59,14 @@ _HEADING = re.compile(r"## (mem-[0-9a-f]{16})(?:, [a-z ]+)?")
 _ROLES = ("as it stands", "the other wording")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class Side(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two texts, and the memory whose it is or was."""
 
     memory: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correction:
+class Correction(msgspec.Struct, frozen=True, kw_only=True):
     """One case: both sides, what was decided, by whom, and how sure a judge was.
 
     Of a contradiction the first side is the newer memory, of a wording the text that stands.
@@ -227,12 +227,11 @@ def _problem(path: str, rule: str, message: str, line: int = 1, key: str = "") -
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corrections:
+class Corrections(msgspec.Struct, frozen=True, kw_only=True):
     """Every case of a tree by id, the path of each, and the files that could not be read."""
 
-    cases: Mapping[str, Correction] = field(default_factory=dict)
-    paths: Mapping[str, str] = field(default_factory=dict)
+    cases: Mapping[str, Correction] = msgspec.field(default_factory=dict)
+    paths: Mapping[str, str] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
     def between(self, one: str, other: str) -> Correction | None:

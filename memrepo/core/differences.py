@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
+
+import msgspec
 
 from memrepo.core.edits import changed_keys
 from memrepo.core.memory import Memory
@@ -73,8 +74,7 @@ _FOLLOWS: Mapping[str, str] = MappingProxyType(
 """Fields that tell nothing of their own while the field they follow changed too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """One memory before and after.
 
     `kinds` holds every kind of change, in the order of KINDS; the first gives it its place.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from memrepo.core.fields import Node
 from memrepo.core.problems import Problem
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """One top-level key, its value, and its lines (one-based in the file, both inclusive).
 
-    `last` covers the whole value, but no comment or blank line after it. A tuple, because a
-    frozen dataclass takes four times as long to make, and there is one a header line.
+    `last` covers the whole value, but no comment or blank line after it.
     """
 
     key: str
@@ -21,7 +20,7 @@ class Entry(NamedTuple):
     last: int
 
 
-class Reading(NamedTuple):
+class Reading(msgspec.Struct, frozen=True):
     """The entries of a header in file order, how far they are indented, and what is wrong."""
 
     entries: tuple[Entry, ...] = ()

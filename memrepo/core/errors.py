@@ -32,3 +32,12 @@ class MemrepoError(Exception):
         super().__init__(message)
         self.message = message
         self.fix = fix
+
+
+class UsageError(MemrepoError):
+    """What was asked for is not of the form a verb takes."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, message: str, usage: str = "", *, fix: str = "") -> None:
+        super().__init__(f"{message}\n{usage}".strip(), fix=fix)

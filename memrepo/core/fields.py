@@ -7,12 +7,13 @@ canonical node; `core.codec` alone knows how a node is spelled.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, TypeAlias
+
+import msgspec
 
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.times import format_time, parse_time
@@ -78,8 +79,7 @@ class Kind(Protocol):
         """Return the JSON Schema of the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """One line of text, at most `limit` characters, matching `pattern` where one is given."""
 
     pattern: str = ""
@@ -110,8 +110,7 @@ class Text:
         return {**schema, "pattern": f"^(?:{self.pattern})$"} if self.pattern else schema
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """One word out of a closed list."""
 
     words: tuple[str, ...]
@@ -182,8 +181,7 @@ class Day:
         return {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}"}
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(msgspec.Struct, frozen=True):
     """A number between `low` and `high`; at most four decimals are written."""
 
     low: float = 0.0
@@ -257,8 +255,7 @@ class Flag:
         return {"type": "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(msgspec.Struct, frozen=True):
     """A list without repetition, in the order written; `bare` takes a single mapping as a list."""
 
     item: Kind
@@ -311,17 +308,16 @@ class Pair:
         return {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """A flat mapping that becomes a frozen record; members at their default are not written.
 
     `names` maps a key in the file to an attribute that cannot carry its name (`class`).
     """
 
-    make: type[Any]
+    make: type[msgspec.Struct]
     members: Mapping[str, Kind]
     required: tuple[str, ...] = ()
-    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    names: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     def __hash__(self) -> int:
         return hash((self.make, tuple(self.members)))
@@ -346,7 +342,7 @@ class Record:
 
     def write(self, value: Any) -> Node:
         """Write members that differ from their default, in the order of the table."""
-        defaults = {f.name: f.default for f in dataclasses.fields(self.make)}
+        defaults = defaults_of(self.make)
         node: dict[str, Node] = {}
         for key, kind in self.members.items():
             name = self.names.get(key, key)
@@ -367,6 +363,14 @@ class Record:
             "required": list(self.required),
             "additionalProperties": False,
         }
+
+
+@cache
+def defaults_of(record: type[msgspec.Struct]) -> Mapping[str, Any]:
+    """Return a record's attributes in order, each with its default or `msgspec.NODEFAULT`."""
+    names, known = record.__struct_fields__, record.__struct_defaults__
+    without = dict.fromkeys(names[: len(names) - len(known)], msgspec.NODEFAULT)
+    return without | dict(zip(names[len(without) :], known, strict=True))
 
 
 def memory_ref() -> Text:

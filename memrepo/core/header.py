@@ -7,7 +7,8 @@ line `---` or `...`; blanks may follow both. `+++` and a `---` further down are 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core import subset
 from memrepo.core.entries import Entry, Reading
@@ -24,8 +25,7 @@ _CLOSE = regex(r"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 _BYTE_LINE_END = regex(rb"\r\n|\n|\r")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class Header(msgspec.Struct, frozen=True, kw_only=True):
     """A file's header.
 
     `present`: opened and closed. `unclosed`: opened only; then everything is body. `indent`:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
@@ -24,8 +25,7 @@ class NotJson(ValueError):
         super().__init__(f"line {text.count(chr(10), 0, offset) + 1}: {what}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A member of an object (with its key) or of a list: where it starts, and its value."""
 
     start: int
@@ -33,8 +33,7 @@ class Part:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(msgspec.Struct, frozen=True, kw_only=True):
     """A value in the text; `kind` is `{`, `[` or empty, `parts` what such a container holds."""
 
     start: int

@@ -7,9 +7,10 @@ rejects provenance that the candidates do not hold (`purify.pass1`, `purify.pass
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal, Protocol
+
+import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Gist, Memory, Source
@@ -46,8 +47,7 @@ class BudgetReached(MemrepoError):
     exit_code = Exit.MODEL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """What judging has cost so far: tokens, US dollars (None: no price is known) and calls.
 
     `prompt` counts every input token, those written to and read from a cache included.
@@ -110,8 +110,7 @@ class Usage:
         return block
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """One distinct text that runs may promote, with every place it stands.
 
     `text` has neither list marker nor checkbox. `context` is the heading path, outermost first,
@@ -141,8 +140,7 @@ class Candidate:
         return max((s.captured for s in self.sources), default="")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromotionScores:
+class PromotionScores(msgspec.Struct, frozen=True, kw_only=True):
     """The six Pass 1 dimensions, each 0 to 1."""
 
     durability: float
@@ -155,12 +153,11 @@ class PromotionScores:
     @property
     def strength(self) -> float:
         """Derive the strength: the first five minus noise risk, -1 to 5."""
-        values: list[float] = [getattr(self, f.name) for f in fields(self)]
+        values: list[float] = [getattr(self, name) for name in self.__struct_fields__]
         return round(sum(values[:5]) - values[5], 4)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Pass 1's answer for one candidate; `merge_with` and `compress_into` name candidate ids.
 
     `fault` says what was wrong with the shape of an answer that was read from text; such an
@@ -177,8 +174,7 @@ class Verdict:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates that survive together; `strength` is its strongest member's.
 
     `tags` are homes of what else tells of it (`purify.zones`). `part` counts from 1 the claims of a
@@ -195,8 +191,7 @@ class Cluster:
     part: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriorClaim:
+class PriorClaim(msgspec.Struct, frozen=True, kw_only=True):
     """An active memory shown to Pass 2 as context."""
 
     memory_id: str
@@ -210,8 +205,7 @@ class PriorClaim:
     sources: tuple[Source, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
+class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
     """A prior claim that a new claim disagrees with."""
 
     memory_id: str
@@ -219,8 +213,7 @@ class Contradiction:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class Wording(msgspec.Struct, frozen=True, kw_only=True):
     """The canonical form of a claim; subject, predicate and object may be empty."""
 
     text: str
@@ -230,8 +223,7 @@ class Wording:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CanonicalClaim:
+class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True):
     """Pass 2's answer for one cluster, or for one of several facts that it states.
 
     `quote` holds the words of the evidence that one of several rests on. `fault` as in a verdict.
@@ -255,8 +247,7 @@ class CanonicalClaim:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromotionRequest:
+class PromotionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Pass 1's question: candidates of one batch, sorted by id.
 
     `faults` is empty at first; a second question holds only what was refused of the first answer,
@@ -267,11 +258,10 @@ class PromotionRequest:
     profile: Profile
     now: datetime
     candidates: tuple[Candidate, ...]
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CanonicalRequest:
+class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Pass 2's question: clusters of one batch and the prior claims they may touch.
 
     `faults` as in Pass 1, by cluster id.
@@ -282,7 +272,7 @@ class CanonicalRequest:
     now: datetime
     clusters: tuple[Cluster, ...]
     priors: tuple[PriorClaim, ...] = ()
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 Newer = Literal["first", "second", "unknown"]
@@ -290,8 +280,7 @@ Why = Literal["claimed", "changed", "same_key", "similar"]
 NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion:
+class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
     """The question whether two statements contradict each other.
 
     `why`: the judge itself named the second one when it worded the first (then `reason` is what
@@ -308,8 +297,7 @@ class Suspicion:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: whether both cannot hold, how sure that is (0 to 1), why, and which is newer."""
 
     is_contradiction: bool
@@ -318,8 +306,7 @@ class Finding:
     newer: Newer = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GistRequest:
+class GistRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The question for the gist of a note.
 
     `fault` is empty at first; a second question says what was wrong with the first answer.
@@ -329,8 +316,7 @@ class GistRequest:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What stands for several memories: title, a few sentences, single facts, and names."""
 
     title: str
@@ -339,8 +325,7 @@ class Summary:
     entities: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryRequest:
+class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The question for the summary of memories about one topic (or none), oldest first.
 
     `fault` as in the question for a gist.

@@ -6,8 +6,9 @@ place) everything of ours goes under `memrepo/`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from memrepo.core.ids import slugify
 from memrepo.core.memory import LAYER_OF_TYPE
@@ -32,8 +33,7 @@ HOT_NAMES = ("MEMORY.md", "HOT.md")
 _DAY = regex(r"(\d{4}-\d{2})-(\d{2})")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """Paths of one repository; `prefix` is empty or ends in a slash."""
 
     prefix: str = ""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+from msgspec.structs import force_setattr, replace
 
 T = TypeVar("T")
 CLAIM_TYPES = (
@@ -71,8 +74,7 @@ HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Where a memory's text stands: path and blob of the source, one-based inclusive lines.
 
     `captured` is the ISO date of the evidence and `captured_from` what it was read from
@@ -88,16 +90,14 @@ class Source:
     captured_from: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
+class Stamp(msgspec.Struct, frozen=True, kw_only=True):
     """An actor and a time: `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7)."""
 
     by: str
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(msgspec.Struct, frozen=True, kw_only=True):
     """A typed edge to another memory; strength 0 to 1."""
 
     target: str
@@ -105,8 +105,7 @@ class Link:
     strength: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Importance:
+class Importance(msgspec.Struct, frozen=True, kw_only=True):
     """How much a memory matters: score 0 to 1, level, at most five reason codes, keywords."""
 
     score: float
@@ -115,15 +114,13 @@ class Importance:
     keywords: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decay:
+class Decay(msgspec.Struct, frozen=True, kw_only=True):
     """The decay class of a memory proper; its expiry is derived."""
 
     cls: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gist:
+class Gist(msgspec.Struct, frozen=True, kw_only=True):
     """What recall shows of a note at gist tier; the body stays."""
 
     title: str
@@ -131,8 +128,7 @@ class Gist:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hot:
+class Hot(msgspec.Struct, frozen=True, kw_only=True):
     """On the hot cache since when and why, or demoted when (`until`)."""
 
     since: datetime | None = None
@@ -140,16 +136,14 @@ class Hot:
     until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retired:
+class Retired(msgspec.Struct, frozen=True, kw_only=True):
     """Why a run stopped believing in a memory."""
 
     run: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     r"""One memory: its repository path, schema fields that differ from their default, and body.
 
     `body` is the text under the header with `\n` line ends, without leading blank lines and
@@ -158,15 +152,15 @@ class Memory:
     """
 
     path: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     body: str = ""
-    derived: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
-    _said: dict[str, Any] = field(init=False, repr=False, compare=False)
+    _said: ClassVar[dict[str, Any]]
+    """Of the instance, as `derived`: what is no field is left behind by a copy."""
 
     def __post_init__(self) -> None:
         said = dict(self.fields)
-        object.__setattr__(self, "_said", said)  # runs ask for fields a million times
-        object.__setattr__(self, "fields", MappingProxyType(said))
+        self.__dict__["_said"] = said  # runs ask for fields a million times
+        force_setattr(self, "fields", MappingProxyType(said))
 
     def __hash__(self) -> int:
         return hash((self.path, self.id, self.body))
@@ -179,6 +173,11 @@ class Memory:
             other.body,
             dict(other.fields),
         )
+
+    @cached_property
+    def derived(self) -> dict[str, Any]:
+        """Return what `once` worked out so far."""
+        return {}
 
     @property
     def id(self) -> str:

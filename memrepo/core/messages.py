@@ -6,8 +6,9 @@ Newlines in values are folded: a newline in a reason could forge a trailer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
@@ -21,8 +22,7 @@ PREFIX = "Memrepo-"
 _BLANKS = regex(r"\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What every commit of one command shares: run id (or empty), actor, commits reverted.
 
     `settles` are merges that git made and that are set right.

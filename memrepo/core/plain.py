@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from memrepo.core.fields import Kind, ListOf, Pair, Record, Time
+import msgspec
+
+from memrepo.core.fields import Kind, ListOf, Pair, Record, Time, defaults_of
 from memrepo.core.memory import Memory
 from memrepo.core.schema import FIELDS
 
@@ -36,9 +37,13 @@ def _plain(value: Any) -> Any:
             return value.isoformat()
         case tuple():
             return [_plain(item) for item in value]
-        case _ if dataclasses.is_dataclass(value):
-            parts = ((f.name, getattr(value, f.name), f.default) for f in dataclasses.fields(value))
-            return {name: _plain(part) for name, part, default in parts if part != default}
+        case msgspec.Struct():
+            defaults = defaults_of(type(value))
+            return {
+                name: _plain(part)
+                for name, default in defaults.items()
+                if (part := getattr(value, name)) != default
+            }
     return value
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One located finding in a file; `line` and `column` are one-based, 0 means the whole file.
 
     `message` says what was found and what was expected, `fix` how to mend it.

@@ -7,9 +7,10 @@ that has a name (type, title, description, tags, sources, generated, verified, s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
+
+import msgspec
 
 from memrepo.core import memory as m
 from memrepo.core.fields import (
@@ -32,8 +33,7 @@ MergeRule = Literal["const", "min", "status", "set3", "lww", "text3", "derived"]
 Writer = Literal["person", "machine"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(msgspec.Struct, frozen=True, kw_only=True):
     """One frontmatter field.
 
     `merge` names how two clones' values are joined (docs/merging.md), `default` is never written,
@@ -68,8 +68,7 @@ SCORES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
+class Scores(msgspec.Struct, frozen=True, kw_only=True):
     """The eight Pass 2 dimensions, 0 to 1 (memory-purifier, Pass 2)."""
 
     semantic_cluster_confidence: float = 0.0

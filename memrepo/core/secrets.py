@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.core.patterns import regex
 
@@ -98,8 +99,7 @@ _POINTER = regex(
 _PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!]?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secret:
+class Secret(msgspec.Struct, frozen=True, kw_only=True):
     """Where a secret stands: offsets of its value, one-based line and column; never the value."""
 
     kind: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, assert_never
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
@@ -67,14 +68,13 @@ class Files(Mapping[str, bytes]):
         return Files(self._base, {**self._edits, **edits})
 
 
-@dataclass(frozen=True, kw_only=True)
-class State:
+class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Every file memrepo owns at one commit, and the memories that could be read from them.
 
     A file that could not be read stays in `files`, is named in `problems` and is left alone.
     """
 
-    layout: Layout = field(default_factory=Layout)
+    layout: Layout = msgspec.field(default_factory=Layout)
     files: Files
     memories: Mapping[str, Memory]
     problems: tuple[Problem, ...] = ()
@@ -171,8 +171,7 @@ def _same_id(path: str, other: Memory) -> Problem:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """What one step does to files: new contents by path, None where a file goes."""
 
     files: Mapping[str, bytes | None]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from memrepo.core.entries import Entry, Reading
 from memrepo.core.fields import Node, shown
@@ -29,8 +30,7 @@ _TAB_FOUND = ("frontmatter-tab", "found a tab, expected spaces")
 _TAB_FIX = "write spaces, or double quotes around a value that holds a tab"
 
 
-@dataclass(slots=True, kw_only=True)
-class Spot:
+class Spot(msgspec.Struct, kw_only=True):
     """A node under construction and its place; lines and columns count from 0 in the header.
 
     `style` is how a scalar is spelled: plain, a quote, or the mark of a block scalar; `parts` are
@@ -44,8 +44,8 @@ class Spot:
     end_column: int
     flow: bool = False
     style: str = ""
-    keys: list[Spot] = field(default_factory=list)
-    parts: list[Spot] = field(default_factory=list)
+    keys: list[Spot] = msgspec.field(default_factory=list)
+    parts: list[Spot] = msgspec.field(default_factory=list)
 
     def covers(self, line: int, column: int) -> bool:
         """Tell whether a place lies within the node."""
@@ -56,15 +56,14 @@ class _Refused(Exception):
     """The rest of the header cannot be read; the problem is already noted."""
 
 
-@dataclass(slots=True)
-class _Composer:
+class _Composer(msgspec.Struct):
     """Build the tree of a header out of events, noting every refusal."""
 
     lines: Sequence[str]
     path: str
     first: int
-    problems: list[Problem] = field(default_factory=list)
-    stack: list[Spot] = field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    stack: list[Spot] = msgspec.field(default_factory=list)
     root: Spot | None = None
 
     def note(self, rule: str, message: str, line: int, column: int, fix: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+
+import msgspec
 
 from memrepo.core import header
 from memrepo.core.codec import normal_body
@@ -21,13 +22,12 @@ _LINK = re.compile(r"\]\(<?([^()<>\s]{1,300}\.md)>?(?:#[^()\s]{0,200})?\)")
 _TAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(msgspec.Struct, frozen=True, kw_only=True):
     """A file: its header's values and their lines, its body, and the body's one-based lines."""
 
     path: str
-    values: Mapping[str, Node] = field(default_factory=dict)
-    at: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, Node] = msgspec.field(default_factory=dict)
+    at: Mapping[str, int] = msgspec.field(default_factory=dict)
     body: str = ""
     lines: tuple[int, int] = (1, 1)
 

@@ -7,9 +7,10 @@ file, line and key, and never stops the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.fields import Node, Raw, ValueMismatch
 from memrepo.core.memory import Memory, Source
@@ -18,8 +19,7 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.times import parse_time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One memory as another program keeps it.
 
     `path` and `lines` say where it stands among the files, `key` is its id there and `names` are
@@ -39,14 +39,13 @@ class Record:
     captured: str = ""
     captured_from: str = ""
     written: datetime | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
     replaces: tuple[str, ...] = ()
     evidence: Source | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class Whole(msgspec.Struct, frozen=True, kw_only=True):
     """A memory of our own shape, taken in as it is; `data` is its file where there is one."""
 
     memory: Memory
@@ -55,21 +54,19 @@ class Whole:
     data: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Read(msgspec.Struct, frozen=True, kw_only=True):
     """What a reader found: records and whole memories in order, findings, what it passed over."""
 
     records: tuple[Record | Whole, ...] = ()
     problems: tuple[Problem, ...] = ()
-    passed: Mapping[str, int] = field(default_factory=dict)
+    passed: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 Files = Mapping[str, bytes]
 Reader = Callable[[Files], Read]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class Format(msgspec.Struct, frozen=True, kw_only=True):
     """One format: its name, what it is in a few words, which files it reads, and its reader."""
 
     name: str

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem

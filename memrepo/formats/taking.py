@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Update
 from memrepo.core.codec import normal_body
@@ -34,8 +36,7 @@ _SPOKEN = ("title", "subject", "predicate", "object", "description", "tags", "en
 _Place = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What an import is made with: the format's name, profile, now, and what left the tree.
 
     `left` are ids of memories that an earlier import brought and that are not in the tree any more.
@@ -74,24 +75,23 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
     )
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(msgspec.Struct):
     """The memories of an import under construction."""
 
     state: State
     terms: Terms
     problems: list[Problem]
-    fresh: dict[str, Memory] = field(default_factory=dict)
-    files: dict[str, bytes] = field(default_factory=dict)
-    records: dict[str, Record] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-    paths: set[str] = field(default_factory=set)
+    fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
+    files: dict[str, bytes] = msgspec.field(default_factory=dict)
+    records: dict[str, Record] = msgspec.field(default_factory=dict)
+    names: dict[str, str] = msgspec.field(default_factory=dict)
+    paths: set[str] = msgspec.field(default_factory=set)
     known: int = 0
     barred: int = 0
     left: int = 0
-    _resources: dict[str, str] = field(default_factory=dict)
-    _texts: dict[tuple[bool, str, str], str] = field(default_factory=dict)
-    _notes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _resources: dict[str, str] = msgspec.field(default_factory=dict)
+    _texts: dict[tuple[bool, str, str], str] = msgspec.field(default_factory=dict)
+    _notes: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         for memory in sorted(self.state.memories.values(), key=lambda m: m.path):

@@ -8,10 +8,11 @@ paid for again in every run.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from operator import add
+
+import msgspec
 
 from memrepo.core.judging import BudgetReached, Usage
 from memrepo.core.times import format_time
@@ -22,8 +23,7 @@ from memrepo.purify.manifest import Recorded
 MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class Price(msgspec.Struct, frozen=True, kw_only=True):
     """What a model costs, in US dollars a million tokens."""
 
     input: float
@@ -45,14 +45,13 @@ class Price:
         return (prompt * max(self.input, self.cache_write) + completion * self.output) / MILLION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
     """The most a run, or a month, may spend; None is no limit. `spent` is what is gone already."""
 
     what: str
     usd: float | None = None
     tokens: int | None = None
-    spent: Usage = field(default_factory=Usage)
+    spent: Usage = msgspec.field(default_factory=Usage)
 
     def refuse(self, used: Usage, usd: float, tokens: int) -> str:
         """Return why the next call must not be made, or an empty string."""

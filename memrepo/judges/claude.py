@@ -7,8 +7,9 @@ prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import JudgeFailed, Usage
@@ -41,8 +42,7 @@ class NoCredentials(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claude:
+class Claude(msgspec.Struct, frozen=True, kw_only=True):
     """Claude by the Messages API; implements `judges.model.Backend`.
 
     `timeout_s` bounds one attempt, and also how long a server may ask us to wait before the next.

@@ -14,9 +14,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import BadReply, JudgeFailed, Usage
@@ -53,8 +54,7 @@ class CommandNotFound(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A program that answers; implements `judges.model.Backend`. Tokens are characters / 4."""
 
     arguments: tuple[str, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+import msgspec
 
 from memrepo.core.judging import (
     BadReply,
@@ -44,8 +45,7 @@ BATCH = (40, 20)
 """Candidates and clusters a question (memory-purifier, batching)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """What came back: the text, what it cost, and why there is no answer, if there is none.
 
     `cut` says that the model ran out of room; what is complete of the text still counts.

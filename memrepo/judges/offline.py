@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judging import (
     Candidate,
@@ -59,8 +61,7 @@ DOCUMENTS = ("episode", "method", "procedure")  # hints whose unit is a titled d
 _HASHTAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineJudge:
+class OfflineJudge(msgspec.Struct, frozen=True):
     """Judge both passes by rules; implements `core.judging.Judge`."""
 
     @property
@@ -192,8 +193,7 @@ def spokesman_of(cluster: Cluster) -> Candidate:
     return max(members, key=lambda c: (len(tidy(c.text)), c.captured))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
+class _Draft(msgspec.Struct, frozen=True, kw_only=True):
     """What a cluster says before priors are considered."""
 
     said: Said

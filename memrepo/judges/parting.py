@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
@@ -26,8 +28,7 @@ _ENTRIES = re.compile(r"\s*[;；]\s*")
 _CLOSED = re.compile(r"`[^`]*`|\([^()]*\)|https?://\S+")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """One statement of a candidate, as a candidate of its own, and its words in the whole."""
 
     candidate: Candidate

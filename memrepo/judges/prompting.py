@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
+
+import msgspec
 
 from memrepo.assets import asset
 from memrepo.core.judging import (
@@ -53,11 +54,10 @@ FILES: Mapping[PassName, str] = {
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """One question to a model: fixed instructions, context that batches share, and the batch.
 
-    `items` counts what must be answered, `schema` is that of the reply.
+    `items` counts what must be answered.
     """
 
     name: PassName
@@ -65,12 +65,16 @@ class Prompt:
     context: str
     data: str
     items: int
-    schema: Mapping[str, Any] = field(hash=False, compare=False)
 
     @property
     def text(self) -> str:
         """Return all of it as one text, for programs that take one."""
         return "\n\n".join(filter(None, (self.system, self.context, self.data)))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the reply."""
+        return SCHEMAS[self.name]()
 
     @property
     def key(self) -> str:
@@ -97,7 +101,6 @@ def promotion_prompt(request: PromotionRequest) -> Prompt:
         context="",
         data=fence("candidates", concealed(items), body),
         items=len(items),
-        schema=verdicts_schema(),
     )
 
 
@@ -116,7 +119,6 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
         context=fence("prior_claims", concealed(priors), {}) if priors else "",
         data=fence("clusters", concealed(items), body),
         items=len(items),
-        schema=claims_schema(),
     )
 
 
@@ -133,7 +135,6 @@ def contradiction_prompt(suspicion: Suspicion) -> Prompt:
         context="",
         data=fence("statements", concealed(items), body),
         items=1,
-        schema=finding_schema(),
     )
 
 
@@ -147,7 +148,6 @@ def gist_prompt(request: GistRequest) -> Prompt:
         context="",
         data=fence("notes", concealed([row]), {"fault": request.fault} if request.fault else {}),
         items=1,
-        schema=gist_schema(),
     )
 
 
@@ -171,7 +171,6 @@ def summary_prompt(request: SummaryRequest) -> Prompt:
         context="",
         data=fence("memories", concealed(rows), concealed(head)),
         items=1,
-        schema=summary_schema(),
     )
 
 

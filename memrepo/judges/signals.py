@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.ids import strip_marker
 from memrepo.core.judging import Candidate, PromotionScores
@@ -25,8 +26,7 @@ WIDE_FRAGMENT_WEIGHT = 12  # six characters are a sentence in Chinese
 _CURATED = ("MEMORY.md", "RTMEMORY.md", "PROCEDURES.md", "CHRONICLES.md", "DREAMS.md")
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(msgspec.Struct, frozen=True):
     """A named change of the scores: durability, judgement, action, identity, persistence, noise."""
 
     code: str

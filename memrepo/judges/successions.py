@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Cluster, Contradiction, Finding, PriorClaim
@@ -43,8 +44,7 @@ _BOUND = re.compile(
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Succession:
+class Succession(msgspec.Struct, frozen=True, kw_only=True):
     """What a claim does to priors, with the code of the rule; empty where it does nothing."""
 
     supersedes: tuple[str, ...] = ()
@@ -55,8 +55,7 @@ class Succession:
     """A newer value of the same key stands in the same request: this one is stale from birth."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(msgspec.Struct, frozen=True, kw_only=True):
     """A triple with the home it goes to and the cluster it comes from."""
 
     triple: Triple
@@ -81,8 +80,7 @@ class Said:
         return reuse_key(self.triple.subject, self.triple.predicate, self.home)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class Values(msgspec.Struct, frozen=True, kw_only=True):
     """What is said under one key: by priors, and in this request with the newest day of each.
 
     Values are in the normalised form of objects; `dated` holds explicit days alone.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judging import Candidate
@@ -42,8 +43,7 @@ _DATE_WORDS = re.compile(
 _HEADING_MARKS = re.compile(r"^[#\s]+|[\s:：#]+$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Triple:
+class Triple(msgspec.Struct, frozen=True, kw_only=True):
     """A triple with the shape it was read in; parts may be empty."""
 
     subject: str = ""

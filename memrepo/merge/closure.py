@@ -7,8 +7,9 @@ clear answer. A memory is never removed here, and none drops out of recall.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
@@ -31,8 +32,7 @@ _ROUNDS = 20  # a repair may bring another to light; chains of them are short
 _Memories = Mapping[str, Memory]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that does not hold, and the updates that mend it (fields None: removed)."""
 
     problem: Problem

@@ -9,21 +9,20 @@ against a common base.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.edits import pairs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True, kw_only=True):
     """A merged text; `overlap` tells that lines of the losing side are not in it."""
 
     text: str
     overlap: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Hunk:
+class _Hunk(msgspec.Struct, frozen=True):
     """Base lines `lo` up to `hi` (excluded) replaced by `lines`; an insertion has lo == hi."""
 
     lo: int

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from memrepo.core import corrections, header
 from memrepo.core.changes import Write
@@ -43,8 +44,7 @@ from memrepo.merge.versions import Kept, Origin, Stamps
 FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifest-differs"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinedFile:
+class JoinedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged file (None: it goes), what it conflicts in, and the version that gave way."""
 
     data: bytes | None

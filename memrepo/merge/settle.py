@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.schema import FIELDS
@@ -24,8 +26,7 @@ from memrepo.merge.states import Facts, MergeResult, merge_states, owners
 _MARKERS = re.compile(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class Made(msgspec.Struct, frozen=True, kw_only=True):
     """A merge as git made it: base, both sides, our merge of them, and the tree it left.
 
     `paths` are all files that differ between any of these.
@@ -39,8 +40,7 @@ class Made:
     paths: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
     """The state that the merge should have left, and what differs from what it did leave."""
 
     state: State

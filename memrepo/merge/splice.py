@@ -7,8 +7,8 @@ ends, key order and spelling are those of the file that is edited.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+
+import msgspec
 
 from memrepo.core import codec, header, yamlnodes
 from memrepo.core.entries import Entry
@@ -19,7 +19,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME
 
 
-class FileVersion(NamedTuple):
+class FileVersion(msgspec.Struct, frozen=True):
     """A memory file as one state has it; without a memory its bytes cannot be read."""
 
     path: str
@@ -27,22 +27,21 @@ class FileVersion(NamedTuple):
     memory: Memory | None
 
 
-class Foreign(NamedTuple):
+class Foreign(msgspec.Struct, frozen=True):
     """A top-level entry that is not ours: its value and its raw lines at the left margin."""
 
     value: Node
     lines: tuple[str, ...]
 
 
-class Comment(NamedTuple):
+class Comment(msgspec.Struct, frozen=True):
     """A comment and the key that it stands above or beside; empty at the header's end."""
 
     key: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinedBytes:
+class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
     """A merged file, the memory that a reader finds in it, and what had to give way.
 
     `lost` are the raw lines of foreign entries, by key.

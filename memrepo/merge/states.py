@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec, corrections, edits
 from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
@@ -36,8 +38,7 @@ from memrepo.merge.versions import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What history tells of one side and its records cannot; all of it may be unknown.
 
     `committed` dates the side as a whole, `dates` single writes and removals; `people` are those
@@ -47,7 +48,7 @@ class Facts:
     """
 
     committed: datetime | None = None
-    dates: Mapping[str, datetime] = field(default_factory=dict)
+    dates: Mapping[str, datetime] = msgspec.field(default_factory=dict)
     people: frozenset[str] = frozenset()
     recalled: frozenset[str] = frozenset()
     paths: frozenset[str] | None = None
@@ -57,8 +58,7 @@ class Facts:
         return Origin(committed=self.dates.get(name, self.committed), person=name in self.people)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeResult:
+class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A merged state, how to get there from OURS, and what a person should know.
 
     `effect` holds the exact bytes to write. `changes` say the same in terms of memories; they

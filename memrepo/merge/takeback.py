@@ -10,9 +10,11 @@ everything else has one answer.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.changes import Update
@@ -38,8 +40,7 @@ _AGEING = frozenset({"tier", "tier_since", "tier_written", "gist", "run"})
 """What moves between tiers write: growing older is nobody's edit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Later:
+class Later(msgspec.Struct, frozen=True, kw_only=True):
     """What later commits wrote of one memory.
 
     `whole` tells that it left or came, so that all of it is later work; `any` that anything but
@@ -50,7 +51,7 @@ class Later:
     any: bool = False
     whole: bool = False
     fields: frozenset[str] = frozenset()
-    elements: Mapping[str, frozenset[Hashable]] = field(default_factory=dict)
+    elements: Mapping[str, frozenset[Hashable]] = msgspec.field(default_factory=dict)
     bodies: tuple[tuple[str, str], ...] = ()
 
     def then(self, other: Later) -> Later:
@@ -98,8 +99,7 @@ def written(before: Memory | None, after: Memory | None) -> Later:
 _UNTOUCHED = Later()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clash:
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
     """Why something cannot simply be taken back.
 
     `edited-later`: the operation made it and somebody edited it since, or it removed what was made
@@ -113,8 +113,7 @@ class Clash:
     on: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """One operation to take back: the states around it, and what of it is meant.
 
     `only` limits it to some memories; `kept` names files that stay (a manifest whose input
@@ -127,13 +126,12 @@ class Operation:
     after: State
     only: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
-    later: Mapping[str, Later] = field(default_factory=dict)
+    later: Mapping[str, Later] = msgspec.field(default_factory=dict)
     later_paths: Collection[str] = frozenset()
     paths: Collection[str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenBack:
+class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
     """The state without the operation, how to get there from HEAD's, and what stands in the way."""
 
     state: State

@@ -9,11 +9,13 @@ nothing. A tombstone never expires: it is lifted, and stays.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import header
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
@@ -40,8 +42,7 @@ again. `memrepo unreject {key}` lifts this; `memrepo rejected` lists all.
 Stand = Literal["active", "lifted"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tombstone:
+class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     """One rejected statement.
 
     `memory` is the one it was rejected as, `forgotten` those that the rejection took out of recall,

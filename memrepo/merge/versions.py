@@ -7,10 +7,12 @@ What only one side changed is taken whatever the rule; the rule decides when bot
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Literal, TypeVar, assert_never
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec, edits
 from memrepo.core.fields import ListOf
@@ -28,8 +30,7 @@ CLOCK_SLACK = timedelta(minutes=10)
 _RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """Who last wrote (or removed) one side's version, as history tells; all of it may be unknown.
 
     `committed` is the date of that commit, `person` whether its author is a person.
@@ -39,12 +40,11 @@ class Origin:
     person: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamps:
+class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     """The origins of the two sides of a merge."""
 
-    ours: Origin = field(default_factory=Origin)
-    theirs: Origin = field(default_factory=Origin)
+    ours: Origin = msgspec.field(default_factory=Origin)
+    theirs: Origin = msgspec.field(default_factory=Origin)
 
 
 def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, datetime, str]:
@@ -63,8 +63,7 @@ def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, dat
     return human, at or EARLIEST, repr((sorted(memory.fields.items()), memory.body, memory.path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedFields:
+class MergedFields(msgspec.Struct, frozen=True, kw_only=True):
     """Merged values, and the losing values of fields that a person may set, by key."""
 
     fields: Mapping[str, Any]
@@ -177,8 +176,7 @@ ConflictKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """What a person should look at; the merge has a safe result all the same.
 
     `removed-and-edited`: a person removed what the other side changed; it stays.
@@ -192,8 +190,7 @@ class Conflict:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """What gave way to the other side, as bytes: nothing that a side wrote is lost.
 
     `key` is `body`, a field, a foreign key, or empty for a whole file; `by` and `at` are the
@@ -208,8 +205,7 @@ class Kept:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory; None where it goes."""
 
     memory: Memory | None
@@ -217,8 +213,7 @@ class Merged:
     kept: tuple[Kept, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedFile:
+class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory file; None where it goes."""
 
     version: FileVersion | None
@@ -226,8 +221,7 @@ class MergedFile:
     kept: tuple[Kept, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """On which sides the memory was retrieved since the base: a machine's removal heeds it."""
 
     ours: bool = False
@@ -306,7 +300,7 @@ def join_versions(
     (older, _), (newer, _) = sorted(sides, key=lambda side: _weight(base, *side))
     if older.memory is None or newer.memory is None:
         return _one_whole(path, older, newer, "unreadable")
-    merged = merge_memory(base and base.memory, ours.memory, theirs.memory, stamps)
+    merged = merge_memory(_memory(base), ours.memory, theirs.memory, stamps)
     memory = replace(merged.memory or newer.memory, path=path)
     joined = join_bytes(base, older, newer, memory)
     if joined is None:
@@ -343,11 +337,15 @@ def _one_gone(
     return present, (Conflict(kind="removed-and-edited", path=present.path, id=id_),)
 
 
+def _memory(version: FileVersion | None) -> Memory | None:
+    return version.memory if version is not None else None
+
+
 def _weight(base: FileVersion | None, side: FileVersion, origin: Origin) -> tuple[bool, Any, bytes]:
     """Order two versions of a file: a readable one wins, then the records' rank, then bytes."""
     if side.memory is None:
         return False, (origin.person,), side.data
-    return True, rank(side.memory, base and base.memory, origin), side.data
+    return True, rank(side.memory, _memory(base), origin), side.data
 
 
 def _one_whole(path: str, older: FileVersion, newer: FileVersion, kind: ConflictKind) -> MergedFile:

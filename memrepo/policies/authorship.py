@@ -8,16 +8,16 @@ the value. A list is asked element by element, a body line by line.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.core.edits import pairs
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(msgspec.Struct, frozen=True, kw_only=True):
     """A memory at one commit; `back` says that the commit brought back what was there before."""
 
     commit: str
@@ -26,16 +26,14 @@ class Point:
     back: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setter:
+class Setter(msgspec.Struct, frozen=True, kw_only=True):
     """The commit that set a value, and whose value it brought back, where it brought one back."""
 
     commit: str
     restores: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Authors:
+class Authors(msgspec.Struct, frozen=True, kw_only=True):
     """Who set each field (a field that was cleared too), each element of a list, each body line."""
 
     path: Setter

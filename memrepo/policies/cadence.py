@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
 
+import msgspec
 from cronsim import CronSim, CronSimError
 
 from memrepo.policies.rules import RunMode
@@ -27,8 +27,7 @@ SLACK = timedelta(minutes=5)
 MOST_MISSED = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cadence:
+class Cadence(msgspec.Struct, frozen=True, kw_only=True):
     """The cron expressions of both modes (five fields); an empty tuple: never."""
 
     incremental: tuple[str, ...] = ()
@@ -39,8 +38,7 @@ class Cadence:
         return self.incremental if mode == "incremental" else self.reconciliation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fire:
+class Fire(msgspec.Struct, frozen=True, kw_only=True):
     """One time at which a run is due, in the cadence's zone; `name` counts a mode's expressions."""
 
     when: datetime

@@ -9,7 +9,8 @@ a character of a script without blanks counts as a token.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.policies.terms import SPACELESS
@@ -25,8 +26,7 @@ _MARKER = regex(r"\s*\d{1,9}\.")
 _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkRules:
+class ChunkRules(msgspec.Struct, frozen=True, kw_only=True):
     """How texts are cut: tokens a chunk aims at, tokens below which none is cut, sentences shared.
 
     A chunk ends with the sentence that reaches the target; the next begins with the last
@@ -38,8 +38,7 @@ class ChunkRules:
     overlap: int = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     """A slice of a text from `start` to `end` (characters), its place in the row, its tokens."""
 
     index: int

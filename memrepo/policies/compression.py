@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.ids import claim_id, normalise
@@ -34,8 +35,7 @@ _COMMON = 0.5
 """A word that more than this share of the candidates hold is no topic."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionRules:
+class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
     """When memories are compressed: from how many active ones, and which of them never are."""
 
     enabled: bool = True
@@ -45,8 +45,7 @@ class CompressionRules:
     protected: tuple[str, ...] = ("commitment", "preference", "decision")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Memories about one thing, oldest first; the topic is empty where only time joins them."""
 
     topic: str

@@ -7,8 +7,9 @@ is a hash of both memories, and so the same whichever side it is seen from.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from memrepo.core.corrections import Correction, Corrections, contradiction_id
 from memrepo.core.memory import Link, Memory
@@ -19,8 +20,7 @@ STATUSES: tuple[ConflictStatus, ...] = ("open", "resolved", "moot")
 """In the order in which they are listed. Moot: one of the two left recall in another way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """Two memories that contradict each other; `case` is None where nobody wrote one down."""
 
     id: str

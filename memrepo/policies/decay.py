@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import Memory
@@ -27,8 +28,7 @@ _STEPS = 16
 _LEAST_STEP = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
+class Keeping(msgspec.Struct, frozen=True, kw_only=True):
     """How long one memory is kept, as seen at a moment.
 
     `expires` is None for what is kept for ever; `held` is the future date that holds decay;

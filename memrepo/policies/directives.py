@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory
@@ -32,8 +34,7 @@ _CODE = re.compile(
 REQUEST = "user request"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Directive:
+class Directive(msgspec.Struct, frozen=True, kw_only=True):
     """One directive: what to do, and to which memory (`layer:slug`) or for which word."""
 
     verb: Verb

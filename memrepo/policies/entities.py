@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
@@ -57,8 +58,7 @@ _STATED = (
 _BRACKET = re.compile(rf"(?P<one>{_TERM})\s+\((?P<other>[A-Za-z][A-Za-z0-9]{{1,11}})\)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entity:
+class Entity(msgspec.Struct, frozen=True, kw_only=True):
     """One entity: the name it is listed under, its other names, and the memories that mention it.
 
     `confirmed` are those memories in which a person or a model named it.
@@ -70,12 +70,11 @@ class Entity:
     confirmed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Catalogue:
+class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     """All entities, the most mentioned first, and each by any of its names (normalised)."""
 
     entities: tuple[Entity, ...]
-    by_name: Mapping[str, Entity] = field(default_factory=dict)
+    by_name: Mapping[str, Entity] = msgspec.field(default_factory=dict)
 
     def find(self, name: str) -> Entity | None:
         """Return the entity of a name or alias."""
@@ -230,8 +229,7 @@ def _entity(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Main:
+class _Main(msgspec.Struct, frozen=True, kw_only=True):
     """The main name of each alias, both normalised; spellings of all names that were stated."""
 
     alias: Mapping[str, str]

@@ -11,9 +11,10 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import unquote
+
+import msgspec
 
 from memrepo.core.ids import ID_PATTERN, slugify
 from memrepo.core.memory import LAYERS, Link, Memory
@@ -28,8 +29,7 @@ _STEP = 0.7
 """What each step after the first leaves of a path's strength."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True, kw_only=True):
     """A link between two memories; `in_body` where it stands in the text and in no field."""
 
     source: str
@@ -39,8 +39,7 @@ class Edge:
     in_body: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class Reached(msgspec.Struct, frozen=True, kw_only=True):
     """A memory found from another: over how many steps, how strongly, and by which last edge."""
 
     id: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
@@ -92,8 +93,7 @@ def end_of(until: str) -> datetime:
     return moment.replace(hour=23, minute=59, second=59) if len(until) == 10 else moment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
     unused: int
     since: datetime

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory
@@ -72,8 +73,7 @@ _SPECIFIC = regex(r"\d\d|\bv\d")
 _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(msgspec.Struct, frozen=True, kw_only=True):
     """One reason of a score: its stable code, what it adds, and the words that gave it."""
 
     code: str
@@ -81,8 +81,7 @@ class Point:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
     """An importance, and every point of it in the order of the rules."""
 
     importance: Importance

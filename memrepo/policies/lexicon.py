@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import msgspec
 
 from memrepo.core.ids import digest, normalise
 from memrepo.core.patterns import regex
@@ -27,8 +28,7 @@ _REPEATED = regex(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lexicon:
+class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """The words of all languages, ready to be looked up.
 
     `phrases` gives by first token the phrases that begin with it, each with its signal; `stop`

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
+
+import msgspec
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import CLAIM_TYPES, Link, Memory
@@ -29,16 +30,14 @@ _DAY = 0.3
 _NEAR = 7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkRules:
+class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
     """Whether runs make links, and how many a memory may have before they make it no more."""
 
     expand: bool = True
     most: int = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tie:
+class Tie(msgspec.Struct, frozen=True, kw_only=True):
     """Why two memories belong together: names that both mention, and days between them."""
 
     names: tuple[tuple[str, int], ...]

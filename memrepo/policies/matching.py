@@ -13,7 +13,8 @@ Deliberate differences:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import CanonicalClaim, PriorClaim
@@ -62,8 +63,7 @@ _STOP_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """What is compared of a claim: its triple, text and home."""
 
     subject: str
@@ -73,8 +73,7 @@ class Statement:
     home: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Duplicate:
+class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
     """The memory that a claim probably repeats, with the composite score and its spelling."""
 
     memory_id: str

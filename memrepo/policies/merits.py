@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from memrepo.core.access import seconds
 from memrepo.core.memory import Memory
@@ -22,8 +23,7 @@ _USUAL = 0.4
 """The least importance of a memory that is neither low nor trivial: it adds nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """When a question is asked, and how often each memory had been retrieved by then."""
 
     now: datetime

@@ -6,9 +6,10 @@ Lineage: context-clear, promote.py; its thresholds stand. Days are counted in UT
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.ids import normalise
@@ -23,8 +24,7 @@ SKILLS, HOT_CACHE = "skills", "hot cache"
 _HOW_TO = ("how to", "procedure", "runbook", "step 1", "steps", "workflow", "recipe", "method")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A note that earned promotion: why, and where it should go."""
 
     note: Memory

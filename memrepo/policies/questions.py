@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import lru_cache
+
+import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.policies.cues import asks_several, wanted
@@ -58,8 +59,7 @@ Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True):
     """What a question says: its terms, its words as they stand, and the days it names.
 
     `spans` are days that stand fast: dates written out, and such as `last week` once it is known
@@ -74,7 +74,7 @@ class Question:
     spans: tuple[Span, ...] = ()
     latest: str = ""
     """The year of the month that a question without a year means, where today is known."""
-    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    kinds: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """Terms that are of the kind which a term of the question names: dog, cat of pet."""
     wanted: str = ""
     """Which kinds of answer it asks for (`cues`)."""

@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from memrepo.policies.cues import ASKS
 from memrepo.policies.merits import Moment, access, behind, importance, recency
@@ -27,8 +28,7 @@ _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """How far ranking looks: documents scored, hits with neighbours, with replies, fed back."""
 
     candidates: int = 1000
@@ -39,12 +39,8 @@ class Reach:
     feedback_terms: int = 15
 
 
-class Document(NamedTuple):
-    """What ranking knows of one memory; `place`, `path` and `part` order those of a thread.
-
-    A tuple, because a frozen dataclass takes four times as long to make, and a search makes a
-    thousand.
-    """
+class Document(msgspec.Struct, frozen=True):
+    """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
 
     number: int
     path: str
@@ -91,7 +87,7 @@ class Corpus(Protocol):
         """Return by number each document with up to two before and two after it in its thread."""
 
 
-class Ranked(NamedTuple):
+class Ranked(msgspec.Struct, frozen=True):
     """One document with its score, and what each signal added to it."""
 
     document: Document

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
+
+import msgspec
 
 from memrepo.core.judging import Cluster, PriorClaim
 from memrepo.policies.matching import newest_capture, normal_subject, tokens
@@ -35,16 +36,14 @@ FEW = 50
 """Among so few priors every word finds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """How many priors are shown: for one cluster, and for one request."""
 
     per_cluster: int = 5
     per_request: int = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a cluster before it is judged."""
 
     subjects: frozenset[str]
@@ -55,8 +54,7 @@ class Query:
     home: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
+class _Known(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     subject_words: frozenset[str]
     words: frozenset[str]

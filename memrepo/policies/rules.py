@@ -6,10 +6,11 @@ They stand by themselves, without the policies, so that reading a configuration 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Literal
+
+import msgspec
 
 SIGNALS = ("critical", "high", "hedging", "personal", "specifics")
 LISTS = ("trivial", *SIGNALS, "stop")
@@ -48,8 +49,7 @@ CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """When runs are due, as cron expressions by mode and profile (memory-purifier's profiles)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TierRules:
+class TierRules(msgspec.Struct, frozen=True, kw_only=True):
     """Ages since the last touch at which a note moves, and how long it stays forgotten."""
 
     warm_after: timedelta = timedelta(hours=3)
@@ -63,16 +63,14 @@ class TierRules:
         return ages.get(tier, timedelta(0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecayRules:
+class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
     """Time to live by class (None: for ever), and the classes that a retrieval refreshes."""
 
-    ttl: Mapping[str, timedelta | None] = field(default_factory=lambda: TTLS)
+    ttl: Mapping[str, timedelta | None] = msgspec.field(default_factory=lambda: TTLS)
     refreshed: tuple[str, ...] = REFRESHED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HotRules:
+class HotRules(msgspec.Struct, frozen=True, kw_only=True):
     """How many bullets there are, and after how many sessions a memory comes or goes."""
 
     budget: int = 30
@@ -83,8 +81,7 @@ class HotRules:
     max_bytes: int = 24 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveRules:
+class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
     """How long a memory idles before it rests, and how long until a person is asked about it."""
 
     after: timedelta = timedelta(days=30)
@@ -92,19 +89,17 @@ class ArchiveRules:
     review_after: timedelta = timedelta(days=180)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of ageing; `pace_pct` bounds what one run prunes and archives."""
 
-    tiers: TierRules = field(default_factory=TierRules)
-    decay: DecayRules = field(default_factory=DecayRules)
-    hot: HotRules = field(default_factory=HotRules)
-    archive: ArchiveRules = field(default_factory=ArchiveRules)
+    tiers: TierRules = msgspec.field(default_factory=TierRules)
+    decay: DecayRules = msgspec.field(default_factory=DecayRules)
+    hot: HotRules = msgspec.field(default_factory=HotRules)
+    archive: ArchiveRules = msgspec.field(default_factory=ArchiveRules)
     pace_pct: float = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merits:
+class Merits(msgspec.Struct, frozen=True, kw_only=True):
     """How much each merit of a memory weighs beside what answers the question."""
 
     recency: float = 0.2
@@ -117,8 +112,7 @@ class Merits:
     """Share of its score that a note loses to what was distilled."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """How much it weighs that a text answers, or asks."""
 
     reply: float = 0.6
@@ -132,8 +126,7 @@ class Answers:
     things are asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """What each signal of `ranking` may add; scores of the words are divided by their maximum."""
 
     k1: float = 1.0
@@ -147,11 +140,11 @@ class Weights:
     second_neighbour: float = 0.2
     thread: float = 0.3
     subject: float = 0.3
-    answers: Answers = field(default_factory=Answers)
+    answers: Answers = msgspec.field(default_factory=Answers)
     date: float = 0.2
     """Of the month that is named, and as much again of the very day."""
     other_subject: float = 0.95
     """The subject's own best must reach this share of the best, or the question misnames it."""
     meaning: float = 0.6
     """Of vectors, where there is a model."""
-    merits: Merits = field(default_factory=Merits)
+    merits: Merits = msgspec.field(default_factory=Merits)

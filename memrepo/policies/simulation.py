@@ -12,10 +12,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import heappop, heappush, nlargest
 from types import MappingProxyType
+
+import msgspec
 
 from memrepo.core.access import (
     RETRIEVAL,
@@ -45,8 +46,7 @@ DRAWS = 3
 DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Day:
+class Day(msgspec.Struct, frozen=True, kw_only=True):
     """Counts after the upkeep of a day; day 0 is the state at the start, as its files say.
 
     `tiers` counts active notes, `classes` other active memories; `gone` left the tree since then.
@@ -61,8 +61,7 @@ class Day:
     gone: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Simulation:
+class Simulation(msgspec.Struct, frozen=True, kw_only=True):
     """The days, the memories at the end, what was retrieved when, and how many draws were lost."""
 
     days: tuple[Day, ...]

@@ -9,10 +9,11 @@ number of different days that its evidence was captured on, age is counted in wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
@@ -25,8 +26,7 @@ MOST_DAYS, MOST_SOURCES, MOST_RECURRENCE = 14, 5, 10
 TEXT_LIMIT = 240
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surfaced:
+class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
     """One claim that is not settled, and why it comes up now: the score."""
 
     memory: Memory

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from datetime import time as clock_time
+
+import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.policies.graph import Graph
@@ -31,8 +32,7 @@ _HEAD = 400
 _NO_BLANKS = re.compile(f"[{SPACELESS}]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """One turn: when (None: its day alone is known), in which session, in which file."""
 
     id: str
@@ -41,8 +41,7 @@ class Turn:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thread:
+class Thread(msgspec.Struct, frozen=True, kw_only=True):
     """One conversation: its turns in order, its session key, and the threads it is linked to."""
 
     id: str

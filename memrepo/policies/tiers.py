@@ -9,9 +9,10 @@ the tree before it has stood there as forgotten for its full time. The tier forg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from memrepo.core.access import Access, moment
 from memrepo.core.memory import Memory
@@ -26,8 +27,7 @@ CONFIDENCE = {"hot": "high", "warm": "high", "gist": "medium", "forgotten": "ver
 """How sure an answer from a tier is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Move(msgspec.Struct, frozen=True, kw_only=True):
     """One move of a note: to a tier, at the moment it fell due, and why.
 
     `marked` says that it was recovered from forgotten and is user_marked from now on.
@@ -40,8 +40,7 @@ class Move:
     marked: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where a note stands: tier, when it entered it (None: never moved), its last touch."""
 
     tier: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import without_secrets
@@ -29,8 +30,7 @@ _OWN = frozenset(
 """Words that stand in any memory of an agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class Topic(msgspec.Struct, frozen=True, kw_only=True):
     """One word: its score, and how often it stands in all texts."""
 
     term: str
@@ -38,8 +38,7 @@ class Topic:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
+class Trend(msgspec.Struct, frozen=True, kw_only=True):
     """A topic whose score changed, and by how much."""
 
     topic: Topic

@@ -8,8 +8,9 @@ none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Step
@@ -35,8 +36,7 @@ Allowed = Callable[[Step], bool]
 Play = Callable[[State, Iterable[Step]], State]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upkeep:
+class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
     """What is owed: steps in order, the state after them, findings, and how much had to wait.
 
     `room` is what is left of the pace for others that take memories out of recall.

@@ -6,9 +6,11 @@ A span is half open: from `since` on, until just before `until`; None is open. D
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.memory import Memory
 from memrepo.core.moments import extent
@@ -19,8 +21,7 @@ Bound = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(msgspec.Struct, frozen=True, kw_only=True):
     """From when and until when a memory held, and what says so; None and empty where nothing does.
 
     `successor`: the valid_from of what replaced it; `predecessor`: when it replaced another;

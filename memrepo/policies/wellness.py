@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Stamp
@@ -17,8 +18,7 @@ from memrepo.policies.rules import Rules
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class Health(msgspec.Struct, frozen=True, kw_only=True):
     """Figures of the hot cache and of what stands behind it; `stalest` with sessions unused."""
 
     hot: int

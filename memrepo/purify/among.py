@@ -7,9 +7,10 @@ flagged, or of which a model said that both hold is not asked about again until 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+
+import msgspec
 
 from memrepo.core.changes import Step
 from memrepo.core.judging import Finding, Judge, Suspicion, Why
@@ -26,8 +27,7 @@ MOST = 50
 """Pairs that one run asks a model about; the rest wait for the next."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Among:
+class Among(msgspec.Struct, frozen=True, kw_only=True):
     """The decisions, how the asking went, and the prints of pairs that a model let stand."""
 
     steps: tuple[Step, ...]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import header as headers
 from memrepo.core.changes import Delete, Write
@@ -20,8 +22,7 @@ from memrepo.core.times import format_time
 _FOLDERS = {"defer": "deferred", "reject": "rejected"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aside:
+class Aside(msgspec.Struct, frozen=True, kw_only=True):
     """What one file of a candidate set aside says.
 
     `ids` are the candidates that have this text; a short text is another one under another heading.
@@ -151,7 +152,8 @@ def _united(candidates: Sequence[Candidate]) -> Candidate:
 
 def _file(candidate: Candidate, ids: Sequence[str], verdict: Verdict, now: datetime) -> bytes:
     scores: dict[str, Node] = {
-        f.name: Raw(f"{getattr(verdict.scores, f.name):.2f}") for f in fields(PromotionScores)
+        name: Raw(f"{getattr(verdict.scores, name):.2f}")
+        for name in PromotionScores.__struct_fields__
     }
     sources: list[Node] = [
         {

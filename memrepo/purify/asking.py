@@ -7,9 +7,11 @@ left open for the next run (memory-purifier gave up every finished batch, its de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from memrepo.core.judging import (
     BadReply,
@@ -67,8 +69,7 @@ class Asking(Protocol):
         """Return the answers of a run that broke off, and where those of this one are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """A question that brought no answer: pass, batch from 1, why, and what the judge said."""
 
     name: str
@@ -77,16 +78,15 @@ class Failure:
     raw: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
-class Asked(Generic[_T]):
+class Asked(msgspec.Struct, Generic[_T], kw_only=True):
     """What one pass came to; ids in `refused` and `left` have no answer and stay open."""
 
     name: str
-    answers: list[_T] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
-    left: set[str] = field(default_factory=set)
-    routes: list[dict[str, str]] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    answers: list[_T] = msgspec.field(default_factory=list)
+    refused: dict[str, str] = msgspec.field(default_factory=dict)
+    left: set[str] = msgspec.field(default_factory=set)
+    routes: list[dict[str, str]] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
     stopped: str = ""
     """Why no further question was asked."""
     batches_done: int = 0
@@ -103,15 +103,13 @@ class Asked(Generic[_T]):
         return self.stopped or (self.failures[-1].reason if self.batches_left else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Checked(Generic[_T]):
+class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
     answers: tuple[_T, ...]
     refused: Mapping[str, str]
     routes: tuple[dict[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pass(Generic[_Request, _Answer]):
+class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=True):
     """How one of the two passes asks, checks, and asks again."""
 
     ask: Callable[[_Request], Sequence[_Answer]]

@@ -8,10 +8,12 @@ superseded memory that is met again stays superseded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import claim_id, text_hash
@@ -26,8 +28,7 @@ from memrepo.purify.known import ACTOR, Former, Known, free_path, storable
 from memrepo.purify.zones import only_reflects
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one cluster: the memory that carries it now, and why."""
 
     cluster_id: str
@@ -36,8 +37,7 @@ class Decision:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assembled:
+class Assembled(msgspec.Struct, frozen=True, kw_only=True):
     """Changes in the order of the chain, a decision a cluster, and what could not be stored."""
 
     creates: tuple[Memory, ...] = ()

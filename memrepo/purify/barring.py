@@ -7,7 +7,9 @@ Both are told by fingerprint, so that what depends on such a decision shares its
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write, prints_of
 from memrepo.core.memory import Memory
@@ -19,8 +21,7 @@ from memrepo.purify.pipeline import Purified
 _SAID = ("subject", "predicate", "object", "scope")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bars:
+class Bars(msgspec.Struct, frozen=True, kw_only=True):
     """Fingerprints of proposals that are left out, and of those that wait for review."""
 
     dropped: frozenset[str] = frozenset()

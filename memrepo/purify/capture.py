@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Update
 from memrepo.core.ids import digest, note_id
@@ -14,8 +16,7 @@ from memrepo.purify.known import ACTOR, free_path, storable
 from memrepo.purify.notes import NoteUnit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedNote:
+class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
     """A note unit in scope and where it stands in the repository."""
 
     unit: NoteUnit
@@ -29,8 +30,7 @@ class PlacedNote:
         return note_hash(self.unit)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Captured:
+class Captured(msgspec.Struct, frozen=True, kw_only=True):
     """New notes, notes that grew, and notes that could not be stored (hash and reason)."""
 
     creates: tuple[Memory, ...]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.core.ids import digest
 from memrepo.core.judging import Candidate, Cluster, Verdict

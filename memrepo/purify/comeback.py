@@ -12,7 +12,8 @@ on a judge. The lineage promised it and did it only where a file was scanned aga
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
@@ -30,16 +31,14 @@ MOST = 40
 _SHORT = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comeback:
+class Comeback(msgspec.Struct, frozen=True, kw_only=True):
     """Units to be judged again, and by candidate id the news that each is to be judged with."""
 
     placed: tuple[Placed, ...] = ()
     beside: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(msgspec.Struct, frozen=True):
     """What a text may share with another: what it is about, and its telling words."""
 
     about: frozenset[str]

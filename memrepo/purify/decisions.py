@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Step
 from memrepo.core.judging import CanonicalClaim, Contradiction, Finding
@@ -23,8 +25,7 @@ Findings = Mapping[tuple[str, str], Finding]
 """What verifying found, by cluster and the id of the memory that its claim was compared with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Doubt:
+class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """Two memories of which a person must say which holds, and why a run does not."""
 
     new: str

@@ -8,9 +8,10 @@ Secrets that the recorded text holds are never quoted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Source
@@ -24,8 +25,7 @@ _TELLING = 4
 """Words of so many letters are looked for before a file is read line by line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a piece of evidence: where it stands (path, one-based lines), if anywhere."""
 
     outcome: Outcome

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.judging import Candidate
@@ -22,8 +23,7 @@ SHORT = 25
 """Below this many characters a text means something else under another heading."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class Placed(msgspec.Struct, frozen=True, kw_only=True):
     """A unit in scope and where it stands in the repository."""
 
     unit: Unit
@@ -57,8 +57,7 @@ class Placed:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class Gathered(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates in order of first mention, and the unit hashes behind each."""
 
     candidates: tuple[Candidate, ...]

@@ -7,7 +7,9 @@ has the same fingerprint in every run and another wording has another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import (
     BULK_OPS,
@@ -23,8 +25,7 @@ from memrepo.core.changes import (
 from memrepo.core.messages import counted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parted:
+class Parted(msgspec.Struct, frozen=True, kw_only=True):
     """Steps that go on, steps that wait for review, and steps that were refused for good.
 
     `held_ids` and `refused_ids` name the memories whose creation waits or was refused.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.codec import normal_body
 from memrepo.core.ids import claim_id
@@ -27,8 +28,7 @@ _KINDS = ("direct", "inferred", "merged")
 _NAME_LIMIT = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where a claim's text stands now: lines, and blob id and text hash where it was found."""
 
     lines: tuple[int, int]
@@ -36,8 +36,7 @@ class Place:
     text_hash: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """A claim read from a record: where it stood, its id there, and what it becomes here."""
 
     line: int
@@ -49,8 +48,7 @@ class Draft:
     record: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What every record is read with."""
 
     path: str
@@ -61,14 +59,13 @@ class Reading:
     locate: Locate
 
 
-@dataclass(slots=True)
-class RecordReader:
+class RecordReader(msgspec.Struct):
     """Reads values of one record; what cannot be used is a finding and never stops the rest."""
 
     path: str
     line: int
     record: Mapping[str, Any]
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
 
     def note(self, key: str, said: str, rule: str = "import-field") -> None:
         """Note a finding about one field: the record is taken in without it."""

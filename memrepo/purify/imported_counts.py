@@ -10,9 +10,10 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event
 from memrepo.core.changes import Op, Step, Update
@@ -25,8 +26,7 @@ SESSION_ID = "import"
 _DIGITS = re.compile(r"-[0-9a-f]{6}$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
     """What a tracker asks for: steps on memories, events for the ledger, entries not known here."""
 
     steps: tuple[Step, ...] = ()

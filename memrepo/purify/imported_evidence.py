@@ -8,7 +8,8 @@ for byte the one the purifier read last, and only where its lines hold one unit 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from memrepo.core.ids import text_hash
 from memrepo.policies.matching import tokens
@@ -20,14 +21,13 @@ SHARED_WORDS = 0.5
 """Of the shorter text's words, this share must stand in the other."""
 
 
-@dataclass(slots=True)
-class Evidence:
+class Evidence(msgspec.Struct):
     """Sources by name with their blob ids, and the content hashes the purifier recorded."""
 
     sources: Mapping[str, bytes]
     blobs: Mapping[str, str]
     inventory: Mapping[str, str]
-    _units: dict[str, tuple[Unit, ...]] = field(default_factory=dict)
+    _units: dict[str, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
 
     def locate(self, name: str, lines: tuple[int, int], text: str, in_force: bool) -> Place:
         """Return the unit that a claim rests on, or only the lines that were recorded."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Update
 from memrepo.core.ids import text_hash
@@ -19,19 +21,18 @@ from memrepo.purify.known import free_path, storable, unite
 from memrepo.purify.records import Line, mappings, texts
 
 
-@dataclass(slots=True)
-class Work:
+class Work(msgspec.Struct):
     """Memories under construction, and which claim of theirs is which memory of ours."""
 
     state: State
-    fresh: dict[str, Memory] = field(default_factory=dict)
-    drafts: list[Draft] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)
-    edits: dict[str, dict[str, Any]] = field(default_factory=dict)
-    judgements: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    paths: set[str] = field(default_factory=set)
-    by_claim: dict[str, str] = field(default_factory=dict)
-    by_text: dict[str, str] = field(default_factory=dict)
+    fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
+    drafts: list[Draft] = msgspec.field(default_factory=list)
+    ids: dict[str, str] = msgspec.field(default_factory=dict)
+    edits: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    judgements: dict[str, list[dict[str, Any]]] = msgspec.field(default_factory=dict)
+    paths: set[str] = msgspec.field(default_factory=set)
+    by_claim: dict[str, str] = msgspec.field(default_factory=dict)
+    by_text: dict[str, str] = msgspec.field(default_factory=dict)
     known: int = 0
     barred: int = 0
 

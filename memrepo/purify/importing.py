@@ -7,9 +7,10 @@ docs/interchange.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.judging import Profile
@@ -34,8 +35,7 @@ READ = (
 _PRODUCER = "memory-purifier"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
     """What an import is given: files by name, sources as they are now with their blob ids."""
 
     files: Mapping[str, bytes]
@@ -45,14 +45,13 @@ class Offer:
     now: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """Changes for one commit, judgements by memory id, counts, and every finding."""
 
     changes: tuple[Change, ...] = ()
     files: tuple[Write | Delete, ...] = ()
-    judgements: Mapping[str, Any] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
+    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from memrepo.core.problems import Problem
 from memrepo.purify.capture import PlacedNote, note_hash
@@ -22,8 +23,7 @@ FREE_LOSSES = 5
 """A source may always lose this many units: short files are edited too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceText:
+class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """One source file at the base commit.
 
     `name` is its path in the workspace, `resource` in the repository, `committed` the ISO date
@@ -37,18 +37,17 @@ class SourceText:
     committed: str
 
 
-@dataclass(slots=True)
-class Intake:
+class Intake(msgspec.Struct):
     """Units still to be taken in over all sources, and what became of earlier ones."""
 
     whole: bool = False
-    placed: list[Placed] = field(default_factory=list)
-    notes: list[PlacedNote] = field(default_factory=list)
-    standing: list[NoteUnit] = field(default_factory=list)
-    consumed: list[Consumed] = field(default_factory=list)
-    revisions: dict[str, Revision] = field(default_factory=dict)
-    alarms: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    placed: list[Placed] = msgspec.field(default_factory=list)
+    notes: list[PlacedNote] = msgspec.field(default_factory=list)
+    standing: list[NoteUnit] = msgspec.field(default_factory=list)
+    consumed: list[Consumed] = msgspec.field(default_factory=list)
+    revisions: dict[str, Revision] = msgspec.field(default_factory=dict)
+    alarms: list[str] = msgspec.field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
 
     @property
     def gone(self) -> dict[str, frozenset[str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.state import State
 from memrepo.purify.aside import was_rejected
@@ -14,15 +16,14 @@ from memrepo.purify.nominees import Nominee
 from memrepo.purify.overruling import overruling
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """The candidates to be judged; `beside` names, for some, the one to be judged with.
 
     `rejected` counts candidates that were rejected before and are not asked about again.
     """
 
     gathered: Gathered
-    beside: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, str] = msgspec.field(default_factory=dict)
     rejected: int = 0
     came_back: int = 0
 

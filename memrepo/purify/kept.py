@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Protocol
+
+import msgspec
 
 from memrepo.core.ids import digest
 from memrepo.core.judging import (
@@ -99,12 +100,17 @@ def known_claims(
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as it is kept."""
-    return asdict(verdict)
+    return _record(verdict)
 
 
 def claims_record(claims: Sequence[CanonicalClaim]) -> dict[str, Any]:
     """Return the claims of one cluster as they are kept."""
-    return {CLAIMS_KEY: [asdict(c) for c in claims]}
+    return {CLAIMS_KEY: [_record(c) for c in claims]}
+
+
+def _record(answer: Verdict | CanonicalClaim) -> dict[str, Any]:
+    record: dict[str, Any] = msgspec.to_builtins(answer)
+    return record
 
 
 def _links(verdict: Verdict) -> set[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo import __version__
 from memrepo.core import codec
@@ -38,35 +39,33 @@ def prior_of(memory: Memory) -> PriorClaim:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Former:
+class Former(msgspec.Struct, frozen=True):
     """What candidates were before an edit: (resource, text hash) by candidate id.
 
     `standing` gives the text hashes that a source holds now.
     """
 
-    of: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    of: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
     standing: Callable[[str], frozenset[str]] = lambda _: frozenset()
 
 
-@dataclass(slots=True)
-class Known:
+class Known(msgspec.Struct):
     """Memories by everything by which a claim may be recognised; grows while a run assembles."""
 
     state: State
     former: Former
     now: datetime
-    fresh: dict[str, Memory] = field(default_factory=dict)
-    grown: dict[str, tuple[Source, ...]] = field(default_factory=dict)
-    by_text: dict[str, str] = field(default_factory=dict)
-    index: matching.PriorIndex = field(default_factory=matching.PriorIndex)
-    paths: set[str] = field(default_factory=set)
-    edited: dict[str, Memory] = field(default_factory=dict)
-    reworded: dict[str, Update] = field(default_factory=dict)
-    replaced: dict[str, str] = field(default_factory=dict)
-    disputed: dict[str, str] = field(default_factory=dict)
-    by_evidence: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    stated: set[str] = field(default_factory=set)
+    fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
+    grown: dict[str, tuple[Source, ...]] = msgspec.field(default_factory=dict)
+    by_text: dict[str, str] = msgspec.field(default_factory=dict)
+    index: matching.PriorIndex = msgspec.field(default_factory=matching.PriorIndex)
+    paths: set[str] = msgspec.field(default_factory=set)
+    edited: dict[str, Memory] = msgspec.field(default_factory=dict)
+    reworded: dict[str, Update] = msgspec.field(default_factory=dict)
+    replaced: dict[str, str] = msgspec.field(default_factory=dict)
+    disputed: dict[str, str] = msgspec.field(default_factory=dict)
+    by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
+    stated: set[str] = msgspec.field(default_factory=set)
     """Memories that a part of an edited unit still states: no other part rewords them."""
 
     def __post_init__(self) -> None:

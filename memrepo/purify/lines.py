@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.nesting import MAX_DEPTH, too_deep
 from memrepo.core.problems import Problem
@@ -32,8 +33,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _KEY_LINE = re.compile(r"""(?:[^\s#:'"\[{-][^:]*|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLines:
+class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
     """A decoded source: `text[n - 1]` is line n without its line end.
 
     `hidden` holds line numbers that are no one's evidence, `managed` those of them that another
@@ -143,8 +143,7 @@ def _fenced(text: Sequence[str], header: int) -> frozenset[int]:
     return frozenset(inside)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(msgspec.Struct, frozen=True):
     """A start or end comment; a firm one is a program's for certain."""
 
     line: int

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from memrepo.core.judging import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
@@ -23,8 +24,7 @@ _RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
 _BLOB = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consumed:
+class Consumed(msgspec.Struct, frozen=True, kw_only=True):
     """One source that a run took in: from the blob seen before (or empty) to this one.
 
     `except_` holds the unit hashes that were not taken in: held for review, or not judged.
@@ -48,15 +48,14 @@ class Consumed:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """What judging cost, by which prompts (a hash), and why it is not whole, if it is not.
 
     `compared` holds the prints of pairs of memories that a model compared and let stand. `comparer`
     is the print of who compared the memories, where no pair was left.
     """
 
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     prompt_hash: str = ""
     batches_done: int = 0
     batches_left: int = 0
@@ -88,8 +87,7 @@ class Receipt:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What one run left behind, without durations: equal runs write equal bytes."""
 
     run: str
@@ -101,11 +99,11 @@ class Manifest:
     package: str
     consumed: tuple[Consumed, ...] = ()
     refused: tuple[str, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    judgements: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
     warnings: tuple[Mapping[str, Any], ...] = ()
     quarantined: tuple[Mapping[str, str], ...] = ()
-    receipt: Receipt = field(default_factory=Receipt)
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
 
     def to_bytes(self) -> bytes:
         """Spell as JSON with sorted keys and a final newline."""
@@ -131,8 +129,7 @@ class Manifest:
         return text.encode() + b"\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """What later runs need of a manifest in the tree."""
 
     run: str
@@ -141,7 +138,7 @@ class Recorded:
     logic: int = 0
     schema: int = 0
     now: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     partial: str = ""
     compared: frozenset[str] = frozenset()
     base: str = ""

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+import msgspec
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
@@ -41,8 +41,7 @@ _ROW_BREAKS = ["fenced_code", "atx_heading", "thematic_break", "block_quote", "l
 _OPENING_HTML = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(msgspec.Struct, frozen=True, kw_only=True):
     """One block on its one-based inclusive lines.
 
     `text` of an item has neither marker nor checkbox nor the items below it, which are `children`;
@@ -58,8 +57,7 @@ class Block:
     children: tuple[Block, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed source: its lines, its top-level blocks in order, and what was found wrong."""
 
     source: SourceLines

@@ -7,7 +7,8 @@ promoted can be quoted for ever. A judge is told how often the note was looked f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, text_hash
@@ -25,8 +26,7 @@ _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file":
 _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nominee:
+class Nominee(msgspec.Struct, frozen=True, kw_only=True):
     """A nominated note with the blob of its file and the lines on which its text stands there."""
 
     nomination: Nomination

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.ids import normalise, text_hash
 from memrepo.core.problems import Problem
@@ -24,8 +26,7 @@ from memrepo.purify.units import has_words, heading_path
 _COMMENT = re.compile(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteUnit:
+class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
     """A section of a daily log, or a whole one.
 
     `text` is verbatim with its sub-headings, without the heading that became `title` and without
@@ -45,8 +46,7 @@ class NoteUnit:
     text_hash: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(msgspec.Struct, frozen=True):
     """Where a note begins: its heading's line (0: none of its own), its text's, its headings."""
 
     line: int

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.core.judging import Candidate, CanonicalClaim, Cluster
 from memrepo.policies.matching import tokens

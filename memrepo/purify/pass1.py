@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judging import VERDICTS, PromotionRequest, PromotionScores, Verdict
 from memrepo.core.secrets import secret_fault
@@ -16,19 +18,17 @@ from memrepo.core.secrets import secret_fault
 STRENGTH_TOLERANCE = 0.01
 _SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
 _SURVIVING = ("promote", "merge")
-_DIMENSIONS = tuple(f.name for f in fields(PromotionScores))
+_DIMENSIONS = PromotionScores.__struct_fields__
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
+class Rejection(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that was not accepted: for which candidate (or unknown id) and why."""
 
     candidate_id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pass1:
+class Pass1(msgspec.Struct, frozen=True, kw_only=True):
     """Accepted verdicts in the request's order, and what was not accepted."""
 
     verdicts: tuple[Verdict, ...]

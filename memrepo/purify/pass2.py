@@ -6,7 +6,9 @@ Deliberate difference: an invalid claim is set aside alone; the lineage refused 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judging import CanonicalClaim, CanonicalRequest, Profile, Wording
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
@@ -27,16 +29,14 @@ BODY_LIMIT = 400
 _FIELD_LIMIT = 2000  # what the schema of a memory file takes in one field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimRejection:
+class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
     """A claim that was not accepted: for which cluster (or unknown id) and why."""
 
     cluster_id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteWarning:
+class RouteWarning(msgspec.Struct, frozen=True, kw_only=True):
     """A claim that was kept though its home is not the type's own."""
 
     cluster_id: str
@@ -46,8 +46,7 @@ class RouteWarning:
     suggested_home: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pass2:
+class Pass2(msgspec.Struct, frozen=True, kw_only=True):
     """Accepted claims in the request's order, what was not accepted, and odd routes."""
 
     claims: tuple[CanonicalClaim, ...]
@@ -103,9 +102,9 @@ def _fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]) -> s
     """Return why one claim is invalid, or an empty string."""
     if claim.fault:
         return claim.fault
-    for f in fields(Scores):
-        if not in_unit_range(getattr(claim.scores, f.name)):
-            return f"score {f.name} is not a number from 0 to 1"
+    for name in Scores.__struct_fields__:
+        if not in_unit_range(getattr(claim.scores, name)):
+            return f"score {name} is not a number from 0 to 1"
     return (
         _word_fault(claim)
         or _route_fault(claim, profile)
@@ -146,7 +145,7 @@ def _wording_fault(wording: Wording) -> str:
 
 
 def _said(claim: CanonicalClaim) -> Iterator[str]:
-    yield from (getattr(claim.wording, f.name) for f in fields(Wording))
+    yield from (getattr(claim.wording, name) for name in Wording.__struct_fields__)
     yield from (claim.rationale, claim.route_rationale, *claim.tags, *claim.entities)
 
 

@@ -6,9 +6,11 @@ Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, contrad
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
@@ -42,8 +44,7 @@ WIDE = Reach(per_cluster=10, per_request=120)
 Mode = Literal["incremental", "reconciliation"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is given beside the state: time, judge, profile and a reader of blobs."""
 
     now: datetime
@@ -62,26 +63,25 @@ class Setting:
     """Judge what was rejected before as well: the rules have changed since."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purified:
+class Purified(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome: steps without view and manifest, and what the manifest will hold."""
 
     steps: tuple[Step, ...] = ()
     files: tuple[Write | Delete, ...] = ()
-    returned: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    returned: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """From the file of a candidate that was set aside to the memories that it became."""
     consumed: tuple[Consumed, ...] = ()
-    behind: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    behind: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
     """From memory id to the (resource, unit hash) pairs that speak for it in this run."""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    judgements: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
     quarantined: tuple[Mapping[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
     routes: tuple[Mapping[str, str], ...] = ()
     """Claims whose home is not their type's own, as the manifest lists them."""
     alarms: tuple[str, ...] = ()
     """Why a person must look first: a claim source is gone or lost much of what it held."""
-    receipt: Receipt = field(default_factory=Receipt)
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
     failures: tuple[Failure, ...] = ()
 
 

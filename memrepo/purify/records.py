@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
+
+import msgspec
 
 from memrepo.core.problems import Problem
 
 _SEPARATORS = re.compile("[\x85\u2028\u2029]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(msgspec.Struct, frozen=True, kw_only=True):
     """One record of a JSON-lines file and its one-based line."""
 
     number: int

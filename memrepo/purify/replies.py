@@ -1,6 +1,6 @@
 """From a model's text to typed answers: one ladder for every judge that answers in text.
 
-The schemas that models are given and the reader both derive from the dataclasses of
+The schemas that models are given and the reader both derive from the records of
 `core.judging`. Nothing here raises on what a model wrote: an element of a wrong shape becomes an
 answer with a `fault`, which the checks of both passes refuse by name.
 
@@ -14,10 +14,12 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
+import msgspec
+
+from memrepo.core.fields import defaults_of
 from memrepo.core.judging import NEWER, CanonicalClaim, Finding, Newer, Summary, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.purify.pass1 import in_unit_range
@@ -42,8 +44,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered(Generic[T]):
+class Answered(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """Answers in the order of the text, how they were found, and whether the text was cut off."""
 
     answers: tuple[T, ...]
@@ -51,8 +52,7 @@ class Answered(Generic[T]):
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     """Why a text holds no answer, and what was tried."""
 
     reason: str
@@ -261,8 +261,8 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(hint: Any, name: str) -> dict[str, Any]:
-    if is_dataclass(hint):
-        hints = _hints(hint)  # type: ignore[arg-type]
+    if _is_record(hint):
+        hints = _hints(hint)
         return _object({name: _schema(part, name) for name, part in hints.items()})
     if hint is float:
         return {"type": "number"}
@@ -278,6 +278,10 @@ def _hints(cls: Any) -> dict[str, Any]:
     return {name: h for name, h in get_type_hints(cls).items() if name not in _OURS}
 
 
+def _is_record(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, msgspec.Struct)
+
+
 def _build(cls: Any, element: Any) -> Any:
     """Build an answer; what is wrong with it, the first of it, stands in its `fault`."""
     faults: list[str] = []
@@ -289,7 +293,7 @@ def _build(cls: Any, element: Any) -> Any:
 
 
 def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, Any]:
-    """Return keyword arguments for a dataclass, every one of its declared type."""
+    """Return keyword arguments for a record, every one of its declared type."""
     if not isinstance(value, dict):
         faults.append(f"{place or 'the answer'} is not an object")
         value = {}
@@ -297,7 +301,7 @@ def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, An
     for name, hint in _hints(cls).items():
         where = f"{place}.{name}" if place else name
         given = value.get(name)
-        optional = next(f for f in fields(cls) if f.name == name).default is not MISSING
+        optional = defaults_of(cls)[name] is not msgspec.NODEFAULT
         if given is None and optional and hint is not float:
             continue
         found[name] = _value(hint, given, where, faults)
@@ -305,7 +309,7 @@ def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, An
 
 
 def _value(hint: Any, given: Any, where: str, faults: list[str]) -> Any:
-    if is_dataclass(hint) and isinstance(hint, type):
+    if _is_record(hint):
         return hint(**_values(hint, given, where, faults))
     if hint is float:
         return _number(given, where, faults)

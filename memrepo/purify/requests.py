@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
@@ -27,8 +28,7 @@ _DROP = re.compile(
 _LENGTH, _NAMED = 80, 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(msgspec.Struct, frozen=True, kw_only=True):
     """A text that a run took in, where it stands, and the memories that it became."""
 
     path: str

@@ -7,9 +7,10 @@ real histories: the median similarity of an edited unit to its former text is 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TypeAlias
+
+import msgspec
 
 from memrepo.core.ids import normal_claim
 from memrepo.policies.matching import jaccard, tokens
@@ -24,15 +25,14 @@ WINDOW = 50
 """An edit does not move a unit past more than this many others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class Revision(msgspec.Struct, frozen=True, kw_only=True):
     """One source between two versions.
 
     `edited` maps the hash of a new unit to the text hash it had; `gone` holds the text hashes that
     stand nowhere in the source any more; `before` counts the units there were.
     """
 
-    edited: Mapping[str, str] = field(default_factory=dict)
+    edited: Mapping[str, str] = msgspec.field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     before: int = 0
 

@@ -7,7 +7,8 @@ difference is open again, whatever later runs consumed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.purify.manifest import Consumed, Recorded
 
@@ -15,8 +16,7 @@ UnitHashes = Callable[[str], frozenset[str]]
 """From a blob id to the unit hashes of that version of the source; empty for an empty id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cursor:
+class Cursor(msgspec.Struct, frozen=True, kw_only=True):
     """What manifests say of one source: unbroken spans from blob to blob, oldest first."""
 
     spans: tuple[Consumed, ...] = ()

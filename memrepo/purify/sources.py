@@ -7,11 +7,12 @@ workspaces hold: undated topic files are claim sources, dated daily logs are not
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 if TYPE_CHECKING:
     from memrepo.core.judging import Profile
@@ -91,8 +92,7 @@ _TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRules:
+class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a workspace's files are: glob patterns, relative to the workspace.
 
     In a pattern `*`, `?` and classes never cross a slash; one that ends in `/` means everything

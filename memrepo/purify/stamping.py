@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Step, Update, Write

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
 from memrepo.core.problems import Problem
@@ -31,8 +32,7 @@ _COLON = re.compile(r"[ \t]*[::]")
 _PROMOTED = re.compile(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a source that may become a memory.
 
     `text` is verbatim without list marker and checkbox, continuation lines joined by a line feed.
@@ -56,8 +56,7 @@ class Unit:
     hash: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """What one source holds: units in file order, findings, and counts of what is no unit.
 
     `dropped` counts texts too short to mean anything, `managed` the lines left out because another
@@ -126,13 +125,12 @@ def has_words(text: str) -> bool:
     return any(ch.isalnum() for ch in text)
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(msgspec.Struct):
     """The units found so far in one file."""
 
     resource: str
-    units: list[Unit] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    units: list[Unit] = msgspec.field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
     dropped: int = 0
     managed: int = 0
 

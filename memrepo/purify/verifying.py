@@ -8,8 +8,10 @@ alike. A claim whose pair could not be judged is left open, as any other questio
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Update
 from memrepo.core.ids import digest, text_hash
@@ -46,8 +48,7 @@ Key = tuple[str, str, str]
 """Scope, subject and predicate, folded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
     """What a run may assemble: the claims that stand, their changes, and how the asking went."""
 
     claims: tuple[CanonicalClaim, ...]

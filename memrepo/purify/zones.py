@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.core.judging import Candidate, Cluster, Verdict
 from memrepo.core.memory import HOME_OF_TYPE, Source

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from memrepo.checks.memories import folded
 from memrepo.checks.rules import Nowhere, Wants
@@ -130,8 +131,7 @@ class Whole(Nowhere):
         return path in self._paths
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grounds:
+class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     """What the index holds of configuration, baseline and tombstones: blobs by path, asked once.
 
     Without a layout memrepo was never set up here.

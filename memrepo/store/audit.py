@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.layout import Layout
 from memrepo.core.messages import PREFIX
@@ -30,8 +31,7 @@ _FORMAT = "%x00".join(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audited:
+class Audited(msgspec.Struct, frozen=True, kw_only=True):
     """One commit as it is: ids, subject, trailers by key, manifests by what became of them."""
 
     commit: str
@@ -102,8 +102,7 @@ def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
 # -- room on disk ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
+class Space(msgspec.Struct, frozen=True, kw_only=True):
     """What the objects take on disk, in bytes, and how many there are, loose and in packs."""
 
     loose: int

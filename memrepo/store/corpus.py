@@ -155,23 +155,23 @@ class IndexCorpus:
 
 
 def _document(row: tuple[Any, ...]) -> Document:
-    """Make a document of a row, by place: passing fields by name takes longer, a thousand times."""
-    *first, found, thread, place, subject, day, id_, seen, importance, after, cues, is_note = row
-    return Document._make(
-        (
-            *first,
-            tuple(found.split()),
-            thread,
-            place,
-            subject,
-            day,
-            id_,
-            seen,
-            importance,
-            tuple(after.split()),
-            cues,
-            bool(is_note),
-        )
+    number, path, part, found, thread, place, subject, day, id_, seen, *rest = row
+    importance, successors, cues, is_note = rest
+    return Document(
+        number=number,
+        path=path,
+        part=part,
+        terms=tuple(found.split()),
+        thread=thread,
+        place=place,
+        subject=subject,
+        day=day,
+        id=id_,
+        seen=seen,
+        importance=importance,
+        successors=tuple(successors.split()),
+        cues=cues,
+        is_note=bool(is_note),
     )
 
 

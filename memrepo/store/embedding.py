@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 PINNED = (
     (
@@ -34,8 +35,7 @@ class NoModelError(Exception):
     """There is no model, or it cannot be used; search goes by words alone and `doctor` says so."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedder:
+class Embedder(msgspec.Struct, frozen=True, kw_only=True):
     """A model that is loaded: its name, and how many numbers a vector has."""
 
     name: str

@@ -7,8 +7,9 @@ merged by line; where lines overlap, or where it is no text, a person decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
 
 from memrepo.merge.diff3 import merge_text
 from memrepo.store.gitenv import call
@@ -24,8 +25,7 @@ Side: TypeAlias = Literal["", "ours", "theirs"]
 _Changes: TypeAlias = Mapping[str, tuple[Pick | None, Pick | None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreign:
+class Foreign(msgspec.Struct, frozen=True, kw_only=True):
     """How to get from the first parent's foreign files to the merged ones.
 
     `paths` are all that either side changed; `clashes` those that a person must decide.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
@@ -38,8 +39,7 @@ PLAIN = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One commit: ids, date, author, subject and memrepo's trailers (empty for other commits)."""
 
     commit: str
@@ -47,7 +47,7 @@ class Entry:
     when: datetime
     author: str
     subject: str
-    trailers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trailers: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
     def trailer(self, key: str) -> str:
         """Return the first value of a trailer, or an empty string."""
@@ -227,8 +227,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(msgspec.Struct, frozen=True, kw_only=True):
     """Who wrote which files in one commit; `actor` and `op` are empty where memrepo did not."""
 
     commit: str

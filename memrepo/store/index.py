@@ -9,9 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
@@ -43,19 +44,17 @@ _OUT_OF_REACH = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(msgspec.Struct, frozen=True, kw_only=True):
     """One hit: where it lies, its score (higher is better), and what each signal added to it."""
 
     id: str
     path: str
     blob: str
     score: float
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """What a search is limited to; an empty `types` takes every type, no `paths` every file.
 
     A hit bears all of the `tags`, and is of one of the `scopes` or of the whole repository.
@@ -79,8 +78,7 @@ class Filter:
         return limits.among("type", self.types) if self.types else limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
+class Index(msgspec.Struct, frozen=True, kw_only=True):
     """One index: its folder, what it is to reflect, and its file's name.
 
     Questions about the past have a file of their own, which follows them from commit to commit

@@ -10,10 +10,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory
@@ -54,8 +55,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Indexed:
+class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     """What an index is to reflect: a commit, and the work beside it that is not committed.
 
     `edits` are contents by path, None for a file that is gone, and `blob_id` names their blobs.
@@ -64,10 +64,10 @@ class Indexed:
     """
 
     tree: Snapshot
-    chunking: ChunkRules = field(default_factory=ChunkRules)
+    chunking: ChunkRules = msgspec.field(default_factory=ChunkRules)
     importance: Callable[[Memory], float | None] = lambda _: None
     words: str = ""
-    edits: Mapping[str, bytes | None] = field(default_factory=dict)
+    edits: Mapping[str, bytes | None] = msgspec.field(default_factory=dict)
     blob_id: Callable[[bytes], str] = lambda _: ""
     tick: Callable[[str], None] = lambda _: None
 

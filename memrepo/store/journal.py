@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import asdict
 
 NAME = "journal.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Journal:
+class Journal(msgspec.Struct, frozen=True, kw_only=True):
     """A write under way: `tip` is empty until all of its objects are in the repository.
 
     `adopted` are files that lay in the work tree with the new content before the write, `kept`

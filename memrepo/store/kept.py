@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import asdict
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Usage
@@ -37,8 +39,7 @@ class NotKept(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class Broken(msgspec.Struct, frozen=True, kw_only=True):
     """A run that broke off: its name, its mode, the kind of its judge, and answers it left."""
 
     run: str
@@ -155,6 +156,5 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _usage(record: Any) -> Usage:
-    names = {f.name for f in fields(Usage)}
     given = record if isinstance(record, dict) else {}
-    return Usage(**{key: value for key, value in given.items() if key in names})
+    return Usage(**{key: value for key, value in given.items() if key in Usage.__struct_fields__})

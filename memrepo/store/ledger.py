@@ -14,11 +14,12 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
 
 from memrepo.core.access import (
     Access,
@@ -47,8 +48,7 @@ COMPACT_AT = 64
 WAIT_S = 10.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """What one file of the ledger holds; `covers` names the segments a compaction stands for."""
 
     accesses: Accesses
@@ -90,13 +90,12 @@ def unite(segments: Mapping[str, Segment]) -> Accesses:
     return united(segments[name].accesses for name in sorted(segments.keys() - covered))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _New:
+class _New(msgspec.Struct, frozen=True, kw_only=True):
     """What a flush adds to the ledger's tree, and takes out of it."""
 
     files: Mapping[str, bytes]
     gone: tuple[str, ...] = ()
-    blobs: Mapping[str, str] = field(default_factory=dict)
+    blobs: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 class Ledger:

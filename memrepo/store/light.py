@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import in_english, isolate, told, verb_of
@@ -312,7 +314,7 @@ def seconds(said: str) -> int:
     return found if found < _YEAR_10000 else 0
 
 
-class HandCommit(NamedTuple):
+class HandCommit(msgspec.Struct, frozen=True):
     """A commit that memrepo did not make: id, the author's e-mail, and seconds since the epoch."""
 
     id: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.layout import Layout
 from memrepo.store.gitenv import call
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class Lost(msgspec.Struct, frozen=True, kw_only=True):
     """A file as it last was: the commit that removed it, its path, its bytes before."""
 
     commit: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.ids import text_hash
@@ -24,8 +25,7 @@ Row = tuple[int, str, str, int]
 """Number, path, blob and part of a document."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meanings:
+class Meanings(msgspec.Struct, frozen=True, kw_only=True):
     """What is indexed as vectors: the files that keep them, and the row of each document there."""
 
     embedder: Embedder

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store.gitenv import call, call_far, told
@@ -67,8 +68,7 @@ class PushRefused(MemrepoError):
         self.said = said
 
 
-@dataclass(frozen=True, slots=True)
-class Hub:
+class Hub(msgspec.Struct, frozen=True):
     """A remote by its name, and the branch there that ours is synced with."""
 
     repo: Repo

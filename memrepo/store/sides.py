@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.state import Files, State
 from memrepo.merge.states import Facts, virtual_base
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from memrepo.store.repo import Repository
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Common:
+class Common(msgspec.Struct, frozen=True, kw_only=True):
     """What commits have in common: their best common ancestors, and the state these come to.
 
     Several ancestors (a criss-cross) make one virtual base, built by the same merge; `merged` are

@@ -6,25 +6,24 @@ The stream ends in `done`: without it a cut stream would be committed silently.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
+
+import msgspec
 
 from memrepo.core.state import Effect
 
 COMMITTER = "memrepo <memrepo@localhost>"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pick:
+class Pick(msgspec.Struct, frozen=True, kw_only=True):
     """A tree entry that the repository holds already: its mode and object id."""
 
     mode: str
     blob: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """One commit to be made: its message and what it does to files.
 
     `picks` are entries taken over as they are, mode and all (None: the path goes).
@@ -32,11 +31,10 @@ class Commit:
 
     message: str
     effect: Effect
-    picks: Mapping[str, Pick | None] = field(default_factory=dict)
+    picks: Mapping[str, Pick | None] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """Commits on top of `base` (empty: a root), and the message of their merge (empty: none).
 
     With `first` the first commit is a merge itself: `first` is its first parent and the one whose

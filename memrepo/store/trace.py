@@ -7,9 +7,10 @@ file that a person gave another name is followed where it moved.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(msgspec.Struct, frozen=True, kw_only=True):
     """A memory at one commit that touched it; `memory` is None where it was not in the tree.
 
     `parents` are the nearest commits before that touched it. `unreadable` names a file that stood

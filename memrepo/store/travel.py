@@ -7,8 +7,9 @@ names (docs/sync.md). Who writes segments, and how they are read, is no matter h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
@@ -45,8 +46,7 @@ class LedgerBusy(MemrepoError):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class Carried(msgspec.Struct, frozen=True, kw_only=True):
     """How many segments came from the hub, and how many went there."""
 
     pulled: int = 0

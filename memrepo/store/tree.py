@@ -6,10 +6,11 @@ Symlinks and submodules are never followed; each is a Problem.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
@@ -146,8 +147,7 @@ class BlobFiles(Mapping[str, bytes]):
         return len(self.blobs)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One commit: blob id by path for the files memrepo owns, and what was refused."""
 
     commit: str

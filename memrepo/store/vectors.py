@@ -9,9 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 Key = tuple[str, int]
 """The blob of a memory, and which chunk of its text."""
@@ -24,8 +25,7 @@ _TABLE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """The vectors of one model in a folder: `name` tells models and rules of cutting apart."""
 
     folder: Path

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets, redact
@@ -21,8 +22,7 @@ _MOST = 20_000
 """Entries that are looked at for files that no pattern names: a home folder has no end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
+class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     """The files of a workspace that runs may read, by name, and what was refused.
 
     `refused` names files that exist but were not read (a folder ends in a slash, an empty name is

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.gitenv import call
@@ -34,7 +35,7 @@ class FilesInTheWay(MemrepoError):
         self.paths = tuple(paths)
 
 
-class Sides(NamedTuple):
+class Sides(msgspec.Struct, frozen=True):
     """A path before and after: blob ids, empty where there is no file, and the mode before."""
 
     old: str
@@ -42,19 +43,15 @@ class Sides(NamedTuple):
     mode: str = "100644"
 
 
-class Staged(NamedTuple):
-    """One index entry; `hidden` says that git was told not to look at the file itself.
-
-    A tuple, because there is one a file, and a frozen dataclass takes four times as long to make.
-    """
+class Staged(msgspec.Struct, frozen=True):
+    """One index entry; `hidden` says that git was told not to look at the file itself."""
 
     mode: str
     blob: str
     hidden: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Way(msgspec.Struct, frozen=True, kw_only=True):
     """Paths whose file is at its target already: taken into the index, or staged before us."""
 
     adopted: tuple[str, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from memrepo.store.gitenv import call
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wrote:
+class Wrote(msgspec.Struct, frozen=True, kw_only=True):
     """One commit, and the blobs before and after it by path; empty where there is no file."""
 
     commit: str

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from memrepo.core.judging import Profile
 from memrepo.core.layout import Layout
@@ -31,8 +32,7 @@ from memrepo.views.artifacts_reports import Published, entities, manifest, route
 from memrepo.views.artifacts_runs import RunRecord, judgements, latest, read_runs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What an export is asked for: profile, zone of local times, rules of sources, and now.
 
     `aliases` are the configured other names of entities.
@@ -42,11 +42,10 @@ class Terms:
     zone: ZoneInfo
     rules: SourceRules
     now: datetime
-    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    aliases: Mapping[str, Sequence[str]] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """The files of an export by name, counts of what is in it and left out, and findings."""
 
     files: Mapping[str, bytes]

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec.structs import asdict
 
 from memrepo.core.judging import Profile
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired, Source
@@ -25,8 +27,7 @@ from memrepo.purify.routing import AFFINITY_SCORE, affinity, permitted, recast, 
 from memrepo.views.artifacts_runs import Judgement
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(msgspec.Struct, frozen=True, kw_only=True):
     """A memory as the claim it is exported as."""
 
     memory: Memory
@@ -37,8 +38,7 @@ class Told:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
+class Claims(msgspec.Struct, frozen=True, kw_only=True):
     """The claims of a state in the order of their ids, their relations, and what is no claim.
 
     `left_out` counts memories by reason. `older` and `newer` hold supersession both ways and
@@ -47,10 +47,10 @@ class Claims:
 
     told: tuple[Told, ...]
     left_out: Mapping[str, int]
-    older: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    against: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    cluster: Mapping[str, str] = field(default_factory=dict)
+    older: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    newer: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    against: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    cluster: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def by_memory(self) -> dict[str, Told]:
@@ -161,8 +161,7 @@ def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     """What every record shares: profile, the zone of local times, file lengths, and judgements."""
 
     profile: Profile

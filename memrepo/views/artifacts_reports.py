@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo import __version__
 from memrepo.core.layout import Layout
@@ -63,8 +64,7 @@ def routes(claims: Claims) -> dict[str, list[str]]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class Published(msgspec.Struct, frozen=True, kw_only=True):
     """What manifest and summary are made of: claims, the newest run, sources and views."""
 
     claims: Claims

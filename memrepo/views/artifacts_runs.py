@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
@@ -17,8 +18,7 @@ IMPORT = "import"
 """The mode of a manifest that an import wrote: judgements, but no run of ours."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRecord:
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One manifest of the tree: the run, its time, and the record as it was written."""
 
     run: str
@@ -43,8 +43,7 @@ class RunRecord:
         return found if isinstance(found, dict) else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """What Pass 2 and assembly last said of a memory; empty texts where nobody said anything.
 
     `relations` maps a contradicting memory's id to how the two relate.
@@ -57,7 +56,7 @@ class Judgement:
     route: str = ""
     freshness: str = ""
     confidence: str = ""
-    relations: Mapping[str, str] = field(default_factory=dict)
+    relations: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def read_runs(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Gist, Memory
@@ -21,8 +22,7 @@ _AROUND = 11
 _TICKS = re.compile(r"`{3,}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class Packed(msgspec.Struct, frozen=True, kw_only=True):
     """The context as text, its size in tokens, and how many pieces did not fit."""
 
     text: str

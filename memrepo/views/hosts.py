@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
@@ -26,16 +27,14 @@ _WHOLE = 400
 """A memory of one line up to so many characters stands whole in OpenClaw's MEMORY.md."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How much a host reads of a page: lines, and bytes."""
 
     lines: int
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hosted:
+class Hosted(msgspec.Struct, frozen=True, kw_only=True):
     """A page and what stands on it; `left_out` counts what it had no room for."""
 
     data: bytes

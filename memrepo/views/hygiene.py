@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import Hot, Memory
@@ -28,8 +29,7 @@ WEEK = 7
 _LOGS = ("promotionLog", "demotionLog")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Logged:
+class Logged(msgspec.Struct, frozen=True, kw_only=True):
     """A promotion, demotion or archiving that history tells of."""
 
     op: str

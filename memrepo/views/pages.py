@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
@@ -63,8 +64,7 @@ def _by_oldest(memory: Memory) -> tuple[Any, ...]:
     return (-_newest(memory), memory.path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(msgspec.Struct, frozen=True, kw_only=True):
     """One heading of a view: which types it holds, in which order, with which standings."""
 
     heading: str
@@ -73,8 +73,7 @@ class Section:
     standings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class View(msgspec.Struct, frozen=True, kw_only=True):
     """One view: file name, title and sections; `by_tag` groups by first tag instead."""
 
     name: str
@@ -136,8 +135,7 @@ Known = MutableMapping[str, str]
 """The digest of a page that was rendered before, by the print of all that it was rendered from."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Page:
+class _Page(msgspec.Struct, frozen=True, kw_only=True):
     """One page that is due: its path, the print of what it shows, and how it is rendered."""
 
     path: str

@@ -8,11 +8,12 @@ was really counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.times import format_time
@@ -52,8 +53,7 @@ _SUMMARY = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(msgspec.Struct, frozen=True, kw_only=True):
     """One run as it is told of.
 
     `run_id` is the time of its start and joins its events: the id of what landed begins with it.
@@ -70,8 +70,8 @@ class Told:
     started: datetime
     finished: datetime
     status: str
-    data: Mapping[str, Any] = field(default_factory=dict)
-    context: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    context: Mapping[str, Any] = msgspec.field(default_factory=dict)
     error: str = ""
     fix: str = ""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
+
+import msgspec
 
 from memrepo.core.differences import KINDS, Difference, Kind
 from memrepo.core.fields import Node
@@ -44,8 +45,7 @@ TELLTALES = ("status", "standing")
 """Fields that say no more than that a memory is superseded or retired."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """One commit that concerned a memory: operation, reason, who acted, commit id.
 
     `together` holds every memory that it is indivisible for: both sides of a supersession.
@@ -58,8 +58,7 @@ class Decision:
     together: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """A source of a memory: whether it is new, gone or kept, and its lines as they were recorded.
 
     `text` holds (line number, line); it is empty where the recorded text is not at hand.
@@ -70,8 +69,7 @@ class Evidence:
     text: tuple[tuple[int, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One difference with what led to it.
 
     `successors` replaced this memory, `replaces` are those that it replaced in the same span;
@@ -140,8 +138,7 @@ def _evidence(found: Evidence) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Review:
+class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that is shown; equal histories give equal reviews.
 
     `title` is a run id or what was asked for; `hot` holds the tokens of the hot cache before and
@@ -157,7 +154,7 @@ class Review:
     when: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     hot: tuple[int, int] | None = None
-    files: Mapping[str, int] = field(default_factory=dict)
+    files: Mapping[str, int] = msgspec.field(default_factory=dict)
     changes: tuple[Change, ...] = ()
 
     @cached_property

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from memrepo.core.edits import pairs
 
@@ -23,8 +24,7 @@ _WIDE = (
 """Scripts written without blanks: each of their characters counts as a word."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of text that both wordings share, or that one of them alone has."""
 
     mark: Mark

@@ -9,9 +9,9 @@ import pytest
 from docs_parts import ROOT
 from rule_examples import ELSEWHERE, EXAMPLES, Example, good_scene, raw, scene
 
+from memrepo.actions.check.mending import mended
 from memrepo.checks.registry import RULES, problems
 from memrepo.checks.rules import GROUPS
-from memrepo.commands.mending import mended
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 FIXED = {name: example for name, example in EXAMPLES.items() if example.fixed is not None}

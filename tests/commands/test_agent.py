@@ -15,7 +15,7 @@ from driving import LATER, NOW, done, git, memories, memrepo, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
-from memrepo.serving import hooking, hosts, sessions
+from memrepo.faces.hosts import hooking, hosts, sessions
 from memrepo.store import crontab
 from memrepo.store.repo import open_repository
 

@@ -13,7 +13,7 @@ from driving import LATER, done, git, memories, memrepo
 
 from benchmarks.memories import START
 from benchmarks.memories import memories as many
-from memrepo.commands.landing import prepare
+from memrepo.actions.run.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.messages import Context
 from memrepo.store import audit

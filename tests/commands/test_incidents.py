@@ -9,8 +9,8 @@ import pytest
 import workspaces
 from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
 
-from memrepo.commands import run as run_command
-from memrepo.commands.progress import WatchedJudge
+from memrepo.actions.run import run as run_command
+from memrepo.actions.run.progress import WatchedJudge
 from memrepo.core.judging import Judge
 
 COUNT, LEFT = 62, 3

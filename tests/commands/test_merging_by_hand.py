@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
-from memrepo.commands import uniting
-from memrepo.commands.session import desk
+from memrepo.actions.sync import uniting
 from memrepo.merge import closure
 from memrepo.merge.states import merge_states
 from memrepo.store.repo import open_repository
@@ -389,7 +388,7 @@ def test_a_criss_cross_has_a_virtual_base(repo: Path) -> None:
         back = uniting.unite(store, *reversed(tips))
         assert dict(back.result.state.memories) == dict(found.result.state.memories)
         assert closure.closure(found.result.state) == ()
-        assert desk(store).tree.commit == tips[0]
+        assert store.head() == tips[0]
 
 
 def test_histories_without_a_common_commit_are_united_over_nothing(repo: Path) -> None:

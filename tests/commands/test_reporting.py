@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,10 @@ import pytest
 from driving import NOW, done, git, memrepo, standing
 from test_schedule import configure
 
-from memrepo.commands.reporting import reported
-from memrepo.commands.session import Answer, Session, opened
-from memrepo.commands.timetable import local_folder
+from memrepo.actions.run import run
+from memrepo.actions.run.reporting import reported
+from memrepo.actions.setup.timetable import local_folder
+from memrepo.actions.work import Answer, Call, Work
 from memrepo.store.lock import lock
 
 WINDOW = "2026-03-03T21:00:00Z"  # Wednesday 05:00 in Manila, a quarter before a reconciliation
@@ -165,9 +165,9 @@ def test_a_bug_is_told_as_a_failure_and_still_a_bug(small_repo: Path) -> None:
     def broken() -> Answer:
         raise ZeroDivisionError("so it is")
 
-    session = Session(where=small_repo, now=datetime.fromisoformat(NOW))
-    with opened(session) as desk, pytest.raises(ZeroDivisionError):
-        reported(desk, session, Namespace(dry_run=False, mode="incremental"), broken)
+    call = Call(where=small_repo, now=datetime.fromisoformat(NOW))
+    with Work(call) as work, pytest.raises(ZeroDivisionError):
+        reported(work, run.Request(mode="incremental"), broken)
     assert told(small_repo)[-1] == ("run_failed", "failed")
     assert record(small_repo)["failed"]["error"] == "ZeroDivisionError: so it is"
 
@@ -252,7 +252,7 @@ def test_an_adopted_repository_keeps_its_records_under_its_own_folder(tmp_path: 
     git(tmp_path, "init", "-q")
     done(tmp_path, "init")
     done(tmp_path, "run")
-    with opened(Session(where=tmp_path, now=datetime.fromisoformat(NOW))) as at:
+    with Work(Call(where=tmp_path, now=datetime.fromisoformat(NOW))) as at:
         folder = local_folder(at)
     assert (folder / "last-run.json").is_file()
     assert ".memrepo" not in git(tmp_path, "status", "--porcelain", "-uall")

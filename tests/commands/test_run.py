@@ -211,13 +211,13 @@ def test_equal_input_and_time_give_equal_commits_in_two_clones(tmp_path: Path) -
 
 
 def test_views_follow_from_the_tree_alone(ugly_repo: Path, tmp_path: Path) -> None:
-    from memrepo.commands.session import Session, opened
+    from memrepo.actions.work import Call, Work
     from memrepo.core.state import State
     from memrepo.core.times import parse_time
     from memrepo.views.pages import render_views
 
-    with opened(Session(where=ugly_repo, now=parse_time(NOW))) as desk:
-        state = desk.tree.state()
+    with Work(Call(where=ugly_repo, now=parse_time(NOW))) as work:
+        state = work.tree.state()
         assert render_views(state, personal=True) == []
         reordered = State(
             layout=state.layout,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from driving import Done, done, git, memrepo
 
-from memrepo.commands import scheduling
-from memrepo.commands.table import command_parser
+from memrepo.actions.setup import scheduling
 from memrepo.core.errors import Exit
+from memrepo.faces.cli.parser import command_parser
 
 FOREIGN = "MAILTO=me@example.org\n*/5 * * * * /usr/bin/true\n"
 SATURDAY = "2026-02-28T00:00:00Z"  # 08:00 in Manila

@@ -11,14 +11,14 @@ import workspaces
 from anthropic.lib.tools import ToolError
 from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo, standing
 
-from memrepo.api import Entry, open_repository
-from memrepo.commands.session import Session
-from memrepo.commands.table import COMMANDS, command_parser
+from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
-from memrepo.memory_tool import MemoryTool
-from memrepo.serving import resources
-from memrepo.serving.answering import answer
-from memrepo.serving.tools import ADMIN, DEFAULT
+from memrepo.faces.cli.parser import COMMANDS, command_parser
+from memrepo.faces.mcp import resources
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT
+from memrepo.faces.memory_tool import MemoryTool
+from memrepo.faces.python import Entry, open_repository
 
 VALUE = "ghp_" + "Fake1234" * 5
 SECRET = f"The token is {VALUE}."
@@ -100,7 +100,7 @@ def line(*words: str) -> Way:
 def mcp(name: str, **given: str) -> Way:
     """Write by a tool of the MCP server."""
     return lambda repo, id_: answer(
-        Session(where=repo, now=AT),
+        Call(where=repo, now=AT),
         TOOLS[name],
         {k: id_ if v == "ID" else v for k, v in given.items()},
         "test",
@@ -350,16 +350,16 @@ def test_pages_that_agents_read_show_none(spoilt: Path) -> None:
 def test_no_tool_hands_a_secret_to_a_model(spoilt: Path, name: str, given: dict[str, str]) -> None:
     id_ = next(iter(memories(spoilt)))
     arguments = {k: id_ if v == "ID" else v for k, v in given.items()}
-    reply = answer(Session(where=spoilt, now=AT), TOOLS[name], arguments, "test")
+    reply = answer(Call(where=spoilt, now=AT), TOOLS[name], arguments, "test")
     assert not reply.failed, reply
     assert nothing_shown(reply.text, str(reply.data))
 
 
 def test_no_other_door_to_a_model_shows_one(spoilt: Path) -> None:
-    session = Session(where=spoilt, now=AT)
     id_ = next(iter(memories(spoilt)))
     for uri in ("hot", "status", f"memory/{id_}"):
-        assert nothing_shown(resources.read(session, f"memrepo://{uri}"))
+        with Work(Call(where=spoilt, now=AT)) as work:
+            assert nothing_shown(resources.read(work, f"memrepo://{uri}"))
     with open_repository(spoilt, clock=lambda: AT) as memory:
         hits = memory.search("door", touch=False)
     assert hits

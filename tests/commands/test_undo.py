@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
-from memrepo.commands.proposal import taken_back
-from memrepo.commands.session import desk
+from memrepo.actions.run.proposal import taken_back
+from memrepo.actions.work import Call, Work
 from memrepo.store.repo import open_repository
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
@@ -201,7 +202,9 @@ def test_what_a_revert_of_a_revert_brought_back_counts_as_taken_back_no_more(rep
 
 def known_back(repo: Path) -> frozenset[str]:
     with open_repository(repo) as store:
-        return taken_back(desk(store))
+        return taken_back(
+            Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)
+        )
 
 
 # -- what depends on it, a memory as a target, accepting what was taken back ----------------------

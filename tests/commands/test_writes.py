@@ -244,7 +244,7 @@ def test_doctor_finds_nothing_on_a_new_repository_and_names_what_is_wrong(repo: 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_completion_knows_every_command(repo: Path, shell: str) -> None:
-    from memrepo.commands.table import COMMANDS
+    from memrepo.faces.cli.parser import COMMANDS
 
     script = done(repo, "completion", shell)["script"]
     assert all(name in script for name in COMMANDS)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import Any
 
@@ -82,7 +81,7 @@ def test_a_record_has_a_member_for_each_attribute(field: Any) -> None:
     kind = field.kind.item if isinstance(field.kind, ListOf) else field.kind
     if isinstance(kind, Record):
         written = {kind.names.get(key, key) for key in kind.members}
-        assert written == {attribute.name for attribute in dataclasses.fields(kind.make)}
+        assert written == set(kind.make.__struct_fields__)
         assert set(kind.required) <= set(kind.members)
 
 
@@ -93,4 +92,4 @@ def test_the_words_of_the_schema_are_those_of_the_memory() -> None:
     assert set(m.HOME_OF_TYPE.values()) <= set(m.HOMES)
     assert BY_NAME["status"].default == m.STATUSES[0]
     assert BY_NAME["standing"].default == m.STANDINGS[0]
-    assert tuple(field.name for field in dataclasses.fields(Scores)) == SCORES
+    assert Scores.__struct_fields__ == SCORES

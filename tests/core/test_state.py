@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write

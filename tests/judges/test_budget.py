@@ -35,7 +35,7 @@ class Meter:
 
 
 def question(length: int = 300, name: str = "purifier") -> Prompt:
-    return Prompt(name=name, system="x" * length, context="", data="", items=1, schema={})
+    return Prompt(name=name, system="x" * length, context="", data="", items=1)
 
 
 def calls(limit: Limit, meter: Meter, *, max_output: int = 100, name: str = "purifier") -> int:
@@ -93,7 +93,6 @@ def test_the_bound_counts_bytes_so_that_dense_scripts_are_not_underrated(text: s
         context="",
         data="",
         items=1,
-        schema={},
     )
     assert prompt.token_bound * 3 >= len(prompt.text.encode())
 

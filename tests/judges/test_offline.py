@@ -1,12 +1,12 @@
 """What the judge without a model says of realistic lines, and its laws."""
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memrepo.core.judging import (
     Candidate,

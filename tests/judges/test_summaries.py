@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import done, git, memories, memrepo
 from hoards import hoard, stored
+from msgspec.structs import replace
 from serving import Act, Service, evidence, good, summary
 
-from memrepo.commands import compressing
+from memrepo.actions.run import compressing
 from memrepo.core.judging import Summary, SummaryRequest
 from memrepo.core.memory import Memory
 from memrepo.judges.grounding import fault_in_summary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ import strategies
 from histories import as_fields, histories, operation
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from strategies import IDS, cases
 
 from memrepo.core import codec

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from test_assemble import NOW, editor, empty, group, run, source
 from test_assemble import claim as said
 from test_verifying import COFFEE, TEA, YES, Scripted, bodies, ops_of, plain

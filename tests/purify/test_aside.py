@@ -30,7 +30,7 @@ def asked(*words: VerdictWord) -> tuple[list[Candidate], list[Verdict]]:
 
 
 def verdict(id_: str, word: VerdictWord) -> Verdict:
-    scores = PromotionScores(**dict.fromkeys(PromotionScores.__dataclass_fields__, 0.5))
+    scores = PromotionScores(**dict.fromkeys(PromotionScores.__struct_fields__, 0.5))
     return Verdict(candidate_id=id_, verdict=word, scores=scores, strength=0.5, rationale="no use")
 
 

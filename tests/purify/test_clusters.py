@@ -1,9 +1,9 @@
 """How surviving candidates become clusters."""
 
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from msgspec.structs import replace
 
 from memrepo.core.judging import Candidate, PromotionScores, Verdict
 from memrepo.core.memory import Source

@@ -7,10 +7,10 @@ The older statement is known when the newer one is read, then both are compared 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 from test_assemble import NOW, empty, taken
 from test_verifying import YES, Scripted, Setting
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from memrepo.core.judging import Candidate, CanonicalClaim, CanonicalRequest, Cluster, Wording
 from memrepo.core.memory import Source
@@ -42,7 +42,7 @@ def claim(text: str, quote: str = "", **more: object) -> CanonicalClaim:
         scores=Scores(confidence=0.8),
         quote=quote,
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(made, **more)
 
 
 ANNA, BEN = (

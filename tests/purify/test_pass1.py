@@ -1,12 +1,12 @@
 """What check_verdicts accepts of a judge's answer, and how it names the rest."""
 
 import math
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memrepo.core.judging import Candidate, PromotionRequest, PromotionScores, Verdict
 from memrepo.purify.pass1 import Rejection, check_verdicts

@@ -1,10 +1,10 @@
 """What check_claims accepts of a judge's answer, and how it names the rest."""
 
 import math
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from memrepo.core.judging import (
     CanonicalClaim,

@@ -80,7 +80,7 @@ def test_what_holds_no_answer_is_told(text: str) -> None:
 def good() -> dict:
     return {
         "candidate_id": "a",
-        "scores": dict.fromkeys(PromotionScores.__slots__, 0.5),
+        "scores": dict.fromkeys(PromotionScores.__struct_fields__, 0.5),
         "strength": 2,
         "verdict": "promote",
     }

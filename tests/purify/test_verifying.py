@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from test_assemble import NOW, claim, editor, empty, group, run, source, taken
 
 from memrepo.core.changes import Step, Update, Write

@@ -17,7 +17,7 @@ from typing import Any
 
 import driving
 
-from memrepo import cli
+from memrepo.faces import cli
 from memrepo.store.clone import NAME as CLONE
 
 KILLED = 137

@@ -25,8 +25,8 @@ from nobody import as_nobody
 
 from benchmarks.measure import Machine
 from benchmarks.memories import filled
-from memrepo.commands.recalling import index_of
-from memrepo.commands.session import desk
+from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.work import Call, Work
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
@@ -331,7 +331,12 @@ def test_where_nothing_changed_no_memory_is_read_and_git_is_asked_once(
     monkeypatch.setenv("GIT_TRACE2_EVENT", str(told))
     with open_repository(small) as store, closing(opened(store.folder / index.NAME)) as base:
         base.set_trace_callback(said.append)
-        begin_at(base, index_of(desk(store)).wanted)
+        begin_at(
+            base,
+            index_of(
+                Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)
+            ).wanted,
+        )
     assert said
     assert not [statement for statement in said if "memory" in statement]
     asked = [json.loads(line) for path in told.iterdir() for line in path.read_text().splitlines()]

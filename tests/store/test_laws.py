@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,8 +13,9 @@ import strategies
 import workspaces
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from memrepo.commands.landing import prepare
+from memrepo.actions.run.landing import prepare
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from test_index import search, tree_of
 
 from memrepo.core import codec

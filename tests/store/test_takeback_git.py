@@ -10,8 +10,8 @@ import driving
 from histories import as_fields, histories, operation
 from hypothesis import HealthCheck, given, settings
 
-from memrepo.commands.revert import Wanted, revert
-from memrepo.commands.session import Desk, Session, desk
+from memrepo.actions.takeback.revert import Wanted, revert
+from memrepo.actions.work import Call, Work
 from memrepo.core.changes import Step
 from memrepo.core.layout import Layout
 from memrepo.core.messages import Context, message
@@ -50,8 +50,8 @@ def commits(states: list[State]) -> list[Commit]:
     return found
 
 
-def at_head(store: Repository) -> Desk:
-    return desk(store)
+def at_head(store: Repository) -> Work:
+    return Work(Call(where=store.root, now=NOW), store=store)
 
 
 @some
@@ -70,7 +70,7 @@ def test_a_revert_in_git_gives_what_the_rules_say(
             walk = list(history.entries(repo, "--reverse", "HEAD"))
             here, target = at_head(store), walk[k + 1]
             wanted = Wanted(target=target, latest=k == len(states) - 2)
-            answer = revert(here, Session(where=Path(folder), now=NOW), wanted)
+            answer = revert(here, wanted)
             model = take_back(operation(states, k), states[-1])
             told = {(c["kind"], c["memory"]) for c in answer.data["conflicts"]}
             assert told == {(c.kind, c.memory) for c in model.clashes}

@@ -1,0 +1,1 @@
+"""Validate files, commits and messages."""

@@ -1,0 +1,36 @@
+"""`memrepo check-message`: the commit-msg hook's question, whether a message poses as memrepo's."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.checks.messages import message_problems
+from memrepo.core.errors import Exit, UsageError
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `check-message`."""
+
+    file: Annotated[str, option("the message, as git hands it to its hook", metavar="FILE")]
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Answer 1 where the message has trailers of memrepo's, or a secret."""
+    path = work.call.where / request.file
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(
+            f"memrepo check-message: {request.file}: {error.strerror}",
+            fix="name the file that holds the message",
+        ) from error
+    found = tuple(message_problems(request.file, text))
+    return Answer(
+        data={"problems": [p.as_json() for p in found]},
+        text="\n".join(map(str, found)),
+        exit=Exit.NO if found else Exit.DONE,
+    )

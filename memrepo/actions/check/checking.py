@@ -1,0 +1,192 @@
+"""The scenes that `check` looks at: named files, what is staged, or the tree at HEAD."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memrepo.checks import headers
+from memrepo.checks.rules import Scene
+from memrepo.core.layout import Layout
+from memrepo.core.problems import Problem
+
+if TYPE_CHECKING:
+    from memrepo.store.light import Git
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """A scene, what kept files out of it, and the folder that its paths start from.
+
+    `names` gives files the name by which they were asked for; `foreign` are those that are none
+    of memrepo's.
+    """
+
+    scene: Scene
+    early: tuple[Problem, ...] = ()
+    root: Path
+    names: Mapping[str, str] = msgspec.field(default_factory=dict)
+    foreign: tuple[str, ...] = ()
+
+
+@contextmanager
+def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
+    """Yield the scene of files in the work tree; outside of a repository they stand alone."""
+    top = next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
+    paths = {_below(top, where / name): name for name in names} if top else {}
+    if top is None or "" in paths:
+        files, early = _read(where, names)
+        yield Checked(scene=Scene(files=files), early=early, root=where)
+        return
+    from memrepo.store.around import Index, grounds
+    from memrepo.store.light import Git
+
+    files, early = _read(top, paths)
+    with Git(top) as git:
+        known = grounds(git)
+        layout = known.layout
+        scene = Scene(files=files)
+        if layout is not None:
+            around = Index(git, known)
+            around.know(files)
+            scene = Scene(
+                files=files,
+                layout=layout,
+                around=around,
+                wants=known.wants(git),
+                merging=git.joining,
+            )
+        foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
+        yield Checked(scene=scene, early=early, root=top, names=paths, foreign=foreign)
+
+
+def _below(top: Path, path: Path) -> str:
+    """Return a path as it is seen from the top, or nothing where it lies outside."""
+    whole = Path(normpath(path))
+    return whole.relative_to(top).as_posix() if whole.is_relative_to(top) else ""
+
+
+def _read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
+    files, problems = {}, []
+    for name in names:
+        path = root / name
+        try:
+            if _linked(root, name):
+                raise OSError(0, "it is a symlink, which is never followed")
+            files[name] = path.read_bytes()
+        except OSError as error:
+            problems.append(
+                headers.UNREADABLE.found(
+                    name, f"could not be read: {error.strerror}", fix="name a file that exists"
+                )
+            )
+    return files, tuple(problems)
+
+
+def _linked(root: Path, name: str) -> bool:
+    """Tell whether a file, or a folder on the way to it, is a symlink."""
+    if Path(name).is_absolute():
+        return Path(name).is_symlink()
+    parts = Path(name).parts
+    return any(root.joinpath(*parts[: n + 1]).is_symlink() for n in range(len(parts)))
+
+
+@contextmanager
+def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
+    """Yield the scene of what the next commit changes, from the index that git commits."""
+    from memrepo.store import light
+    from memrepo.store.around import Index, grounds
+
+    with opened_git(where) as git:
+        known = grounds(git)
+        layout = known.layout or Layout()
+        changes = [*light.staged(git)]
+        entries = [(path, mode, new) for path, mode, _, new in changes if new]
+        files, early = _taken(git, layout, entries)
+        around = Index(git, known, {path: old for path, _, old, _ in changes})
+        scene = Scene(
+            files=files,
+            layout=layout,
+            around=around,
+            wants=known.wants(git),
+            gone=tuple(path for path, _, _, new in changes if not new),
+            merging=merging or git.joining,
+        )
+        yield Checked(scene=scene, early=early, root=git.top)
+
+
+@contextmanager
+def tree(where: Path) -> Iterator[Checked]:
+    """Yield the scene of all that memrepo owns at HEAD.
+
+    Hot cache and views are read as they lie in the work tree: a hand edits them there, committed or
+    not.
+    """
+    from memrepo.store import light
+    from memrepo.store.around import Whole, grounds
+    from memrepo.store.gitenv import NotARepository
+
+    with opened_git(where) as git:
+        known = grounds(git)
+        layout = known.layout
+        if layout is None:
+            raise NotARepository(git.top, "found a repository that memrepo was never set up in")
+        entries = list(light.at_head(git))
+        owned = [e for e in entries if layout.owns(e[0]) or _hides(layout, e)]
+        files, early = _taken(git, layout, owned)
+        views = layout.area("views")
+        pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
+        files |= _read(git.top, [p for p in pages if (git.top / p).exists()])[0]
+        around = Whole(files, {path for path, _, _ in entries})
+        scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
+        yield Checked(scene=scene, early=early, root=git.top)
+
+
+@contextmanager
+def opened_git(where: Path) -> Iterator[Git]:
+    """Open the repository that holds a folder, for reading; raises NotARepository."""
+    from memrepo.store.gitenv import NotARepository
+    from memrepo.store.light import Git, top_of
+
+    top = top_of(where)
+    if top is None:
+        raise NotARepository(where, "found no git repository here or above")
+    with Git(top) as git:
+        yield git
+
+
+def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:
+    """Tell whether an area is itself a link: it would hide all that it holds without a word."""
+    path, mode, _ = entry
+    return not mode.startswith("100") and layout.owns(path + "/")
+
+
+def _taken(
+    git: Git, layout: Layout, entries: Iterable[tuple[str, str, str]]
+) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
+    """Read the files among some entries; what is none is named where memrepo would read it."""
+    files, problems = {}, []
+    for path, mode, blob in entries:
+        if any("\ud800" <= ch <= "\udfff" for ch in path):
+            shown = ascii(path)[1:-1]
+            problems.append(
+                headers.BAD_NAME.found(
+                    shown, "found a file name that is not UTF-8", fix="rename the file"
+                )
+            )
+        elif mode.startswith("100"):
+            files[path] = git.read(blob)
+        elif layout.owns(path) or layout.owns(path + "/"):
+            what = "a symlink" if mode == "120000" else "a submodule"
+            problems.append(
+                headers.NOT_A_FILE.found(
+                    path,
+                    f"found {what}, expected a file or folder: it is never followed",
+                    fix="replace it by what it stands for, or remove it",
+                )
+            )
+    return files, tuple(problems)

@@ -1,0 +1,245 @@
+"""`memrepo export`: the memories in other programs' formats, in a folder of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.exchange.tracking import export_hygiene, export_refcount
+from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.recall.placing import place, place_page, refuse_place
+from memrepo.actions.recall.when import (
+    heading,
+    true_then,
+    work_at,
+)
+from memrepo.actions.request import At, ValidAt, option
+from memrepo.actions.work import Answer, Work
+from memrepo.checks.artifacts import check_artifacts, has_errors
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judging import Profile
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.views.artifacts import Exported, Terms, artifacts
+from memrepo.views.bundles import jsonl, okf
+from memrepo.views.hosts import (
+    OURS,
+    Hosted,
+    Limits,
+    agents_block,
+    memory_page,
+    openclaw_files,
+)
+from memrepo.views.vault import vault
+
+PROFILES = ("personal", "business")
+_NAMED = 5
+
+
+class ArtifactsRefused(MemrepoError):
+    """What would be exported breaks a rule by which the purifier validates its own files."""
+
+    exit_code = Exit.NO
+
+    def __init__(self, found: Sequence[Problem]) -> None:
+        more = f"\nand {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        named = "\n".join(str(p) for p in found[:_NAMED])
+        count = counted(len(found), "error", "errors")
+        super().__init__(
+            f"the artifacts would hold {count}; nothing was written\n{named}{more}",
+            fix="mend the memories they come from (`memrepo search`, `memrepo edit`)",
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `export`."""
+
+    format: Annotated[
+        str,
+        option(
+            "artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle),"
+            " obsidian (a vault), openclaw (a workspace), memory-md or agents-md (one page within"
+            " a host's limits), hygiene (the hot cache's tracker) or refcount (the notes' tracker"
+            " and report)",
+            metavar="FORMAT",
+            choices=tuple(_FORMATS),
+        ),
+    ]
+    dir: Annotated[str, option("the folder to write, outside the repository", metavar="DIR")]
+    profile: Annotated[
+        Profile | None,
+        option("artifacts for this profile (the repository's own)", "--profile", choices=PROFILES),
+    ] = None
+    force: Annotated[bool, option("write into a folder that holds files already", "--force")] = (
+        False
+    )
+    at: At = ""
+    valid_at: ValidAt = ""
+    dry_run: Annotated[bool, option("say what would be written", "--dry-run")] = False
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Write the memories at HEAD, or of another time; the repository is not changed."""
+    where = (work.call.where / request.dir).absolute()
+    if request.format not in _PAGES:
+        refuse_place(work, where, force=request.force)
+    there = work_at(work, request.at)
+    whole = there.tree.state()
+    state = _then(there, whole, request.valid_at)
+    made = _FORMATS[request.format](there, request, state)
+    commit = there.tree.commit
+    head = heading(there, request.at, request.valid_at)
+    if request.format in _PAGES and not request.dry_run:
+        for name, page in made.files.items():
+            place_page(work, where / name, page, ours=_PAGES[request.format])
+    untrue = len(whole.memories) - len(state.memories)
+    left_out = {**made.left_out, **({"not true then": untrue} if untrue else {})}
+    if not request.dry_run and request.format not in _PAGES:
+        place(where, made.files)
+    data = {
+        "format": request.format,
+        "path": str(where),
+        "commit": commit,
+        "files": sorted(made.files),
+        "counts": dict(made.counts),
+        "left_out": left_out,
+        "dry_run": request.dry_run,
+        "warnings": [p.as_json() for p in made.problems],
+    }
+    text = "\n".join([*head, _text(data, made.counts)])
+    return Answer(data=data, text=text, problems=(*state.problems, *made.problems))
+
+
+def _then(work: Work, state: State, valid_at: str) -> State:
+    """Return the state with the memories alone that were true at a date; empty: all."""
+    if not valid_at:
+        return state
+    return replace(state, memories=MappingProxyType(dict(true_then(work, state, valid_at))))
+
+
+def _artifacts(work: Work, request: Request, state: State) -> Exported:
+    config = work.config
+    terms = Terms(
+        profile=request.profile or config.profile,
+        zone=config.zone,
+        rules=config.source_rules(),
+        now=work.call.now,
+        aliases=config.get("entities.aliases"),
+    )
+    made = artifacts(state, terms)
+    views = _views(state) if terms.profile == config.profile else None
+    found = check_artifacts(made.files, terms.profile, views)
+    if has_errors(found):
+        raise ArtifactsRefused([p for p in found if p.severity == "error"])
+    return replace(made, problems=(*made.problems, *found))
+
+
+def _views(state: State) -> dict[str, bytes]:
+    area = state.layout.area("views")
+    return {p.removeprefix(area): state.files[p] for p in state.files if p.startswith(area)}
+
+
+def _jsonl(work: Work, request: Request, state: State) -> Exported:
+    del work, request
+    return Exported(files=jsonl(state), counts={"memories": len(state.memories)}, left_out={})
+
+
+def _okf(work: Work, request: Request, state: State) -> Exported:
+    del work, request
+    files, forgotten = okf(state)
+    return Exported(
+        files=files,
+        counts={"memories": len(state.memories) - forgotten},
+        left_out={"forgotten": forgotten} if forgotten else {},
+    )
+
+
+def _hygiene(work: Work, request: Request, state: State) -> Exported:
+    del request
+    return export_hygiene(work, state)
+
+
+def _refcount(work: Work, request: Request, state: State) -> Exported:
+    del request
+    return export_refcount(work, state)
+
+
+def _obsidian(work: Work, request: Request, state: State) -> Exported:
+    del work, request
+    files, forgotten = vault(state)
+    return Exported(
+        files=files,
+        counts={"memories": len(files)},
+        left_out={"forgotten": forgotten} if forgotten else {},
+    )
+
+
+def _openclaw(work: Work, request: Request, state: State) -> Exported:
+    del work.call, request
+    files = openclaw_files(state, _limits(work))
+    active = sum(m.type != "chunk" for m in state.active)
+    return Exported(
+        files=files,
+        counts={"memories": active},
+        left_out=_left(state, active),
+    )
+
+
+def _memory_md(work: Work, request: Request, state: State) -> Exported:
+    del work.call, request
+    return _hosted("MEMORY.md", memory_page(state, _limits(work)), state)
+
+
+def _agents_md(work: Work, request: Request, state: State) -> Exported:
+    path = (work.call.where / request.dir / "AGENTS.md").absolute()
+    there = path.read_bytes() if path.is_file() else b""
+    return _hosted(path.name, agents_block(state, _limits(work), there), state)
+
+
+def _limits(work: Work) -> Limits:
+    rules = hot_rules(work)
+    return Limits(lines=rules.max_lines, bytes=rules.max_bytes)
+
+
+def _hosted(name: str, page: Hosted, state: State) -> Exported:
+    left = _left(state, len(page.shown) + page.left_out)
+    left = {**left, **({"beyond the host's limits": page.left_out} if page.left_out else {})}
+    return Exported(files={name: page.data}, counts={"memories": len(page.shown)}, left_out=left)
+
+
+def _left(state: State, told: int) -> dict[str, int]:
+    """Return how many memories a format has no place for: not active, or of other types."""
+    others = len(state.memories) - told
+    return {"not active, or notes": others} if others else {}
+
+
+_PAGES: Mapping[str, bytes] = {"memory-md": OURS, "agents-md": b""}
+"""Formats of one page, and by what an older page is known that gives way; empty: any."""
+
+_Make = Callable[[Work, Request, State], Exported]
+_FORMATS: Mapping[str, _Make] = {
+    "artifacts": _artifacts,
+    "jsonl": _jsonl,
+    "okf": _okf,
+    "obsidian": _obsidian,
+    "openclaw": _openclaw,
+    "memory-md": _memory_md,
+    "agents-md": _agents_md,
+    "hygiene": _hygiene,
+    "refcount": _refcount,
+}
+
+
+def _text(data: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    said = ", ".join(f"{n} {word}" for word, n in counts.items() if n) or "nothing"
+    verb = "would be written" if data["dry_run"] else "written"
+    lines = [f"{data['path']}: {len(data['files'])} files {verb} ({said})"]
+    if data["left_out"]:
+        left = ", ".join(f"{n} {word}" for word, n in data["left_out"].items())
+        lines.append(f"left out: {left}")
+    return "\n".join(lines)

@@ -1,0 +1,317 @@
+"""`memrepo import`: take in what another program keeps as memory, in one commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo import __version__
+from memrepo.actions.exchange.tracking import TRACKERS, bring_counts
+from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.run.drafting import run_stamp
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.work import Answer, Work
+from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import digest
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.state import apply
+from memrepo.core.times import format_time
+from memrepo.formats.records import Format
+from memrepo.formats.registry import FORMATS
+from memrepo.formats.taking import Terms, take
+from memrepo.purify.importing import READ, Imported, Offer, import_artifacts
+from memrepo.purify.lineage import CLAIMS
+from memrepo.purify.manifest import Manifest, read_manifests
+from memrepo.store.identity import author
+from memrepo.store.workspace import read_folder
+from memrepo.views.artifacts_runs import IMPORT, read_runs
+
+RUNTIME = "runtime"
+ARTIFACTS = "artifacts"
+PURIFIER = "memory-purifier"
+_NEW = "memories_new"
+
+
+class NoArtifacts(MemrepoError):
+    """The folder holds no claims of a purifier."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, where: Path) -> None:
+        super().__init__(
+            f"{where}: found no {CLAIMS}, there or below {RUNTIME}/",
+            fix="name the purifier's workspace, or its runtime folder",
+        )
+
+
+class Brought(msgspec.Struct, frozen=True, kw_only=True):
+    """What one import did; `commit` is empty when there was nothing to do."""
+
+    commit: str = ""
+    run: str = ""
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def imported(self) -> int:
+        """Return how many claims became memories."""
+        return self.counts.get(_NEW, 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "commit": self.commit,
+            "run": self.run,
+            "imported": self.imported,
+            "counts": dict(self.counts),
+            "problems": [p.as_json() for p in self.problems],
+        }
+
+
+class NothingToImport(MemrepoError):
+    """The path holds no file of the format."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, where: Path, format_: Format) -> None:
+        super().__init__(
+            f"{where}: found no file that an import of {format_.name} reads",
+            fix=f"name what holds {format_.what}",
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `import`."""
+
+    format: Annotated[
+        str,
+        option(
+            f"{ARTIFACTS}: a purifier's workspace or its runtime folder; "
+            + "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
+            + "; hygiene, refcount: what hygiene.json or refcount.json tells of memories here",
+            metavar="FORMAT",
+            choices=(ARTIFACTS, *FORMATS, *TRACKERS),
+        ),
+    ]
+    path: Annotated[str, option("the folder, or the one file", metavar="PATH")]
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Import once; what is a memory already is left as it is."""
+    where = (work.call.where / request.path).absolute()
+    if request.format in TRACKERS:
+        return bring_counts(work, request, where)
+    if request.format == ARTIFACTS:
+        done = _bring_artifacts(work, where, request)
+    else:
+        done = _bring(work, where, request)
+    notices = tuple(work.store.notices)
+    data = {**done.as_json(), "dry_run": request.dry_run}
+    return Answer(data=data, text=_text(done, request.dry_run), problems=(*done.problems, *notices))
+
+
+def _bring_artifacts(work: Work, where: Path, request: Request) -> Brought:
+    folder = artifacts_folder(where)
+    if folder is None:
+        raise NoArtifacts(where)
+    area = work.tree.layout.area("sources")
+    sources = {
+        work.tree.layout.source_name(path): work.tree.files[path]
+        for path in work.tree.blobs
+        if path.startswith(area)
+    }
+    return bring_in(work, folder, sources, reason=request.reason, dry_run=request.dry_run)
+
+
+def _bring(work: Work, where: Path, request: Request) -> Brought:
+    """Import a folder or file of another program's format."""
+    work.require_writable()
+    work.store.refuse_unfit()
+    format_ = FORMATS[request.format]
+    if not os.path.lexists(where):
+        raise NothingToImport(where, format_)
+    files, unread = read_folder(where, format_.wants)
+    if not files and not unread:
+        raise NothingToImport(where, format_)
+    state = work.tree.state()
+    runs, _ = read_runs(work.tree.files, work.tree.layout)
+    brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
+    terms = Terms(
+        format=format_.name,
+        profile=work.config.profile,
+        now=work.call.now,
+        left=brought - state.memories.keys(),
+    )
+    found = take(state, format_.read(files), terms)
+    news = sum(isinstance(change, Create) for change in found.changes)
+    trip = Trip(
+        judge=format_.name,
+        what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
+        reason=request.reason or f"kept as {format_.name} before",
+        dry_run=request.dry_run,
+    )
+    pages = derived_files(work, apply(state, found.changes)) if found.changes else []
+    made = replace(found, changes=(*found.changes, *pages), problems=(*unread, *found.problems))
+    return _land(work, made, trip)
+
+
+def artifacts_folder(where: Path) -> Path | None:
+    """Return the folder that holds a purifier's claims: this one, or its runtime folder."""
+    for folder in (where / RUNTIME, where):
+        if (folder / CLAIMS).is_file():
+            return folder
+    return None
+
+
+def was_imported(work: Work) -> bool:
+    """Tell whether the purifier's claims were imported: what came may have been removed since."""
+    runs, _ = read_runs(work.tree.files, work.tree.layout)
+    return any(run.mode == IMPORT and run.record.get("judge") == PURIFIER for run in runs)
+
+
+def bring_in(
+    work: Work,
+    folder: Path,
+    sources: Mapping[str, bytes],
+    *,
+    reason: str = "",
+    dry_run: bool = False,
+) -> Brought:
+    """Import a purifier's files in a commit of its own; `sources` are texts by their name."""
+    work.require_writable()
+    work.store.refuse_unfit()
+    files, unread = _files(folder)
+    offer = Offer(
+        files=files,
+        sources=sources,
+        profile=work.config.profile,
+        now=work.call.now,
+        blobs={name: work.store.work.blob_id(data) for name, data in sources.items()},
+    )
+    found = import_artifacts(work.tree.state(), offer)
+    trip = Trip(
+        judge=PURIFIER,
+        what=f"{found.counts.get(_NEW, 0)} claims of {PURIFIER}",
+        dry_run=dry_run,
+        reason=reason or "what the purifier had published before",
+    )
+    return _land(work, replace(found, problems=(*unread, *found.problems)), trip)
+
+
+class Trip(msgspec.Struct, frozen=True, kw_only=True):
+    """How an import is told of: who judged before us, subject and reason of its commit."""
+
+    judge: str
+    what: str
+    reason: str
+    dry_run: bool = False
+
+
+def _land(work: Work, found: Imported, trip: Trip) -> Brought:
+    """Commit what an import found, with a manifest of its own, unless there is nothing new."""
+    done = Brought(counts=found.counts, problems=found.problems)
+    if trip.dry_run or not (found.changes or found.files):
+        return done
+    layout = work.tree.layout
+    manifests, _ = read_manifests(work.tree.files, layout)
+    run_id = _run_id(work, work.tree.commit, found, [m.run for m in manifests])
+    step = Step(
+        op="import",
+        what=trip.what,
+        reason=trip.reason,
+        changes=(
+            *(_stamped(change, run_id) for change in found.changes),
+            *found.files,
+            Write(
+                path=layout.manifest(run_id),
+                data=_manifest(work, run_id, found, trip.judge).to_bytes(),
+            ),
+        ),
+    )
+    plan = Plan(base=work.tree.commit, steps=(step,))
+    landing = prepare(
+        work.store,
+        work.tree.state(),
+        plan,
+        work.context(run=run_id),
+        work.call.now,
+        author=author(work.store.repo),
+    )
+    commit = work.store.land(landing.chain, "import")
+    return Brought(commit=commit, run=run_id, counts=done.counts, problems=done.problems)
+
+
+_TAIL = "-import"
+
+
+def _run_id(work: Work, base: str, found: Imported, runs: list[str]) -> str:
+    ids = [c.memory.id for c in found.changes if isinstance(c, Create)]
+    return f"{run_stamp(work.call.now, runs)}-{digest([base, *ids])[:8]}{_TAIL}"
+
+
+def _stamped(change: Change, run_id: str) -> Change:
+    """Write the run's id into what it made; a memory that came whole keeps what it says."""
+    match change:
+        case Create(memory=memory) if memory.text("origin") == IMPORT and not memory.text("run"):
+            return replace(change, memory=memory.with_fields({"run": run_id}))
+        case Update(id=id_, fields=fields, body=body):
+            return Update(id=id_, fields={**fields, "run": run_id}, body=body)
+        case _:
+            return change
+
+
+def _manifest(work: Work, run_id: str, found: Imported, judge: str) -> Manifest:
+    """Return the manifest: it consumes nothing, so that a run meets every source."""
+    return Manifest(
+        run=run_id,
+        mode=IMPORT,
+        judge=judge,
+        profile=work.config.profile,
+        base=work.tree.commit,
+        now=format_time(work.call.now),
+        package=__version__,
+        counts=found.counts,
+        judgements=found.judgements,
+        warnings=tuple(p.as_json() for p in found.problems),
+    )
+
+
+def _files(folder: Path) -> tuple[dict[str, bytes], list[Problem]]:
+    """Read the files of an import; a link is never followed."""
+    files: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for name in READ:
+        if not os.path.lexists(folder / name):
+            continue
+        try:
+            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as handle:
+                files[name] = handle.read()
+        except OSError as error:
+            problems.append(
+                Problem(
+                    path=name,
+                    rule="import-unreadable",
+                    fix="make it a file that can be read",
+                    message=f"could not be read: {error.strerror}",
+                )
+            )
+    return files, problems
+
+
+def _text(done: Brought, dry_run: bool) -> str:
+    said = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in done.counts.items() if n)
+    head = (
+        "dry run" if dry_run else f"committed as {done.commit[:10]}" if done.commit else "no news"
+    )
+    return f"{head}: {said or 'nothing to take in'}"

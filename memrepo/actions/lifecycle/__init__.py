@@ -1,0 +1,1 @@
+"""Sessions, tiers and ageing."""

@@ -1,0 +1,67 @@
+"""`memrepo promote`: put a memory on the hot cache, because somebody asked for it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.recall.finding import find
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
+from memrepo.core.changes import Step, Update
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Hot, Memory
+from memrepo.core.state import State
+from memrepo.policies.hotcache import hot_of
+
+REQUEST = "user request"
+
+
+class NotForTheCache(MemrepoError):
+    """Notes, chunks and what recall does not see have no place on the hot cache."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, memory: Memory) -> None:
+        what = memory.type if memory.status == "active" else memory.status
+        super().__init__(
+            f"{memory.id} is {'a ' if memory.status == 'active' else ''}{what}:"
+            " expected an active memory that is no note",
+            fix="`memrepo nominate` lists the notes that earned a place among the memories",
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `promote`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    critical: Annotated[
+        bool, option("needed in every session: never evicted or pruned", "--critical")
+    ] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Set `hot`, and `critical` where asked for."""
+
+    def draft(state: State) -> Step | Answer:
+        memory = find(state, request.id)
+        if memory.status != "active" or memory.type in ("note", "chunk"):
+            raise NotForTheCache(memory)
+        is_new = request.critical and not memory.flag("critical")
+        if hot_of(memory) is not None and not is_new:
+            return unchanged(memory, "is on the hot cache already")
+        reason = "critical" if request.critical else REQUEST
+        fields = {"hot": Hot(since=work.call.now, reason=reason)}
+        marked = {**fields, "critical": True} if request.critical else fields
+        return Step(
+            op="promote",
+            what=memory.label,
+            reason=reason,
+            changes=(Update(id=memory.id, fields=marked),),
+        )
+
+    return write(work, request, draft)

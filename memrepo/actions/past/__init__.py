@@ -1,0 +1,1 @@
+"""Look into the history."""

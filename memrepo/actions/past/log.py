@@ -1,0 +1,142 @@
+"""`memrepo log`: history in memory terms, one line a run and one an ingest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC
+from itertools import islice
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.past.past import changing, find_past, who
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.core.changes import OPS
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
+from memrepo.core.moments import asked, extent
+from memrepo.store import history
+
+
+class NoSuchRun(MemrepoError):
+    """No run with this id landed on the branch."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"no run is called {run!r}", fix="`memrepo log` lists them")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `log`."""
+
+    run: Annotated[str | None, option("every decision of one run", "--run", metavar="RUN")] = None
+    op: Annotated[
+        str | None,
+        option("only this operation, in the full history", "--op", metavar="OP", choices=OPS),
+    ] = None
+    memory: Annotated[
+        str | None,
+        option(
+            "everything that concerned one memory, also one that left the tree",
+            "--memory",
+            metavar="ID",
+        ),
+    ] = None
+    actor: Annotated[
+        str | None,
+        option(
+            "only what this person or program decided: the actor or author, or a part of it",
+            "--actor",
+            metavar="WHO",
+        ),
+    ] = None
+    since: Annotated[
+        str | None, option("from this date or time on", "--since", metavar="DATE", read=_time)
+    ] = None
+    until: Annotated[
+        str | None,
+        option("up to this date (all of that day) or time", "--until", metavar="DATE", read=_time),
+    ] = None
+    n: Annotated[int, option("at most N lines (30)", "-n", metavar="N", ge=1)] = 30
+
+
+def _time(text: str) -> str:
+    try:
+        extent(text, UTC)
+    except ValueError as error:
+        raise ValueError(
+            f"found {text!r}, expected a date such as 2026-01-31 or an RFC 3339 time"
+        ) from error
+    return text
+
+
+def do(work: Work, request: Request) -> Answer:
+    """List commits: runs and ingests by default, decisions where they are asked for."""
+    wanted = _wanted(work, request)
+    found = list(islice(filter(wanted, _entries(work, request)), request.n))
+    zone = work.config.zone
+    lines = [
+        f"{e.when.astimezone(zone):%Y-%m-%d %H:%M}  {e.commit[:10]}  {visible(e.subject)}"
+        + (f"\n{'':30}{visible(e.trailer('Reason'))}" if _detailed(request) else "")
+        for e in found
+    ]
+    return Answer(data={"entries": [e.as_json() for e in found]}, text="\n".join(lines))
+
+
+def _detailed(request: Request) -> bool:
+    return bool(request.run or request.memory or request.op or request.actor)
+
+
+def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
+    """Return the commits that are looked through: one run's chain, all, or the short story."""
+    repo, head = work.store.repo, work.tree.commit
+    if request.run:
+        # Newest first, as everything else, would hide in which order a chain was decided.
+        return history.chain_of(repo, run_merge(work, request.run).commit)
+    if _detailed(request):
+        return history.entries(repo, head)
+    bound = [] if request.since or request.until else [f"--max-count={request.n}"]
+    return _with_runs(list(history.entries(repo, "--first-parent", *bound, head)), work)
+
+
+def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
+    """Add the runs that a sync put off the first-parent line, by the time they landed."""
+    known = {entry.commit for entry in line}
+    runs = history.runs(work.store.repo, work.tree.commit)
+    found = [*line, *(run for run in runs if run.commit not in known)]
+    return sorted(found, key=lambda entry: entry.when, reverse=True)
+
+
+def _wanted(work: Work, request: Request) -> Callable[[history.Entry], bool]:
+    """Return the test of a commit: every filter that was given has to let it pass."""
+    zone = work.config.zone
+    since = extent(request.since, zone)[0] if request.since else None
+    until = asked(request.until, zone) if request.until else None
+    actor = (request.actor or "").casefold()
+    past = find_past(work, work.tree.state(), request.memory) if request.memory else None
+    touched = {v.entry.commit for v, _ in changing(past.versions)} if past else set()
+
+    def wanted(entry: history.Entry) -> bool:
+        concerned = (
+            past is None or entry.commit in touched or past.id in entry.trailers.get("Memory", ())
+        )
+        return (
+            concerned
+            and (not request.op or entry.op == request.op)
+            and (since is None or since <= entry.when)
+            and (until is None or entry.when <= until)
+            and actor in who(entry).casefold()
+        )
+
+    return wanted
+
+
+def run_merge(work: Work, run: str) -> history.Entry:
+    """Return the merge by which a run landed, found by its id or a unique prefix of it."""
+    found = history.runs(work.store.repo, work.tree.commit)
+    merges = [e for e in found if e.run.startswith(run)]
+    if len(merges) != 1:
+        raise NoSuchRun(run)
+    return merges[0]

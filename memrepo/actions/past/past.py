@@ -1,0 +1,158 @@
+"""A memory of any time: found by what a person types though it left the tree, and its commits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
+from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import ID_PATTERN
+from memrepo.core.memory import Memory
+from memrepo.core.messages import PREFIX
+from memrepo.core.state import State
+from memrepo.store import history
+from memrepo.store.trace import DIGITS, Version, ids_in_history, trace
+
+_DIGITS = re.compile(r"(?:mem-)?([0-9a-f]{1,16})")
+_RUN = re.compile(r"\d{8}T\d{6}Z-[0-9a-z-]+", re.ASCII)
+_SLUG = re.compile(rf"(?:.*[:/])?[^:/]*-([0-9a-f]{{{DIGITS}}})(?:\.md)?")
+
+
+class LeftTheTree(MemrepoError):
+    """The memory was there once, and is not (or not readable) at the commit asked about."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, id_: str, versions: Sequence[Version]) -> None:
+        last = versions[0]
+        said = f"{last.entry.commit[:10]} ({last.entry.op}) took it out"
+        if last.unreadable:
+            said = f"{last.unreadable} cannot be read since {last.entry.commit[:10]}"
+        there = (v.entry.commit for v in versions if v.memory is not None and not v.unreadable)
+        super().__init__(
+            f"{id_} is not there any more: {said}",
+            fix=f"add `--at {next(there, '')[:10]}` to ask about it as it was before; "
+            f"`memrepo history {id_}` lists its commits",
+        )
+
+
+class NotThereYet(MemrepoError):
+    """The memory is there now, and was not at the commit that was asked about."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, memory: Memory, commit: str) -> None:
+        super().__init__(
+            f"{memory.id} was not there yet at commit {commit[:10]}",
+            fix=f"`memrepo history {memory.id}` tells when it came",
+        )
+
+
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory's id, and its versions in the history of one commit, children before parents."""
+
+    id: str
+    versions: tuple[Version, ...]
+
+
+def find_past(work: Work, state: State, word: str) -> Past:
+    """Return the versions of the memory that a word names, also where it left the tree.
+
+    Raises NoSuchMemory or Ambiguous.
+    """
+    try:
+        memory = find(state, word)
+    except NoSuchMemory:
+        gone = _once(work, word)
+        if gone is None:
+            raise
+        return gone
+    return _past(work, memory.id, memory.path)
+
+
+def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
+    """Return the memory that a word names at the there's commit.
+
+    Raises LeftTheTree where it was there once, and NotThereYet where it is there now.
+    """
+    try:
+        return find(state, word)
+    except NoSuchMemory as error:
+        gone = _once(work, word)
+        if gone is None:
+            raise _better(work, word, now, error) from None
+    raise LeftTheTree(gone.id, gone.versions)
+
+
+def _past(work: Work, id_: str, path: str) -> Past:
+    layout, repo = work.tree.layout, work.store.repo
+    return Past(id=id_, versions=trace(repo, work.tree.commit, layout, id_, path))
+
+
+def _better(work: Work, word: str, now: Work, error: NoSuchMemory) -> MemrepoError:
+    if now.tree.commit == work.tree.commit:
+        return error
+    try:
+        return NotThereYet(find(now.tree.state(), word), work.tree.commit)
+    except MemrepoError:
+        return error
+
+
+def _once(work: Work, word: str) -> Past | None:
+    """Return a memory that history knows, or None; raises Ambiguous."""
+    layout, repo, head = work.tree.layout, work.store.repo, work.tree.commit
+    slug = _SLUG.fullmatch(word)
+    digits = _DIGITS.fullmatch(word)
+    known: dict[str, str] = {}
+    if digits:
+        # By the trailer an id is found whatever a person named its file.
+        grep = f"--grep=^{PREFIX}Memory: mem-{digits[1]}"
+        named = (e.trailers.get("Memory", ()) for e in history.entries(repo, grep, head))
+        known = {i: "" for ids in named for i in ids if i.startswith(f"mem-{digits[1]}")}
+    short = (digits or slug or [""] * 2)[1]
+    if len(short) >= DIGITS:
+        found = ids_in_history(repo, head, layout, short)
+        known.update(
+            {
+                id_: path
+                for id_, path in found.items()
+                if digits or path.rpartition("/")[2].removesuffix(".md") in word
+            }
+        )
+    known = {id_: path for id_, path in known.items() if ID_PATTERN.fullmatch(id_)}
+    if len(known) > 1:
+        raise Ambiguous(word, sorted(known))
+    past = next((_past(work, id_, path) for id_, path in known.items()), None)
+    # A trailer alone makes no memory: anybody can write one.
+    return past if past is not None and any(v.memory for v in past.versions) else None
+
+
+def landings(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
+    """Return the merge by which each run landed, in the history of the there's commit."""
+    wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
+    if not wanted:
+        return {}
+    greps = [f"--grep=^{PREFIX}Run: {run}$" for run in wanted]
+    found = history.entries(work.store.repo, "--merges", *greps, work.tree.commit)
+    return {e.run: e for e in found if e.is_run and e.run in wanted}
+
+
+def who(entry: history.Entry) -> str:
+    """Return who decided: the actor on record, else the commit's author."""
+    return entry.trailer("Actor") or entry.author
+
+
+def changing(versions: Sequence[Version]) -> list[tuple[Version, list[Version]]]:
+    """Return the versions that differ from each version before them, with those."""
+    by_commit = {v.entry.commit: v for v in versions}
+    found = []
+    for version in versions:
+        before = [by_commit[p] for p in version.parents]
+        olds = [v.memory for v in before] or [None]
+        if version.unreadable or all(old != version.memory for old in olds):
+            found.append((version, before))
+    return found

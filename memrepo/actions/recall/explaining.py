@@ -1,0 +1,223 @@
+"""Why a memory of the tree is not recalled, not found by some words, or not on the hot cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.recall.recalling import EXPIRED, recall, recalled
+from memrepo.actions.work import Work
+from memrepo.core.access import Access, Accesses
+from memrepo.core.changes import Op
+from memrepo.core.ids import visible
+from memrepo.core.memory import Hot, Memory
+from memrepo.core.messages import counted
+from memrepo.core.state import State
+from memrepo.core.times import format_time
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.archive import archive_due
+from memrepo.policies.decay import Keeping, is_over, is_protected, keeping
+from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
+from memrepo.policies.rules import Rules
+from memrepo.policies.terms import telling_words
+from memrepo.policies.tiers import CONFIDENCE, ahead, effective
+from memrepo.store import history
+from memrepo.store.index import Filter, Index
+from memrepo.views.hot import hot_page, hot_path
+
+SHOWN = 10
+"""Hits that a search shows unless it is told otherwise."""
+_DEEP = 1000
+"""Hits among which a memory is looked for."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory at one moment, with all that decides about it."""
+
+    work: Work
+    state: State
+    memory: Memory
+    now: datetime
+    accesses: Accesses
+    rules: Rules
+
+    @property
+    def access(self) -> Access:
+        """Return the memory's account."""
+        return self.accesses.of(self.memory.id)
+
+    def because(self, op: Op, at: datetime | None = None) -> str:
+        """Return why the last commit of an operation was made, in parentheses, if one says so.
+
+        A moment that is told beside it is not told again.
+        """
+        entry = history.last_of(self.work.store.repo, self.work.tree.commit, op, self.memory.id)
+        reason = visible(entry.trailer("Reason")) if entry else ""
+        reason = reason.removesuffix(f" ({format_time(at)})") if at else reason
+        return f" ({reason})" if reason else ""
+
+
+def of_recall(case: Case) -> list[str]:
+    """Say whether recall hands a memory over, until when, and what would bring it back."""
+    memory = case.memory
+    match memory.status:
+        case "active":
+            lines = _of_note(case) if memory.is_note else _of_claim(case)
+        case "superseded":
+            heirs = ", ".join(memory.texts("superseded_by"))
+            since = _since(memory, "superseded_at")
+            lines = [f"not recalled: superseded{since} by {heirs}{case.because('supersede')}"]
+        case "archived":
+            since = _since(memory, "archived_at")
+            lines = [f"not recalled: archived{since}{case.because('archive')}", _restorable(memory)]
+        case status:
+            stone = rejection(case.state, memory.id)
+            lines = [f"not recalled: {status}{'' if stone else case.because('forget')}"]
+            lines.append(stone or _restorable(memory))
+    if scope := memory.text("scope"):
+        lines.append(f"its scope is {visible(scope)}: a search within another one passes over it")
+    return lines
+
+
+def _since(memory: Memory, name: str) -> str:
+    at = memory.time(name)
+    return f" at {format_time(at)}" if at is not None else ""
+
+
+def _restorable(memory: Memory) -> str:
+    return f"`memrepo restore {memory.id}` brings it back"
+
+
+def rejection(state: State, id_: str) -> str:
+    """Say who rejected a memory, when and why; an empty string where nobody did."""
+    for stone in tombstones_in(state).found.values():
+        if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
+            said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
+            reason = f": {visible(stone.reason)}" if stone.reason else ""
+            return f"{said}{reason}; `memrepo unreject {stone.key}` lifts it"
+    return ""
+
+
+def _of_note(case: Case) -> list[str]:
+    note, rules = case.memory, case.rules.tiers
+    tier = effective(note, case.access, case.now, rules)
+    last = ", after all other hits" if tier == "forgotten" else ""
+    lines = [f"recalled as a note of tier {tier}, confidence {CONFIDENCE[tier]}{last}"]
+    if (move := ahead(note, case.access, case.now, rules)) is not None:
+        goal, due = move
+        what = f"{goal} at" if goal else "leaves the tree after"
+        lines.append(f"{what} {format_time(due)}, if it is not retrieved")
+    return lines
+
+
+def _of_claim(case: Case) -> list[str]:
+    memory = case.memory
+    kept = keeping(memory, case.access, case.now, case.rules.decay)
+    if is_over(memory, kept):
+        return [
+            f"not recalled: {kept.told()}; the next run prunes or archives it",
+            f"`memrepo confirm {memory.id}` says that it still holds",
+        ]
+    said = f"recalled: class {kept.cls}, confidence {kept.confidence:.2f}"
+    protected = is_protected(memory, kept.cls)
+    ends = [moment for moment in (kept.expires, kept.low) if moment is not None]
+    over = min(ends) if ends and not protected else None
+    lines = [said + (f", until {format_time(over)}" if over else "")]
+    return [*lines, *_leaves(case, kept, over)]
+
+
+def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
+    """Say when a memory leaves recall by itself, whichever policy comes first."""
+    lines = []
+    if kept.held is not None and kept.held > case.now:
+        lines.append(f"its text names a day to come: decay waits until {format_time(kept.held)}")
+    rests = archive_due(case.memory, case.access, case.rules.archive)
+    if rests is not None and (over is None or rests < over):
+        lines.append(f"due for the archive at {format_time(rests)}, if it is not retrieved")
+    elif over is not None:
+        refreshed = kept.cls in case.rules.decay.refreshed
+        unless = "retrieved or confirmed" if refreshed else "confirmed"
+        lines.append(f"pruned after {format_time(over)}, if it is not {unless}")
+    return lines
+
+
+def of_hot(case: Case) -> list[str]:
+    """Say whether a memory is on the hot cache, and what it lacks."""
+    memory, rules = case.memory, case.rules
+    hot = hot_of(memory)
+    if hot is not None and hot.since is not None:
+        lines = [f"hot since {format_time(hot.since)} ({visible(hot.reason)})"]
+        return lines if _is_shown(case) else [*lines, _left_out(case)]
+    if memory.type in ("note", "chunk"):
+        return [f"not hot: a {memory.type} comes to the cache by way of nomination only"]
+    if over := why_over(memory, case.accesses, case.now, rules.decay):
+        return [f"not hot: {over}"]
+    if memory.status != "active":
+        return [f"not hot: only active memories are, and this one is {memory.status}"]
+    if not may_be_hot(memory, case.accesses, case.now, rules.decay):
+        return [f"not hot: it is in question ({memory.standing})"]
+    if why := why_hot(memory, case.accesses, case.now, rules.hot):
+        return [f"not hot yet: the next run promotes it ({why}), if the budget has room"]
+    return [_not_asked_for(case)]
+
+
+def _not_asked_for(case: Case) -> str:
+    former: Hot | None = case.memory.fields.get("hot")
+    cutoff = former.until if former is not None else None
+    sessions = {id_ for _, id_ in case.access.since(cutoff)}
+    since = ""
+    if cutoff is not None:
+        since = f" since it was demoted at {format_time(cutoff)}{case.because('demote', cutoff)}"
+    said = counted(len(sessions), "session", "sessions")
+    return f"not hot: retrieved in {said} of {case.rules.hot.sessions}{since}, in none twice"
+
+
+def _is_shown(case: Case) -> bool:
+    page = hot_page(case.state, hot_rules(case.work)) or b""
+    return f"←{case.memory.path}".encode() in page
+
+
+def _left_out(case: Case) -> str:
+    rules = hot_rules(case.work)
+    return (
+        f"left out of {hot_path(case.state, rules)}: no room within hot.max_lines"
+        f" ({rules.max_lines}) and hot.max_bytes ({rules.max_bytes})"
+    )
+
+
+def found_by(case: Case, index: Index, words: Sequence[str]) -> dict[str, Any]:
+    """Say whether a search for some words finds a memory, and at which place."""
+    memory, telling = case.memory, telling_words(" ".join(words))
+    here = Filter(statuses=(memory.status,), paths=frozenset((memory.path,)))
+    held = [word for word in telling if index.holding([word], here)]
+    seen = recalled(memory, case.accesses, case.now, case.rules)
+    status = EXPIRED if seen.over else memory.status
+    only = Filter(statuses=(status,), limit=_DEEP)
+    found = recall(case.work, index, words, only, case.now)
+    place = next((n for n, one in enumerate(found, 1) if one.memory.id == memory.id), 0)
+    answer = {
+        "words": list(words),
+        "held": held,
+        "status": status,
+        "place": place,
+        "hits": len(found),
+        "score": found[place - 1].score if place else 0.0,
+    }
+    missing = [word for word in telling if word not in held]
+    return {**answer, "said": _placed(answer, missing)}
+
+
+def _placed(answer: dict[str, Any], missing: Sequence[str]) -> str:
+    asked, place = visible(" ".join(answer["words"])), answer["place"]
+    lacks = f"; it holds no {', '.join(map(visible, missing))}" if missing else ""
+    if not place and not answer["held"]:
+        return f"not found by {asked!r}: it holds none of these words"
+    if not place:
+        return f"not found by {asked!r}: {answer['hits']} others answer better{lacks}"
+    more = f", with `--status {answer['status']}`" if answer["status"] != "active" else ""
+    more += f"; {SHOWN} are shown unless `-k` asks for more" if place > SHOWN else ""
+    return f"found by {asked!r} as hit {place} of {answer['hits']}{more}{lacks}"

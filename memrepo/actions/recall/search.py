@@ -1,0 +1,321 @@
+"""`memrepo search`: find memories by words, each hit traced to its source line."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions import result
+from memrepo.actions.recall.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
+from memrepo.actions.recall.touching import HITS, touch
+from memrepo.actions.recall.when import (
+    heading,
+    true_then,
+    work_at,
+)
+from memrepo.actions.request import At, NoTouch, ValidAt, option
+from memrepo.actions.work import Work
+from memrepo.core.memory import STATUSES, TYPES, Memory
+from memrepo.core.messages import counted
+from memrepo.core.secrets import without_secrets
+from memrepo.policies.chunking import token_count
+from memrepo.policies.excerpts import excerpt
+from memrepo.policies.rules import Weights
+from memrepo.policies.terms import query_terms
+from memrepo.policies.trust import trust_of
+from memrepo.store.index import Filter, Index
+
+EXCERPT = 600
+"""Characters of a long text that are handed over where the whole is too much."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `search`."""
+
+    words: Annotated[tuple[str, ...], option("any of these words", metavar="WORD", least=1)]
+    k: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
+    type: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
+    tag: Annotated[tuple[str, ...], option("only what bears this tag", "--tag", metavar="TAG")] = ()
+    scope: Annotated[
+        tuple[str, ...],
+        option(
+            "only this scope and what holds in the whole repository", "--scope", metavar="SCOPE"
+        ),
+    ] = ()
+    status: Annotated[
+        tuple[str, ...], option("also or instead of active", "--status", choices=RECALL_STATUSES)
+    ] = ()
+    max_tokens: Annotated[
+        int | None, option("bound of the texts together", "--max-tokens", metavar="N", ge=1)
+    ] = None
+    layered: Annotated[
+        bool,
+        option(
+            "notes only: hot, warm, gist, forgotten; stop at the first tier that answers",
+            "--layered",
+        ),
+    ] = False
+    recency_weight: Annotated[
+        float | None,
+        option(
+            "share of a score that its age decides, from 0 to 1 (recall.recency)",
+            "--recency-weight",
+            metavar="W",
+            ge=0,
+            le=1,
+        ),
+    ] = None
+    explain: Annotated[bool, option("say what made each score", "--explain")] = False
+    no_touch: NoTouch = False
+    at: At = ""
+    valid_at: ValidAt = ""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the evidence of a memory stands: the file, one-based lines, its day and version."""
+
+    resource: str
+    lines: tuple[int, int]
+    captured: str
+    blob: str
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory that answers a question.
+
+    `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
+    recall hands over: of a note at gist tier its gist. `commit` is the commit that was searched,
+    empty where the text is not committed yet.
+    """
+
+    id: str
+    path: str
+    type: str
+    title: str
+    text: str
+    truncated: bool = False
+    """Whether `text` is the part that answers, where the whole exceeds `max_tokens`."""
+    score: float
+    parts: Mapping[str, float]
+    status: str
+    standing: str
+    tier: str
+    """Of notes; empty for others."""
+    expired: bool
+    trust: str
+    """human-reviewed, machine-confirmed or unverified."""
+    answer_confidence: str
+    """How far an answer from it can be trusted: high, or less for notes of lower tiers."""
+    commit: str
+    sources: tuple[Place, ...]
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What was found, best first; `why` says why nothing was."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    tokens: int
+    """Size of the texts together."""
+    commit: str
+    """The commit that was searched."""
+    archived: int = 0
+    """Archived memories that match too, where only active ones were asked for."""
+    left_out: int = 0
+    """Hits that did not fit into `max_tokens`."""
+    why: str = ""
+    heading: tuple[str, ...] = ()
+    """Of when the answer is, where it is not of now."""
+
+
+class LayeredResult(Result, frozen=True, kw_only=True):
+    """What the first tier that answered holds; nothing is read where there are too many."""
+
+    tier: str
+    count: int
+    too_many: bool
+    recovered: bool
+    """Whether what was forgotten counts as retrieved now, and is warm again."""
+    partly: int
+    """Notes that hold some of the words, where none holds all."""
+    others: int
+    """Memories that hold all of the words and are no notes."""
+
+
+def do(work: Work, request: Request) -> Result:
+    """Search the memories at HEAD, or those that were known or true at another time."""
+    if request.layered:
+        return _layered(work, request)
+    there = work_at(work, request.at)
+    index = index_of(there, past=bool(request.at), tick=work.call.tick)
+    only, weights = _filter(there, request), _weights(there, request)
+    found = recall(there, index, request.words, only, work.call.now, weights)
+    commit, query = there.tree.commit, " ".join(request.words)
+    every = [hit_of(one, commit) for one in found]
+    hits, tokens = bounded(every, request.max_tokens, query_terms(query))
+    if not (request.no_touch or request.at):
+        touch(work, [hit.id for hit in hits[:HITS]])
+    return Result(
+        query=query,
+        hits=tuple(hits),
+        tokens=tokens,
+        commit=commit,
+        archived=_archived(index, request, only),
+        left_out=len(every) - len(hits),
+        why="" if every else _why_nothing(index, request, only),
+        heading=tuple(heading(there, request.at, request.valid_at)),
+    )
+
+
+def _weights(work: Work, request: Request) -> Weights:
+    weights = work.config.weights
+    if request.recency_weight is None:
+        return weights
+    return replace(weights, merits=replace(weights.merits, recency=request.recency_weight))
+
+
+def _filter(work: Work, request: Request) -> Filter:
+    """Return what is searched: what was true once is by now active or superseded."""
+    only = Filter(
+        statuses=tuple(request.status or ("active",)),
+        types=tuple(request.type or ()),
+        tags=tuple(request.tag or ()),
+        scopes=tuple(request.scope or ()),
+        limit=request.k,
+    )
+    if not request.valid_at:
+        return only
+    held = true_then(work, work.tree.state(), request.valid_at)
+    return replace(
+        only,
+        paths=frozenset(m.path for m in held.values()),
+        statuses=tuple(request.status or ("active", "superseded")),
+    )
+
+
+def _layered(work: Work, request: Request) -> LayeredResult:
+    from memrepo.actions.recall.layered import NotLayered, layered
+
+    for name in ("type", "status", "at", "valid_at"):
+        if getattr(request, name):
+            raise NotLayered(f"--{name.replace('_', '-')}")
+    query = " ".join(request.words)
+    index, only = index_of(work, tick=work.call.tick), _filter(work, request)
+    found = layered(work, index, request.words, only, work.call.now, _weights(work, request))
+    commit = work.tree.commit
+    every = [hit_of(one, commit) for one in found.hits]
+    hits, tokens = bounded(every, request.max_tokens, query_terms(query))
+    if not request.no_touch:
+        touch(work, [hit.id for hit in hits])
+    return LayeredResult(
+        query=query,
+        hits=tuple(hits),
+        tokens=tokens,
+        commit=commit,
+        left_out=len(every) - len(hits),
+        why="" if every else found.told(query),
+        tier=found.tier,
+        count=found.count,
+        too_many=found.too_many,
+        recovered=found.tier == "forgotten" and bool(hits) and not request.no_touch,
+        partly=found.partly,
+        others=found.others,
+    )
+
+
+def hit_of(found: Recalled, commit: str) -> Hit:
+    """Return what is told of a hit; `commit` is empty where its text is none's yet."""
+    memory = found.memory
+    return Hit(
+        id=memory.id,
+        path=memory.path,
+        type=memory.type,
+        title=without_secrets(_title(memory)),
+        text=without_secrets(found.text),
+        score=found.score,
+        parts=dict(found.parts),
+        status=memory.status,
+        standing=memory.standing,
+        tier=found.tier,
+        expired=found.over,
+        trust=trust_of(memory),
+        answer_confidence=found.answer_confidence,
+        commit="" if found.edited else commit,
+        sources=tuple(
+            Place(resource=s.resource, lines=s.lines, captured=s.captured, blob=s.blob)
+            for s in memory.sources
+        ),
+    )
+
+
+def _archived(index: Index, request: Request, only: Filter) -> int:
+    """Count the archived memories that match too, where only what is active was asked for."""
+    if request.status or request.valid_at:
+        return 0
+    return index.count(request.words, replace(only, statuses=("archived",)))[0]
+
+
+def _why_nothing(index: Index, request: Request, only: Filter) -> str:
+    """Say why nothing was found."""
+    asked = " ".join(request.words)
+    if not query_terms(asked):
+        return "the question holds no word"
+    stored = tuple({"active" if s == EXPIRED else s for s in only.statuses})
+    kept, same, every = index.count(
+        request.words,
+        replace(only, statuses=stored, paths=None),
+        Filter(statuses=stored),
+        Filter(statuses=STATUSES),
+    )
+    if kept and request.valid_at:
+        return f"{counted(kept, 'memory matches', 'memories match')}, none was true then"
+    if kept and EXPIRED in only.statuses:
+        return f"{counted(kept, 'memory matches', 'memories match')}, none is past its time"
+    if kept:
+        what = counted(kept, "memory matches, past its time", "memories match, past their time")
+        return f"{what} (`--status expired`)"
+    if same:
+        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(request, name)]
+        what = counted(same, "memory matches", "memories match")
+        return f"{what} without {', '.join(limits)}"
+    if every:
+        what = counted(
+            every, "memory of another status matches", "memories of another status match"
+        )
+        return f"{what} (`--status`)"
+    return "no memory holds any of these words"
+
+
+def _title(memory: Memory) -> str:
+    parts = (memory.text("subject"), memory.text("predicate"), memory.text("object"))
+    return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
+
+
+def shortened(hit: Hit, asked: Collection[str]) -> Hit:
+    """Return a hit of a long text with the part that answers, and say so in `truncated`."""
+    text = excerpt(hit.text, asked, EXCERPT)
+    return hit if text == hit.text else replace(hit, text=text, truncated=True)
+
+
+def bounded(
+    hits: Sequence[Hit], limit: int | None, asked: Collection[str]
+) -> tuple[list[Hit], int]:
+    """Keep the hits whose texts together stay within `limit` tokens.
+
+    Where the whole of a long text does not fit, the part that holds most of the terms `asked` is
+    kept; a hit that does not fit so either gives way to shorter ones behind it.
+    """
+    kept, total = list[Hit](), 0
+    for whole in hits:
+        hit, cost = whole, token_count(whole.text)
+        if limit is not None and total + cost > limit:
+            hit = shortened(whole, asked)
+            cost = token_count(hit.text)
+            if total + cost > limit:
+                continue
+        kept.append(hit)
+        total += cost
+    return kept, total

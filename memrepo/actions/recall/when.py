@@ -1,0 +1,96 @@
+"""`--at` and `--valid-at`: the options, and the tree and the memories that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory
+
+if TYPE_CHECKING:
+    from memrepo.core.state import State
+
+
+class NotYetSetUp(MemrepoError):
+    """The commit is one of before memrepo was set up in this repository."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, word: str, commit: str) -> None:
+        super().__init__(
+            f"{word}: commit {commit[:10]} has no memrepo.toml, there was no memory yet",
+            fix="name a later commit or date (`memrepo log` lists commits)",
+        )
+
+
+class NotADate(MemrepoError):
+    """`--valid-at` was given something that is no date."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, word: str) -> None:
+        super().__init__(
+            f"--valid-at {word!r} is not a date",
+            fix="write a date as 2026-01-31 or a time as 2026-01-31T09:00:00Z",
+        )
+
+
+def work_at(work: Work, word: str) -> Work:
+    """Return the work as it stood at `REV|DATE`, with that commit's configuration; empty: as is.
+
+    A run's id is a revision too: the merge by which it landed.
+    Where that configuration cannot be read, today's is used. Raises NoSuchMoment, BeforeHistory
+    or NotYetSetUp.
+    """
+    if not word:
+        return work
+    from memrepo.actions.past.past import landings
+    from memrepo.config import ConfigError, parse_config
+    from memrepo.store.gitenv import find_layout
+    from memrepo.store.moments import commit_at
+    from memrepo.store.tree import snapshot
+
+    store = work.store
+    merge = landings(work, [word]).get(word)
+    commit = merge.commit if merge else ""
+    commit = commit or commit_at(store, work.tree.commit, word, work.config.zone)
+    layout = find_layout(store.repo, commit)
+    if layout is None:
+        raise NotYetSetUp(word, commit)
+    tree = snapshot(store.repo, commit, layout)
+    try:
+        config = parse_config(tree.files[layout.config].decode("utf-8"))
+    except (ConfigError, KeyError, UnicodeDecodeError):
+        config = work.config
+    return work.at(tree, config)
+
+
+def moment_of(work: Work, word: str) -> datetime:
+    """Return the moment that `--valid-at` asks about; raises NotADate."""
+    from memrepo.core.moments import asked
+
+    try:
+        return asked(word, work.config.zone)
+    except ValueError as error:
+        raise NotADate(word) from error
+
+
+def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:
+    """Return the memories that held in the world at a date, whatever their status."""
+    from memrepo.policies.validity import true_at
+
+    return true_at(state.memories, moment_of(work, word), work.config.zone)
+
+
+def heading(work: Work, word: str, valid_at: str = "") -> list[str]:
+    """Return the line that says of when an answer is; none where it is of now."""
+    lines = []
+    if word:
+        when = work.store.commit_time(work.tree.commit).astimezone(work.config.zone)
+        lines.append(f"as of commit {work.tree.commit[:10]}, {when:%Y-%m-%d %H:%M}")
+    if valid_at:
+        lines.append(f"what was true at {valid_at}")
+    return lines

@@ -1,0 +1,86 @@
+"""How the fields of a verb's `Request` are declared, and the fields that many verbs share.
+
+A request is a frozen `msgspec.Struct` whose fields are `Annotated[type, option(...)]`. Every face
+is derived from them: the command line's parser, the tools' JSON Schema, the reference pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Annotated, Any, NamedTuple, Protocol
+
+import msgspec
+
+
+class Option(NamedTuple):
+    """What a face may know of a field beside its type, bounds and default."""
+
+    flags: tuple[str, ...] = ()
+    """How the command line spells it; empty for what stands without a name."""
+    metavar: str = ""
+    const: str | None = None
+    """What the option is where it is given without a value (`optional`)."""
+    optional: bool = False
+    several: bool = False
+    """Whether one option takes many values, instead of being given many times."""
+    least: int = 0
+    rest: bool = False
+    """Whether it takes all that follows, options too."""
+    piped: bool = False
+    """Whether `-` on a command line stands for standard input."""
+    group: str = ""
+    """At most one field of a group is given."""
+    read: Callable[[str], Any] | None = None
+    """Reads the word of a command line; raises ValueError with what was found and expected."""
+    choices: tuple[str, ...] = ()
+
+
+def option(
+    says: str,
+    *flags: str,
+    metavar: str = "",
+    choices: Collection[str] = (),
+    ge: float | None = None,
+    le: float | None = None,
+    const: str | None = None,
+    optional: bool = False,
+    several: bool = False,
+    least: int = 0,
+    rest: bool = False,
+    piped: bool = False,
+    group: str = "",
+    read: Callable[[str], Any] | None = None,
+) -> msgspec.Meta:
+    """Describe a field: one line of help, how it is spelled, its bounds and its closed list."""
+    known = Option(
+        flags, metavar, const, optional, several, least, rest, piped, group, read, tuple(choices)
+    )
+    return msgspec.Meta(description=says, ge=ge, le=le, extra={"option": known})
+
+
+DryRun = Annotated[bool, option("say what would be done", "--dry-run")]
+Reason = Annotated[str, option("why, for the commit", "--reason")]
+NoTouch = Annotated[bool, option("do not count this as a retrieval", "--no-touch")]
+At = Annotated[
+    str, option("as it was at a commit, or at the end of a day", "--at", metavar="REV|DATE")
+]
+ValidAt = Annotated[str, option("what was true in the world then", "--valid-at", metavar="DATE")]
+
+
+class Writes(Protocol):
+    """What every request of a verb that makes commits holds."""
+
+    @property
+    def dry_run(self) -> bool:
+        """Tell whether only to say what would be done."""
+
+    @property
+    def reason(self) -> str:
+        """Return why, for the commit."""
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a caller in this process says of a write, instead of a verb's own request."""
+
+    dry_run: bool = False
+    reason: str = ""

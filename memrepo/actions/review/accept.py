@@ -1,0 +1,369 @@
+"""`memrepo accept`: let a waiting run take effect, whole or in part.
+
+A replay, not a merge of the branch: each accepted decision is merged field by field onto HEAD, in a
+new chain. Only decisions in effect are ancestors of the branch; what is left out is on record by
+fingerprint and not proposed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.past.log import NoSuchRun, run_merge
+from memrepo.actions.recall.finding import find
+from memrepo.actions.request import DryRun, option
+from memrepo.actions.review.waiting import (
+    NothingWaits,
+    Waiting,
+    left_behind,
+    put_away,
+    put_decided_away,
+    refuse_on_waiting,
+    the_waiting,
+)
+from memrepo.actions.run.landing import chain
+from memrepo.actions.run.reporting import handed
+from memrepo.actions.takeback.revert import Wanted, revert
+from memrepo.actions.work import MACHINE, Answer, Work
+from memrepo.core.changes import BULK_OPS, Plan, Step
+from memrepo.core.errors import Exit
+from memrepo.core.messages import Context, message
+from memrepo.core.state import State, play
+from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.versions import Conflict
+from memrepo.purify.holding import fingerprints
+from memrepo.store import history
+from memrepo.store.stream import Chain, Commit
+
+ACCEPTED = "refs/memrepo/accepted/"
+_DERIVED = ("view", "run")
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memories a person takes: all, only these, or all but these."""
+
+    only: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+
+    def takes(self, id_: str) -> bool:
+        """Tell whether one memory is taken."""
+        return id_ not in self.without and (not self.only or id_ in self.only)
+
+
+class _Replay(msgspec.Struct):
+    """A chain under construction on top of HEAD.
+
+    `people` are the memories that a person changed or removed since the run was computed, `barred`
+    those that say what a person rejected since.
+    """
+
+    state: State
+    people: frozenset[str] = frozenset()
+    commits: list[Commit] = msgspec.field(default_factory=list)
+    edited: set[str] = msgspec.field(default_factory=set)
+    left: set[str] = msgspec.field(default_factory=set)
+    barred: set[str] = msgspec.field(default_factory=set)
+    conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = msgspec.field(
+        default_factory=list
+    )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `accept`."""
+
+    run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
+    only: Annotated[
+        tuple[str, ...],
+        option("only these memories", "--only", metavar="ID", group="part", several=True),
+    ] = ()
+    without: Annotated[
+        tuple[str, ...],
+        option("all but these", "--except", metavar="ID", group="part", several=True),
+    ] = ()
+    dry_run: DryRun = False
+    reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Replay the accepted decisions onto HEAD and join them with one merge commit."""
+    work.require_writable()
+    work.store.refuse_unfit()
+    refuse_on_waiting(work)
+    decided = [] if request.dry_run else put_decided_away(work, ACCEPTED)
+    if len(decided) == 1 and (not request.run or decided[0].startswith(request.run)):
+        return Answer(
+            data={"run": decided[0], "commits": [], "conflicts": []},
+            text=f"{decided[0]} was decided already",
+        )
+    try:
+        waits = the_waiting(work, request.run)
+    except NothingWaits:
+        if (reverted := _reverted(work, request.run)) is None:
+            raise
+        return revert(work, _brought_back(work, reverted, request))
+    replayed, choice = _replay(work, waits, request)
+    made = _chain(work, waits, replayed, request.reason)
+    if request.dry_run:
+        return _answer(waits, replayed, choice, "")
+    commit = work.store.land(made, f"accept-{waits.run}")
+    put_away(work, waits, ACCEPTED)
+    more, problems = handed(work, waits.run)
+    answer = _answer(waits, replayed, choice, commit)
+    return replace(answer, data={**answer.data, **more}, problems=problems)
+
+
+def _reverted(work: Work, run: str) -> history.Entry | None:
+    """Return the revert in effect that took a landed run back; accepting the run reverts it."""
+    try:
+        target = run_merge(work, run) if run else None
+    except NoSuchRun:
+        return None
+    gone: set[str] = set()
+    repo, head = work.store.repo, work.tree.commit
+    for entry in history.reverts(repo, head) if target else ():
+        if entry.commit in gone:
+            continue
+        gone.update(entry.trailers.get("Reverts", ()))
+        if target is not None and target.commit in gone:
+            return entry
+    return None
+
+
+def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
+    told = frozenset(entry.trailers.get("Memory", ()))
+    before = work.store.snapshot(entry.parents[0]).state()
+    only = frozenset(find(before, word).id for word in request.only)
+    without = frozenset(find(before, word).id for word in request.without)
+    return Wanted(
+        target=entry,
+        latest=entry.commit == work.tree.commit,
+        only=only or (told - without if without else frozenset()),
+        dry_run=request.dry_run,
+        reason=request.reason or "accepted after it was taken back",
+    )
+
+
+def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Choice]:
+    tip = work.store.snapshot(waits.tip).state()
+    choice = Choice(
+        only=frozenset(find(tip, word).id for word in request.only),
+        without=frozenset(find(tip, word).id for word in request.without),
+    )
+    replay = _Replay(state=work.tree.state(), people=_people(work, waits))
+    for entry in waits.chain(work):
+        if entry.op not in _DERIVED:
+            _step(work, waits, replay, entry, choice)
+    return replay, choice
+
+
+def _people(work: Work, waits: Waiting) -> frozenset[str]:
+    """Return the memories that a person changed or removed since the run was computed."""
+    states = (work.store.snapshot(waits.base).state(), work.tree.state())
+    owner = {m.path: id_ for state in states for id_, m in state.memories.items()}
+    span = f"{waits.base}..{work.tree.commit}"
+    return frozenset(
+        owner[path]
+        for entry in history.entries(work.store.repo, "--no-merges", span)
+        if entry.parents and (_by_hand(entry) or entry.trailer("Actor").startswith("human:"))
+        for path in work.store.work.changed(entry.parents[0], entry.commit)
+        if path in owner
+    )
+
+
+def _by_hand(entry: history.Entry) -> bool:
+    return not entry.trailer("Op")
+
+
+def _step(
+    work: Work, waits: Waiting, replay: _Replay, entry: history.Entry, choice: Choice
+) -> None:
+    """Merge one decision onto the state so far; what is in conflict is left out and listed."""
+    base = work.store.snapshot(entry.parents[0]).state()
+    theirs = work.store.snapshot(entry.commit).state()
+    ids = _concerned(entry, base, theirs)
+    if not ids and choice.only:
+        return
+    barred = _barred(replay.state, base, theirs, ids)
+    replay.barred |= barred
+    taken = _share(entry, ids, [i for i in ids if choice.takes(i) and i not in barred])
+    if ids and not taken:
+        replay.left |= _prints(entry, ids)
+        return
+    result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
+    if result.conflicts:
+        replay.conflicts.append((entry, result.conflicts))
+        clashing = {c.id for c in result.conflicts}
+        # Of a file that is no memory there is no part to leave out.
+        kept = [] if "" in clashing else [id_ for id_ in taken if id_ not in clashing]
+        taken = _share(entry, ids, kept)
+        result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
+        taken = [] if result.conflicts else taken
+    if out := _rest(ids, taken):
+        replay.left |= _prints(entry, out)
+    if result.conflicts or (ids and not taken) or not result.effect.files:
+        return
+    replay.state = result.state
+    replay.edited |= result.effect.files.keys()
+    replay.commits.append(Commit(message=_message(waits, entry, taken), effect=result.effect))
+
+
+def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
+    """Return the memories of a step that would say what a person rejected."""
+    if not tombstones_in(state):
+        return frozenset()
+    new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
+    return frozenset(
+        i
+        for i, m in new.items()
+        if m != base.memories.get(i) and tombstones_in(state).bar(m) is not None
+    )
+
+
+def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:
+    """Return the memories of a step; of a commit that git alone made, those that differ."""
+    if not _by_hand(entry):
+        return entry.trailers.get("Memory", ())
+    every = sorted({*base.memories, *theirs.memories})
+    return tuple(i for i in every if base.memories.get(i) != theirs.memories.get(i))
+
+
+def _share(entry: history.Entry, ids: Sequence[str], taken: list[str]) -> list[str]:
+    """Return what can be taken of a step: a supersession is one decision, and has no parts."""
+    parts = entry.op in BULK_OPS or _by_hand(entry)
+    return taken if parts or len(taken) == len(ids) else []
+
+
+def _rest(ids: Sequence[str], taken: Sequence[str]) -> list[str]:
+    return [id_ for id_ in ids if id_ not in taken]
+
+
+def _merged(
+    work: Work, replay: _Replay, entry: history.Entry, base: State, theirs: State
+) -> MergeResult:
+    ours = _differing(work, entry, work.tree.commit) | replay.edited
+    return merge_states(
+        base,
+        replay.state,
+        theirs,
+        our_facts=Facts(paths=ours, people=replay.people),
+        their_facts=Facts(paths=_differing(work, entry, entry.commit)),
+    )
+
+
+def _message(waits: Waiting, entry: history.Entry, taken: Sequence[str]) -> str:
+    step = Step(
+        op=entry.op,
+        what=_what(entry, len(taken)),
+        reason=entry.trailer("Reason"),
+        memories=tuple(taken),
+    )
+    context = Context(
+        actor=entry.trailer("Actor") or MACHINE,
+        run=waits.run,
+        prints=tuple(p for p in entry.prints if p.split(":")[1] in taken),
+    )
+    return message(step, context)
+
+
+def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
+    """Return the fingerprints of what a step does to some of its memories."""
+    mine = [p for p in entry.prints if p.split(":")[1] in ids]
+    return fingerprints(entry.op, ids, mine)
+
+
+def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
+    return frozenset(work.store.work.changed(entry.parents[0], commit))
+
+
+def _what(entry: history.Entry, count: int) -> str:
+    what = entry.subject.partition(": ")[2] or entry.subject
+    first, _, rest = what.partition(" ")
+    return f"{count} {rest}" if entry.op in BULK_OPS and first.isdigit() else what
+
+
+def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
+    """Return a step's outcome as if it had not touched some memories."""
+    memories, edits = dict(theirs.memories), {}
+    for id_ in ids:
+        new, old = theirs.memories.get(id_), base.memories.get(id_)
+        if new is not None:
+            edits[new.path] = base.files.get(new.path)
+            del memories[id_]
+        if old is not None:
+            memories[id_] = old
+            edits[old.path] = base.files[old.path]
+    return replace(theirs, memories=memories, files=theirs.files.edited(edits))
+
+
+def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
+    pages = derived_files(work, replay.state)
+    steps = [
+        Step(
+            op="run",
+            what="manifest and candidates",
+            reason="accepted after review",
+            changes=left_behind(work, waits, replay.left),
+        )
+    ]
+    if pages:
+        steps.insert(
+            0,
+            Step(op="view", what="pages", reason="they follow the memories", changes=tuple(pages)),
+        )
+    context = Context(actor=MACHINE, run=waits.run)
+    effects, _ = play(replay.state, Plan(base=work.tree.commit, steps=tuple(steps)))
+    derived = [
+        Commit(message=message(step, context), effect=effect)
+        for step, effect in zip(steps, effects, strict=True)
+    ]
+    merge = Step(
+        op="run",
+        what=waits.entry.subject.partition(": ")[2],
+        reason=reason or "accepted after review",
+    )
+    return chain(
+        work.store,
+        work.tree.state(),
+        replay.state,
+        [*replay.commits, *derived],
+        base=work.tree.commit,
+        now=work.call.now,
+        merge=message(merge, Context(actor=work.actor, run=waits.run)),
+    )
+
+
+def _answer(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Answer:
+    conflicts: list[dict[str, Any]] = [
+        {"step": entry.subject, "commit": entry.commit, "memory": c.id, "kind": c.kind}
+        for entry, found in replay.conflicts
+        for c in found
+    ]
+    count = len(replay.commits)
+    lines = [
+        f"accepted {waits.run}: {count} decision{'' if count == 1 else 's'} in effect"
+        + (f" ({commit[:10]})" if commit else " (dry run)")
+    ]
+    if replay.left:
+        lines.append(f"left out, and not proposed again: {len(replay.left)}")
+    if replay.barred:
+        lines.append(f"of these, a person rejected what they say: {len(replay.barred)}")
+    lines += [f"conflict: {c['step']}: {c['kind']} {c['memory']}" for c in conflicts]
+    return Answer(
+        data={
+            "run": waits.run,
+            "commits": [commit] if commit else [],
+            "conflicts": conflicts,
+            "refused": sorted(replay.left),
+            "rejected": sorted(replay.barred),
+            "only": sorted(choice.only),
+            "except": sorted(choice.without),
+        },
+        text="\n".join(lines),
+        exit=Exit.DECIDE if conflicts else Exit.DONE,
+    )

@@ -1,0 +1,309 @@
+"""What `memrepo diff` compares: two commits, what lies between them, and the decisions there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from memrepo.actions.past.log import NoSuchRun, run_merge
+from memrepo.actions.review.waiting import NothingWaits, the_waiting
+from memrepo.actions.work import Work
+from memrepo.core.changes import BULK_OPS
+from memrepo.core.differences import Difference, differences
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory, Source
+from memrepo.core.state import Files, State
+from memrepo.store import history
+from memrepo.store.tree import file_at, read_blob
+from memrepo.views.review import Change, Decision, Evidence, Review, Standing, tokens_of
+
+HOT_FILES = ("HOT.md", "MEMORY.md")
+_HOT_TAG = re.compile(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
+"""By the tags of its bullets a hot cache is known from an agent's own MEMORY.md."""
+_LINES = 12
+_SOURCES = 6
+_EVIDENT = frozenset({"added", "reworded", "retired", "standing", "superseded", "evidence"})
+
+
+class NothingToCompare(MemrepoError):
+    """A word names neither a run nor a commit, or a range is not of a form that is read."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, what: str, fix: str = "") -> None:
+        super().__init__(what, fix=fix or "`memrepo runs` and `memrepo log` list what there is")
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True):
+    """Two commits and the commits that led from one to the other, oldest first.
+
+    `base` is empty before a first commit. `entry` is the merge or commit that is shown.
+    """
+
+    title: str
+    state: Standing
+    base: str
+    tip: str
+    chain: tuple[history.Entry, ...]
+    entry: history.Entry | None = None
+
+    @property
+    def run(self) -> str:
+        """Return the run that is shown, if it is one."""
+        return self.entry.run if self.entry and self.state in ("waits", "landed") else ""
+
+
+def span_of(work: Work, words: Sequence[str]) -> Span:
+    """Return what words mean: a run, a commit, `A..B` or `A B`; none the waiting run."""
+    if len(words) > 2:
+        raise NothingToCompare(f"found {len(words)} words, expected a run or two revisions")
+    if len(words) == 2:
+        return _range(work, words[0], words[1])
+    word = words[0] if words else ""
+    if "..." in word:
+        raise NothingToCompare(
+            f"found {word!r}, expected two dots", "A..B compares the two commits themselves"
+        )
+    if ".." in word:
+        first, _, second = word.partition("..")
+        return _range(work, first or "HEAD", second or "HEAD")
+    try:
+        waits = the_waiting(work, word)
+    except NothingWaits:
+        if not word:
+            raise
+    else:
+        return Span(
+            title=waits.run,
+            state="waits",
+            base=waits.base,
+            tip=waits.tip,
+            entry=waits.entry,
+            chain=tuple(waits.chain(work)),
+        )
+    return _landed(work, word)
+
+
+def _landed(work: Work, word: str) -> Span:
+    repo = work.store.repo
+    try:
+        entry = run_merge(work, word)
+    except NoSuchRun:
+        commit = _commit(work, word)
+        entry = next(iter(history.entries(repo, "-1", commit)))
+    chain = history.chain_of(repo, entry.commit)
+    title = entry.run if entry.is_run else f"{entry.commit[:10]} {entry.subject}"
+    return Span(
+        title=title,
+        state="landed" if entry.is_run else "commit",
+        entry=entry,
+        base=next(iter(entry.parents), ""),
+        tip=entry.commit,
+        chain=tuple(chain),
+    )
+
+
+def _range(work: Work, first: str, second: str) -> Span:
+    base, tip = _commit(work, first), _commit(work, second)
+    chain = history.entries(work.store.repo, "--reverse", f"{base}..{tip}")
+    return Span(title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain))
+
+
+def _commit(work: Work, word: str) -> str:
+    """Return the commit that a revision, or the id of a run, names."""
+    if found := work.store.resolve(word):
+        return found
+    try:
+        return the_waiting(work, word).tip
+    except NothingWaits:
+        pass
+    try:
+        return run_merge(work, word).commit
+    except NoSuchRun:
+        raise NothingToCompare(f"no run and no commit is called {word!r}") from None
+
+
+def review_of(work: Work, span: Span, *, quote: bool) -> Review:
+    """Gather what changed over a span; with `quote` the recorded lines of the evidence too."""
+    before, after = (_state(work, commit) for commit in (span.base, span.tip))
+    found = differences(before, after)
+    judged = _judged(work, span)
+    decisions = _decisions(span.chain, span.state)
+    recorded = _recorded(work) if quote else None
+    changes = []
+    for one in found:
+        id_, successors = one.memory.id, _successors(one, after)
+        changes.append(
+            Change(
+                difference=one,
+                decisions=decisions.get(id_, ()),
+                judged=judged.get(id_, ""),
+                evidence=tuple(_evidence(one, successors, recorded)),
+                successors=successors,
+                replaces=_replaced(one, before),
+            )
+        )
+    entry = span.entry
+    return Review(
+        title=span.title,
+        state=span.state,
+        base=span.base,
+        tip=span.tip,
+        run=span.run,
+        reason=entry.trailer("Reason") if entry else "",
+        when=f"{entry.when.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
+        facts=_facts(work, span),
+        hot=_hot(work, span),
+        files=_files(work, span),
+        changes=tuple(changes),
+    )
+
+
+def _state(work: Work, commit: str) -> State:
+    if commit:
+        return work.store.snapshot(commit).state()
+    return State(layout=work.tree.layout, files=Files({}, {}), memories={})
+
+
+def _successors(found: Difference, after: State) -> tuple[Memory, ...]:
+    if found.after is None or found.kind != "superseded":
+        return ()
+    ids = found.after.texts("superseded_by")
+    return tuple(after.memories[i] for i in ids if i in after.memories)
+
+
+def _replaced(found: Difference, before: State) -> tuple[str, ...]:
+    """Return what a new memory supersedes, of what was in effect before."""
+    if found.after is None or found.kind != "added":
+        return ()
+    old = (i for i in found.after.texts("supersedes") if i in before.memories)
+    return tuple(i for i in old if before.memories[i].status != "superseded")
+
+
+def _whole(entry: history.Entry, state: Standing) -> bool:
+    """Tell whether a decision has no parts: to `accept` none but the bulk ones have."""
+    return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
+
+
+def _decisions(
+    chain: Iterable[history.Entry], state: Standing
+) -> Mapping[str, tuple[Decision, ...]]:
+    found: dict[str, tuple[Decision, ...]] = {}
+    for entry in chain:
+        ids = entry.trailers.get("Memory", ())
+        one = Decision(
+            op=entry.op,
+            reason=entry.trailer("Reason"),
+            actor=entry.trailer("Actor"),
+            commit=entry.commit,
+            together=ids if _whole(entry, state) else (),
+        )
+        for id_ in ids:
+            found[id_] = (*found.get(id_, ()), one)
+    return found
+
+
+def _record(work: Work, span: Span) -> Mapping[str, Any]:
+    """Return the manifest that a run left or would leave; nothing where it cannot be read."""
+    path = work.tree.layout.manifest(span.run)
+    data = file_at(work.store.repo, span.tip, path) if span.run else None
+    try:
+        record = json.loads(data or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _judged(work: Work, span: Span) -> Mapping[str, str]:
+    judgements = _record(work, span).get("judgements")
+    found = {}
+    for id_, said in judgements.items() if isinstance(judgements, dict) else ():
+        last = said[-1] if isinstance(said, list) and said else {}
+        if isinstance(last, dict):
+            parts = [str(last[k]) for k in ("route", "disposition", "rationale") if last.get(k)]
+            found[id_] = ", ".join(parts)
+    return found
+
+
+def _facts(work: Work, span: Span) -> tuple[tuple[str, str], ...]:
+    record = _record(work, span)
+    facts = [(key, record.get(key)) for key in ("mode", "judge", "profile")]
+    if cost := record.get("cost_usd"):
+        facts.append(("cost", f"{cost} USD"))
+    facts += [("before", span.base[:10] or "nothing"), ("after", span.tip[:10])]
+    return tuple((key, str(value)) for key, value in facts if value)
+
+
+def _hot(work: Work, span: Span) -> tuple[int, int] | None:
+    """Return the tokens of the hot cache before and after, where either side has one."""
+    repo, prefix = work.store.repo, work.tree.layout.prefix
+    for name in HOT_FILES:
+        sides = [file_at(repo, c, prefix + name) if c else None for c in (span.base, span.tip)]
+        if any(side is not None and _HOT_TAG.search(side) for side in sides):
+            before, after = (tokens_of(side or b"") for side in sides)
+            return before, after
+    return None
+
+
+def _files(work: Work, span: Span) -> dict[str, int]:
+    """Count the files that changed and are no memories, by folder."""
+    layout = work.tree.layout
+    changed = work.store.work.changed(span.base, span.tip)
+    names = (
+        path.removeprefix(layout.prefix).partition("/")[0]
+        if layout.owns(path)
+        else "files that are not memrepo's"
+        for path in changed
+        if not layout.is_memory(path)
+    )
+    return dict(sorted(Counter(names).items()))
+
+
+# -- evidence --------------------------------------------------------------------------------------
+
+Recorded = Callable[[Source], tuple[tuple[int, str], ...]]
+
+
+def _evidence(
+    found: Difference, successors: Sequence[Memory], recorded: Recorded | None
+) -> list[Evidence]:
+    """Return what came, what went, and what the memory and its successors rest on."""
+    old, new = (m.sources if m else () for m in (found.before, found.after))
+    marked: list[tuple[Source, Literal["new", "gone", "kept"]]] = []
+    marked += [(s, "new") for s in new if s not in old and found.before]
+    marked += [(s, "gone") for s in old if s not in new and found.after]
+    if _EVIDENT & {*found.kinds}:
+        marked += [(s, "kept") for s in new if s in old or not found.before][:_SOURCES]
+    marked += [(s, "new") for m in successors for s in m.sources[:_SOURCES]]
+    return [
+        Evidence(source=s, mark=mark, text=recorded(s) if recorded else ()) for s, mark in marked
+    ]
+
+
+def _recorded(work: Work) -> Recorded:
+    """Return what quotes the lines of a source from the blob that was recorded."""
+    texts: dict[str, Sequence[str]] = {}
+
+    def lines(blob: str) -> Sequence[str]:
+        if blob not in texts:
+            try:
+                data = read_blob(work.store.repo, blob)
+            except ValueError:
+                data = b""
+            texts[blob] = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+        return texts[blob]
+
+    def quoted(source: Source) -> tuple[tuple[int, str], ...]:
+        first, last = source.lines
+        if not (source.blob and first):
+            return ()
+        text = lines(source.blob)
+        last = min(last, first + _LINES - 1, len(text))
+        return tuple((n, text[n - 1].rstrip("\r")) for n in range(first, last + 1))
+
+    return quoted

@@ -1,0 +1,75 @@
+"""`memrepo discard`: refuse a waiting run; what it proposed is not proposed again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.review.waiting import (
+    Waiting,
+    left_behind,
+    put_away,
+    refuse_on_waiting,
+    the_waiting,
+)
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.work import Answer, Work
+from memrepo.core.changes import Plan, Step
+from memrepo.purify.holding import fingerprints
+from memrepo.store import history
+from memrepo.store.identity import author
+
+DISCARDED = "refs/memrepo/discarded/"
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `discard`."""
+
+    run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Commit a manifest that takes the input and remembers what was refused."""
+    work.require_writable()
+    refuse_on_waiting(work)
+    waits = the_waiting(work, request.run)
+    refused = _fingerprints(work, waits)
+    text = f"discarded {waits.run}: {len(refused)} decisions will not be proposed again"
+    if request.dry_run:
+        return Answer(data={"run": waits.run, "commits": []}, text=f"dry run: {text}")
+    commit = _commit(work, waits, refused, request.reason)
+    put_away(work, waits, DISCARDED)
+    return Answer(data={"run": waits.run, "commits": [commit], "refused": refused}, text=text)
+
+
+def _fingerprints(work: Work, waits: Waiting) -> list[str]:
+    found: set[str] = set()
+    for entry in history.chain_of(work.store.repo, waits.entry.commit):
+        if entry.op not in ("view", "run"):
+            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()), entry.prints)
+    return sorted(found)
+
+
+def _commit(work: Work, waits: Waiting, refused: list[str], reason: str) -> str:
+    step = Step(
+        op="run",
+        what=f"{waits.run}: refused",
+        reason=reason or "discarded by hand",
+        changes=left_behind(work, waits, refused),
+    )
+    plan = Plan(base=work.tree.commit, steps=(step,))
+    context = replace(work.context(), run=waits.run)
+    landing = prepare(
+        work.store,
+        work.tree.state(),
+        plan,
+        context,
+        work.call.now,
+        author=author(work.store.repo),
+    )
+    return work.store.land(landing.chain, f"discard-{waits.run}")

@@ -1,0 +1,352 @@
+"""`memrepo resolve`: say which of two contradicting memories holds; or list what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.review.disputes import as_json, disputes, the_dispute, told
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import said, successor, unchanged, write
+from memrepo.core import corrections
+from memrepo.core.changes import Change, Create, Step, Update, Write
+from memrepo.core.corrections import Correction, Side, VerdictWord
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
+from memrepo.core.state import State
+from memrepo.policies.conflicts import Conflict, links_of, still_contested
+
+HOW = "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context"
+
+
+class NotASide(MemrepoError):
+    """The memory to keep is neither of the two."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, word: str, conflict: Conflict) -> None:
+        super().__init__(
+            f"{word!r} is neither {conflict.first.id} nor {conflict.second.id}",
+            fix="keep one of the two, or name another contradiction",
+        )
+
+
+class DecidedBefore(MemrepoError):
+    """The contradiction was decided, and what lost is no longer in recall."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, conflict: Conflict) -> None:
+        super().__init__(
+            f"{conflict.id} is {conflict.status}: {conflict.first.id} is"
+            f" {conflict.first.status}, {conflict.second.id} {conflict.second.status}",
+            fix="`memrepo log` names the commit of that decision, `memrepo revert` takes it back",
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `resolve`."""
+
+    id: Annotated[
+        str,
+        option(
+            "the contradiction, or a memory that is in one; all that are open when left out",
+            metavar="ID",
+        ),
+    ] = ""
+    keep: Annotated[
+        str | None,
+        option("this one holds, and replaces the other", "--keep", metavar="MEMORY", group="how"),
+    ] = None
+    both: Annotated[
+        bool, option("they do not contradict each other: both stay", "--both", group="how")
+    ] = False
+    merge: Annotated[
+        str | None,
+        option(
+            "this holds instead, and replaces both (-: stdin)",
+            "--merge",
+            metavar="TEXT",
+            group="how",
+            piped=True,
+        ),
+    ] = None
+    needs_context: Annotated[
+        bool,
+        option(
+            "leave it open, and say in --reason what must be known first",
+            "--needs-context",
+            group="how",
+        ),
+    ] = False
+    neither: Annotated[bool, option("neither holds: archive both", "--neither", group="how")] = (
+        False
+    )
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """List, show, or decide; to show without a decision answers 3."""
+    decides = any(
+        (
+            request.keep,
+            request.merge,
+            request.both,
+            request.neither,
+            request.needs_context,
+        )
+    )
+    if decides and not request.id:
+        raise MissingId
+    merged = said(request.merge, "the text") if request.merge else ""
+    state = work.tree.state()
+    if not request.id:
+        return _list(work, state)
+    if not decides:
+        return _show(work, the_dispute(state, request.id))
+    actor = work.actor
+
+    def draft(state: State) -> Step | Answer:
+        return _Decision(
+            state=state,
+            conflict=the_dispute(state, request.id),
+            actor=actor,
+            now=work.call.now,
+            reason=request.reason,
+        ).step(request, merged)
+
+    answer = write(work, request, draft)
+    id_ = the_dispute(state, request.id).id
+    return replace(answer, data={**answer.data, "contradiction": id_})
+
+
+class MissingId(MemrepoError):
+    """A decision was given, and nothing to decide."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "which contradiction is decided was not said", fix="`memrepo resolve` lists them"
+        )
+
+
+def _list(work: Work, state: State) -> Answer:
+    found, cases = disputes(state)
+    open_ = [as_json(work, c) for c in found if c.status == "open"]
+    lines = [f"{counted(len(open_), 'contradiction is', 'contradictions are')} open"]
+    for shown in open_:
+        lines.append(f"\n{shown['id']}")
+        lines += [f"  {m['id']}  {_line(m['text'])}" for m in shown["memories"]]
+    if open_:
+        lines.append(f"\n`memrepo resolve ID` shows one; {HOW} decides it")
+    return Answer(data={"open": open_}, text="\n".join(lines), problems=cases.problems)
+
+
+def _line(text: str) -> str:
+    from memrepo.core.messages import fold
+
+    return fold(text, 80)
+
+
+def _show(work: Work, conflict: Conflict) -> Answer:
+    shown = as_json(work, conflict)
+    needed = conflict.status == "open"
+    lines = told(shown)
+    if needed:
+        lines.append(f"decide it: `memrepo resolve {conflict.id}` with {HOW}")
+    return Answer(
+        data={**shown, "decision_needed": needed},
+        text="\n".join(lines),
+        exit=Exit.DECIDE if needed else Exit.DONE,
+    )
+
+
+class _Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision at work: from a contradiction to the step that settles it."""
+
+    state: State
+    conflict: Conflict
+    actor: str
+    now: datetime
+    reason: str
+
+    def step(self, request: Request, merged: str) -> Step | Answer:
+        """Return the commit that decides, or the answer when nothing is to be done."""
+        conflict, case = self.conflict, self.conflict.case
+        kept = self._kept(request.keep) if request.keep else None
+        verdict, id_ = _verdict_of(request), kept.id if kept else ""
+        if (
+            case is not None
+            and (case.verdict, case.kept) == (verdict, id_)
+            and (conflict.status == "resolved" or _says(case, self.reason))
+        ):
+            return unchanged(kept or conflict.first, f"was decided so ({conflict.id})")
+        active = all(m.status == "active" for m in conflict.sides)
+        if not active and (conflict.status == "resolved" or verdict in ("merged", "context")):
+            raise DecidedBefore(conflict)
+        changes: list[Change] = []
+        if verdict == "merged":
+            ids = tuple(m.id for m in conflict.sides)
+            new = successor(self.state, conflict.first, merged, self.now, self.actor, replaces=ids)
+            changes.append(Create(memory=new))
+            updates = {m.id: self._gone(m, new.id) for m in conflict.sides}
+        elif kept is not None:
+            updates = self._superseded(kept)
+        elif verdict == "both":
+            updates = {m.id: self._stands(m, other) for m, other in self._pairs()}
+        elif verdict == "neither":
+            updates = {m.id: self._archived(m) for m in conflict.sides}
+        else:
+            updates = {}
+        changes += [Update(id=i, fields=fields) for i, fields in updates.items() if fields]
+        changes.append(self._case(verdict, id_))
+        return Step(
+            op="resolve",
+            what=f"{conflict.first.label} against {conflict.second.label}",
+            reason=_SAID[verdict],
+            changes=tuple(changes),
+            memories=tuple(m.id for m in conflict.sides),
+        )
+
+    def _gone(self, lost: Memory, heir: str) -> dict[str, Any]:
+        """Return what marks a memory as replaced."""
+        (other,) = (m for m in self.conflict.sides if m is not lost)
+        return {
+            **self._calmed(lost, other),
+            "status": "superseded",
+            "superseded_at": self.now,
+            "superseded_by": _with(lost.texts("superseded_by"), heir),
+        }
+
+    def _pairs(self) -> tuple[tuple[Memory, Memory], tuple[Memory, Memory]]:
+        first, second = self.conflict.sides
+        return (first, second), (second, first)
+
+    def _kept(self, word: str) -> Memory:
+        start = word.removeprefix("mem-")
+        fits = [
+            m
+            for m in self.conflict.sides
+            if (start and m.id.startswith(f"mem-{start}")) or word in (m.slug, m.path, m.slug[:-7])
+        ]
+        if len(fits) != 1:
+            raise NotASide(word, self.conflict)
+        return fits[0]
+
+    def _superseded(self, kept: Memory) -> dict[str, dict[str, Any]]:
+        """Return the fields of both once one replaces the other, which may undo the reverse."""
+        (lost,) = (m for m in self.conflict.sides if m is not kept)
+        if lost.status == "superseded" and kept.id in lost.texts("superseded_by"):
+            return {kept.id: self._calmed(kept, lost), lost.id: self._calmed(lost, kept)}
+        if lost.status != "active" and kept.status == "active":
+            return {kept.id: self._calmed(kept, lost)}
+        held = {
+            **self._calmed(kept, lost),
+            **self._revived(kept, lost),
+            "supersedes": _with(kept.texts("supersedes"), lost.id),
+        }
+        gone = self._gone(lost, kept.id)
+        if kept.id in lost.texts("supersedes"):
+            gone["supersedes"] = _without(lost.texts("supersedes"), kept.id)
+        return {kept.id: held, lost.id: gone}
+
+    def _stands(self, memory: Memory, other: Memory) -> dict[str, Any]:
+        links = tuple(
+            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
+        )
+        fields = {**self._calmed(memory, other), **self._revived(memory, other)}
+        if other.id in memory.texts("supersedes"):
+            fields["supersedes"] = _without(memory.texts("supersedes"), other.id)
+        return fields if links == links_of(memory) else {**fields, "links": links or None}
+
+    def _archived(self, memory: Memory) -> dict[str, Any]:
+        (other,) = (m for m in self.conflict.sides if m is not memory)
+        if memory.status != "active":
+            return self._calmed(memory, other)
+        return {**self._calmed(memory, other), "status": "archived", "archived_at": self.now}
+
+    def _calmed(self, memory: Memory, other: Memory) -> dict[str, Any]:
+        """Return what ends `contested`, unless something else opposes the memory still."""
+        if memory.standing != "contested":
+            return {}
+        rest = still_contested(memory, self._is_active, other.id)
+        return {} if rest else {"standing": None}
+
+    def _revived(self, memory: Memory, other: Memory) -> dict[str, Any]:
+        """Return what brings back a memory that the other one had replaced."""
+        if memory.status == "active":
+            return {}
+        if memory.texts("superseded_by") != (other.id,):
+            raise DecidedBefore(self.conflict)
+        return {
+            "status": None,
+            "superseded_by": None,
+            "superseded_at": None,
+            "status_epoch": memory.fields.get("status_epoch", 0) + 1,
+        }
+
+    def _is_active(self, id_: str) -> bool:
+        memory = self.state.memories.get(id_)
+        return memory is not None and memory.status == "active"
+
+    def _case(self, verdict: VerdictWord, kept: str) -> Write:
+        conflict, before = self.conflict, self.conflict.case
+        case = Correction(
+            id=conflict.id,
+            kind="contradiction",
+            verdict=verdict,
+            kept=kept,
+            sides=(
+                Side(memory=conflict.first.id, text=conflict.first.body),
+                Side(memory=conflict.second.id, text=conflict.second.body),
+            ),
+            confidence=before.confidence if before else None,
+            reason=self.reason or (before.reason if before else ""),
+            by=self.actor,
+            at=(before.at if before else None) or self.now,
+            decided=None if verdict == "context" else self.now,
+            run=before.run if before else "",
+        )
+        cases = self.state.corrections
+        path = cases.place(self.state.layout, case)
+        return Write(path=path, data=corrections.written(path, case))
+
+
+_SAID: Mapping[VerdictWord, str] = {
+    "superseded": "one of the two holds",
+    "both": "they do not contradict each other",
+    "neither": "neither of the two holds",
+    "merged": "one memory unites the two",
+    "context": "more must be known first",
+}
+
+
+def _verdict_of(request: Request) -> VerdictWord:
+    if request.keep:
+        return "superseded"
+    if request.merge:
+        return "merged"
+    if request.needs_context:
+        return "context"
+    return "both" if request.both else "neither"
+
+
+def _says(case: Correction, reason: str) -> bool:
+    """Tell whether an open case says already what must be known."""
+    return case.verdict == "context" and reason in ("", case.reason)
+
+
+def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*ids, id_)))
+
+
+def _without(ids: tuple[str, ...], id_: str) -> tuple[str, ...] | None:
+    return tuple(i for i in ids if i != id_) or None

@@ -1,0 +1,1 @@
+"""Take in sources and distil them."""

@@ -1,0 +1,213 @@
+"""From decisions to one finished chain: views, manifest, the run's id in everything it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo import __version__
+from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.run.counting import SAID, count_of
+from memrepo.actions.work import Work
+from memrepo.core.changes import Create, Plan, Step, Update, Write
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.judging import Judge, Usage
+from memrepo.core.messages import counted
+from memrepo.core.state import State, apply
+from memrepo.core.times import format_time
+from memrepo.purify.holding import Parted
+from memrepo.purify.manifest import Consumed, Manifest, Receipt
+from memrepo.purify.pipeline import Mode, Purified
+from memrepo.purify.stamping import with_run
+
+WHAT_LENGTH = 66
+"""What a subject has room for after `run: `."""
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """One chain as it would be written, and why it must wait (empty: it need not)."""
+
+    run: str
+    plan: Plan
+    counts: Mapping[str, int]
+    wait: str = ""
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
+    ledger: str = ""
+    """The ledger's commit that its lifecycle stage decided from."""
+
+    @property
+    def told(self) -> list[str]:
+        """Return the counts in words, those of nothing left out."""
+        return [f"{self.counts[key]} {word}" for key, word in SAID if self.counts.get(key)]
+
+    @property
+    def merge(self) -> Step:
+        """Return the step of the merge commit."""
+        said = self.told
+        while len(f"{self.run}: {', '.join(said)}") > WHAT_LENGTH:
+            said.pop()  # the manifest and the answer hold every count
+        what = f"{self.run}: {', '.join(said) or 'no new memory'}"
+        return Step(op="run", what=what, reason=self.wait)
+
+
+def waiting_units(parted: Parted, purified: Purified) -> frozenset[tuple[str, str]]:
+    """Return the units that speak only for memories that wait."""
+    held: set[tuple[str, str]] = set()
+    for id_ in parted.open_ids:
+        held |= purified.behind.get(id_, frozenset())
+    for id_, pairs in purified.behind.items():
+        if id_ not in parted.open_ids:
+            held -= pairs
+    return frozenset(held)
+
+
+class Drafter(msgspec.Struct, frozen=True, kw_only=True):
+    """Turns steps into a finished chain: views, run id, stamps, manifest."""
+
+    work: Work
+    state: State
+    judge: Judge
+    now: datetime
+    mode: Mode
+    manifest: bool = False
+    runs: tuple[str, ...] = ()
+    """Ids of the runs in the tree, oldest first."""
+
+    def draft(
+        self,
+        steps: Sequence[Step],
+        purified: Purified,
+        *,
+        consumed: tuple[Consumed, ...],
+        files: tuple[Any, ...] = (),
+    ) -> Proposal | None:
+        """Return the finished chain, or None when there is nothing to write."""
+        after = apply(self.state, (change for step in steps for change in step.changes))
+        pages = derived_files(self.work, after)
+        if not (steps or pages or consumed or files or self.manifest):
+            return None
+        base = self.work.tree.commit
+        run = f"{run_stamp(self.now, self.runs)}-{_plan_digest(base, steps)}"
+        made = [_stamped(step, run) for step in steps]
+        if pages:
+            made.append(
+                Step(
+                    op="view",
+                    what=counted(len(pages), "page", "pages"),
+                    reason="they follow the memories",
+                    changes=tuple(pages),
+                )
+            )
+        manifest = self._manifest(run, purified, consumed, steps)
+        made.append(
+            Step(
+                op="run",
+                what="manifest and candidates",
+                reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
+                changes=(
+                    *files,
+                    Write(path=self.work.tree.layout.manifest(run), data=manifest.to_bytes()),
+                ),
+            )
+        )
+        return Proposal(
+            run=run,
+            plan=Plan(base=base, steps=tuple(made)),
+            counts=manifest.counts,
+            receipt=manifest.receipt,
+        )
+
+    def draft_held(self, parted: Parted, purified: Purified, *, paid: bool) -> Proposal | None:
+        """Return the chain of the decisions that wait, as if they were taken on this base.
+
+        `paid` says that another chain of this run carries the receipt: it counts once.
+        """
+        if paid:
+            purified = replace(purified, receipt=replace(purified.receipt, usage=Usage()))
+        units = waiting_units(parted, purified)
+        consumed = tuple(
+            entry
+            if (entry.resource, "") in units
+            else replace(
+                entry,
+                from_=entry.to,
+                except_=(),
+                also=tuple(sorted(h for r, h in units if r == entry.resource)),
+            )
+            for entry in purified.consumed
+            if any(r == entry.resource for r, _ in units)
+        )
+        proposal = self.draft(parted.held, purified, consumed=consumed)
+        if proposal is None:
+            return None
+        return replace(proposal, wait=parted.why)
+
+    def _manifest(
+        self,
+        run: str,
+        purified: Purified,
+        consumed: tuple[Consumed, ...],
+        steps: Sequence[Step],
+    ) -> Manifest:
+        ids = {id_ for step in steps for id_ in step.memory_ids}
+        return Manifest(
+            run=run,
+            mode=self.mode,
+            judge=self.judge.name,
+            profile=self.work.config.profile,
+            base=self.work.tree.commit,
+            now=format_time(self.now),
+            package=__version__,
+            consumed=consumed,
+            counts={**purified.counts, **count_of(self.state, steps)},
+            judgements={i: v for i, v in purified.judgements.items() if i in ids},
+            warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
+            quarantined=purified.quarantined,
+            receipt=purified.receipt,
+        )
+
+
+def _stamped(step: Step, run: str) -> Step:
+    """Write the run's id into every memory it writes."""
+    changes: list[Any] = []
+    for change in step.changes:
+        match change:
+            case Create(memory=memory):
+                changes.append(Create(memory=memory.with_fields({"run": run})))
+            case Update():
+                changes.append(replace(change, fields={**change.fields, "run": run}))
+            case _:
+                changes.append(change)
+    return with_run(replace(step, changes=tuple(changes)), run)
+
+
+def run_stamp(now: datetime, runs: Sequence[str]) -> str:
+    """Return the time part of a new run's id: now, but always after every run in the tree.
+
+    Manifests are folded in the order of their ids; two runs in one second, or a clock that went
+    back, must not change what counts as consumed.
+    """
+    stamp = f"{now:%Y%m%dT%H%M%SZ}"
+    last = max((run[:16] for run in runs), default="")
+    if stamp > last:
+        return stamp
+    after = datetime.strptime(last, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
+    return f"{after:%Y%m%dT%H%M%SZ}"
+
+
+def _plan_digest(base: str, steps: Sequence[Step]) -> str:
+    parts: list[Any] = [base]
+    for step in steps:
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    parts.append([step.op, memory.id, text_hash(memory.body)])
+                case Update(id=id_, fields=fields, body=body):
+                    parts.append([step.op, id_, sorted(fields), text_hash(body or "")])
+                case _:
+                    parts.append([step.op])
+    return digest(parts)[:8]

@@ -1,0 +1,297 @@
+"""`memrepo ingest`: the workspace's allowed files into `sources/`, in a commit of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from posixpath import normpath
+from typing import Annotated
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.work import Answer, Work
+from memrepo.core.changes import Delete, Plan, Step, Write
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.ids import digest, visible
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.purify.sources import SourceRules
+from memrepo.store import settings
+from memrepo.store.workspace import Workspace, not_followed, read_workspace, unmatched
+
+INBOX = "inbox/"
+MAX_GONE_PCT = 30
+NAMED = 3
+_TOLD = "unmatched"
+_IN_JSON = 50
+
+
+UNMATCHED = "source-unmatched"
+"""The rule of text files that are read by nothing, because no pattern names them."""
+
+
+class SourcesGone(MemrepoError):
+    """The workspace is missing, empty, or lost so much that a person must look first."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what}; nothing was taken in",
+            fix="check the workspace; if this is meant, run again with --force",
+        )
+
+
+class Ingested(msgspec.Struct, frozen=True, kw_only=True):
+    """What one ingest did; `commit` is empty when there was nothing to do.
+
+    `unmatched` names the text files that no pattern of the configuration names.
+    """
+
+    commit: str = ""
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    unmatched: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        refused = [p.as_json() for p in self.problems if p.rule != UNMATCHED]
+        return {
+            "commit": self.commit,
+            "added": list(self.added),
+            "changed": list(self.changed),
+            "removed": list(self.removed),
+            "refused": refused,
+            "unmatched": unmatched_json(self.unmatched),
+        }
+
+    @property
+    def summary(self) -> str:
+        """Return the counts in words."""
+        counts = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
+        return ", ".join(f"{len(names)} {word}" for word, names in counts if names)
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `ingest`."""
+
+    paths: Annotated[tuple[str, ...], option("only these files or folders", metavar="PATH")] = ()
+    force: Annotated[bool, option("accept that many files are gone", "--force")] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Take in what the workspace holds now."""
+    work.require_writable()
+    if not request.dry_run:
+        work.store.recover()
+    at = work.refreshed()
+    done = take_in(
+        at,
+        force=request.force,
+        dry_run=request.dry_run,
+        only=request.paths,
+        reason=request.reason,
+    )
+    where = settings.workspace(at.store.repo) or at.store.root / at.tree.layout.area("sources")
+    lines = [f"{where}: {done.summary or 'nothing new'}"]
+    if done.unmatched and not any(p.rule == UNMATCHED for p in done.problems):
+        lines.append(f"not read: {unmatched_text(done.unmatched)}")
+    if done.commit:
+        lines.append(f"committed as {done.commit[:10]}")
+    elif request.dry_run and done.summary:
+        lines.append("dry run: nothing was written")
+    problems = (*done.problems, *at.store.notices)
+    return Answer(data=done.as_json(), text="\n".join(lines), problems=problems)
+
+
+def take_in(
+    work: Work,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    only: Sequence[str] | None = None,
+    reason: str = "",
+) -> Ingested:
+    """Mirror the workspace into `sources/`, deletions included; inbox files lie there already."""
+    work.require_writable()
+    found, mirrored = _desired(work)
+    layout = work.tree.layout
+    area = layout.area("sources")
+    wanted = {area + name: data for name, data in found.files.items()}
+    before = {path: blob for path, blob in work.tree.blobs.items() if path.startswith(area)}
+    there = {*found.files, *found.refused, *map(layout.source_name, before)}
+    names = tuple(_named(work, word, there) for word in only or ())
+    gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
+    if not force:
+        _refuse_loss(work, before, gone, mirrored)
+    fresh = {
+        path: data
+        for path, data in wanted.items()
+        if before.get(path) != work.store.work.blob_id(data)
+    }
+    if names:
+        fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
+        gone = [p for p in gone if _below(layout.source_name(p), names)]
+    done = Ingested(
+        added=tuple(sorted(p for p in fresh if p not in before)),
+        changed=tuple(sorted(p for p in fresh if p in before)),
+        removed=tuple(sorted(gone)),
+        problems=found.problems + _news(work, found.unmatched, dry_run=dry_run),
+        unmatched=found.unmatched,
+    )
+    if dry_run or not (fresh or gone):
+        return done
+    return _commit(work, done, fresh, reason or f"mirror of {mirrored or area}")
+
+
+def _below(name: str, tops: tuple[str, ...]) -> bool:
+    return any(not top or name == top or name.startswith(f"{top}/") for top in tops)
+
+
+def _named(work: Work, word: str, there: Collection[str]) -> str:
+    """Return the workspace name that a PATH means, empty for all; raises UsageError for none.
+
+    It is read from the workspace's folder, else, as an absolute path is, from where one stands.
+    """
+    root, sources = settings.workspace(work.store.repo), work.tree.layout.area("sources")
+    bases = [base.resolve() for base in (root, work.store.root / sources) if base is not None]
+    placed = (work.call.where / word).resolve()
+    tops = [] if Path(word).is_absolute() else [normpath(word)]
+    tops += [placed.relative_to(b).as_posix() for b in bases if placed.is_relative_to(b)]
+    for top in tops:
+        name = "" if top == "." else top
+        if any(_below(known.rstrip("/"), (name,)) for known in there):
+            return name
+    near = get_close_matches(tops[-1] if tops else word, sorted(there), n=1)
+    raise UsageError(
+        f"memrepo ingest: {word} is no file that runs may read, and no folder of such files",
+        fix=f"did you mean {near[0]}?" if near else "name it as it stands in the workspace",
+    )
+
+
+def _desired(work: Work) -> tuple[Workspace, str]:
+    """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any."""
+    rules = work.config.source_rules()
+    root = settings.workspace(work.store.repo)
+    if root is None:
+        return replace(_own(work, rules), unmatched=passed_over(work)), ""
+    if not root.is_dir():
+        raise SourcesGone(f"the workspace {root} does not exist")
+    theirs = read_workspace(root, rules)
+    if not theirs.files and not theirs.refused:
+        raise SourcesGone(f"the workspace {root} holds no file that runs may read")
+    inbox = _own(work, rules, only=INBOX)
+    return (
+        Workspace(
+            files={**inbox.files, **theirs.files},
+            refused=inbox.refused | theirs.refused,
+            problems=theirs.problems + inbox.problems,
+            unmatched=passed_over(work),
+        ),
+        root.name,
+    )
+
+
+def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
+    """Read `sources/` itself, where it is a folder of the work tree and no link."""
+    area = work.tree.layout.area("sources")
+    own = work.store.root / area
+    if work.store.work.linked(area.rstrip("/")):
+        return not_followed(area, only)
+    if not own.is_dir():
+        return Workspace(files={}, refused=frozenset(), problems=())
+    return read_workspace(own, rules, only=only)
+
+
+def passed_over(work: Work) -> tuple[str, ...]:
+    """Return the text files that no pattern names, of the workspace or else of `sources/`."""
+    rules, area = work.config.source_rules(), work.tree.layout.area("sources")
+    root = settings.workspace(work.store.repo)
+    if work.store.work.linked(area.rstrip("/")):
+        own: tuple[str, ...] = ()
+    else:
+        own = unmatched(work.store.root / area, rules, only=INBOX if root else "")
+    theirs = unmatched(root, rules) if root else ()
+    return tuple(sorted({*own, *theirs}))
+
+
+def unmatched_json(names: tuple[str, ...]) -> dict[str, object]:
+    """Return how many files no pattern names, and the first of them."""
+    return {"count": len(names), "paths": list(names[:_IN_JSON])}
+
+
+def unmatched_text(names: tuple[str, ...]) -> str:
+    """Say how many text files no pattern names, and name the first; empty for none."""
+    if not names:
+        return ""
+    first = ", ".join(visible(name) for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    what = "that no pattern names"
+    return f"{counted(len(names), f'text file {what}', f'text files {what}')}: {first}{more}"
+
+
+def _news(work: Work, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem, ...]:
+    """Tell of files that no pattern names once: again when there are others than last time.
+
+    What this clone has told of lies with its index and locks; `status` tells of them always.
+    """
+    path = work.store.folder / _TOLD
+    now = digest(names) if names else ""
+    told = path.read_text(encoding="ascii") if path.is_file() else ""
+    if now == told:
+        return ()
+    if not dry_run:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(now, encoding="ascii")
+    if not names:
+        return ()
+    return (
+        Problem(
+            path=names[0],
+            rule="source-unmatched",
+            severity="warning",
+            message=f"found {unmatched_text(names)}; runs do not read them",
+            fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
+            "in sources.deny to hear no more of them",
+        ),
+    )
+
+
+def _refuse_loss(work: Work, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:
+    lost = [p for p in gone if not work.tree.layout.source_name(p).startswith(INBOX)]
+    kept = [p for p in before if not work.tree.layout.source_name(p).startswith(INBOX)]
+    if len(lost) * 100 > MAX_GONE_PCT * len(kept):
+        where = f"the workspace {mirrored}" if mirrored else work.tree.layout.area("sources")
+        raise SourcesGone(
+            f"{len(lost)} of the {len(kept)} files that {where} held are gone"
+            f" ({', '.join(sorted(lost)[:3])}{', ...' if len(lost) > 3 else ''})"
+        )
+
+
+def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str) -> Ingested:
+    step = Step(
+        op="ingest",
+        what=f"sources, {done.summary}",
+        reason=reason,
+        changes=(
+            *(Write(path=path, data=data) for path, data in sorted(fresh.items())),
+            *(Delete(path=path) for path in done.removed),
+        ),
+    )
+    plan = Plan(base=work.tree.commit, steps=(step,))
+    landing = prepare(work.store, work.tree.state(), plan, work.context(), work.call.now)
+    commit = work.store.land(landing.chain, "ingest")
+    return replace(done, commit=commit)
+
+
+def workspace_of(where: Path) -> Path:
+    """Return the absolute form of a workspace path that a person gave."""
+    return where.expanduser().absolute()

@@ -1,0 +1,92 @@
+"""From a plan to commits: play it on a state, spell its messages, hand it to the one writer.
+
+Every chain that can hold memories is made by `chain` here, which refuses what a person rejected and
+secrets: a path to the branch that forgot it would have to go round this module (a test sees to
+that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.check.secrecy import refuse_new_secrets, refuse_secret
+from memrepo.actions.takeback.rejecting import refuse_rejected
+from memrepo.core.changes import Plan, Step
+from memrepo.core.messages import Context, message
+from memrepo.core.state import State, play
+from memrepo.store.repo import Repository
+from memrepo.store.stream import COMMITTER, Chain, Commit
+
+TRIES = 3
+"""How often a plan is computed on the new HEAD when a person's commit came in between."""
+
+
+class Landing(msgspec.Struct, frozen=True, kw_only=True):
+    """A chain ready to be written, and the state that it leads to."""
+
+    chain: Chain
+    state: State
+
+
+def prepare(
+    store: Repository,
+    state: State,
+    plan: Plan,
+    context: Context,
+    now: datetime,
+    *,
+    merge: Step | None = None,
+    cost: str = "",
+    access: str = "",
+    author: str = "",
+) -> Landing:
+    """Validate every new content in process and build the chain; `merge` joins it if given.
+
+    `cost` is the receipt of the judge and `access` the ledger's commit that was decided from,
+    trailers of the merge alone. Raises Rejected and SecretInText.
+    """
+    effects, after = play(state, plan)
+    commits = [
+        Commit(message=message(step, context), effect=effect)
+        for step, effect in zip(plan.steps, effects, strict=True)
+    ]
+    said = message(merge, _with(context, Cost=cost, Access=access)) if merge else ""
+    made = chain(store, state, after, commits, base=plan.base, now=now, merge=said, author=author)
+    return Landing(chain=made, state=after)
+
+
+def chain(
+    store: Repository,
+    before: State,
+    after: State,
+    commits: Sequence[Commit],
+    *,
+    base: str,
+    now: datetime,
+    merge: str = "",
+    author: str = "",
+) -> Chain:
+    """Return the chain of commits that leads from one state to another.
+
+    Raises Rejected and SecretInText.
+    """
+    refuse_rejected(before, after)
+    for said in (merge, *(commit.message for commit in commits)):
+        refuse_secret(said, "the commit message")
+    refuse_new_secrets(store, base, commits)
+    return Chain(
+        base=base,
+        commits=commits,
+        merge=merge,
+        author=author or COMMITTER,
+        when=store.not_before(now, base),
+    )
+
+
+def _with(context: Context, **more: str) -> Context:
+    given = {key: value for key, value in more.items() if value}
+    return replace(context, extra={**(context.extra or {}), **given}) if given else context

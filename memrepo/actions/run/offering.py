@@ -1,0 +1,110 @@
+"""What a stage of a run offers beside the purifier: steps, what to tell of them, what they cost.
+
+What a judge words there is never waited for: the offline wording stands wherever it gives none
+that the memories support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from memrepo.core.changes import Step
+from memrepo.core.errors import MemrepoError
+from memrepo.core.judging import BadReply, BudgetReached, JudgeFailed, Usage
+from memrepo.core.problems import Problem
+from memrepo.judges.claude import NoCredentials
+from memrepo.purify.asking import Failure
+
+T = TypeVar("T")
+_TWICE = 2
+
+
+class Offered(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps with what to tell of them, what a model was paid for them, and its vain answers.
+
+    `compared` holds the prints of pairs of memories that a model let stand; `comparer` says who
+    compared the memories, where no pair was left.
+    """
+
+    steps: tuple[Step, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    usage: Usage = msgspec.field(default_factory=Usage)
+    failures: tuple[Failure, ...] = ()
+    compared: frozenset[str] = frozenset()
+    comparer: str = ""
+
+    def __add__(self, later: Offered) -> Offered:
+        return Offered(
+            steps=self.steps + later.steps,
+            problems=self.problems + later.problems,
+            usage=self.usage + later.usage,
+            failures=self.failures + later.failures,
+            compared=self.compared | later.compared,
+            comparer=self.comparer or later.comparer,
+        )
+
+
+class Clerk(msgspec.Struct, kw_only=True):
+    """Asks a judge for one wording after the other, and keeps what went wrong.
+
+    `name` is the question's, `rule` and `what` are told of what had to be worded without a model.
+    """
+
+    name: str
+    rule: str
+    what: str
+    stopped: bool = False
+    asked: int = 0
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
+
+    def word(self, path: str, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T | None:
+        """Return an answer without a fault, or None; `ask` is given the fault of the first one."""
+        if self.stopped:
+            return None
+        self.asked += 1
+        try:
+            return self._twice(ask, fault_of)
+        except BadReply as failed:
+            self._tell(path, failed)
+        except (JudgeFailed, BudgetReached, NoCredentials) as failed:
+            self.stopped = True
+            self._tell(path, failed)
+            if isinstance(failed, JudgeFailed):
+                self._keep(failed)
+        return None
+
+    def _twice(self, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T:
+        fault = ""
+        for turn in range(1, _TWICE + 1):
+            try:
+                answer = ask(fault)
+                if not (fault := fault_of(answer)):
+                    return answer
+                raise BadReply(fault, raw=repr(answer))
+            except BadReply as failed:
+                self._keep(failed)
+                if turn == _TWICE:
+                    raise
+                fault = failed.message
+        raise AssertionError("unreachable")
+
+    def _keep(self, failed: JudgeFailed) -> None:
+        self.failures.append(
+            Failure(name=self.name, batch=self.asked, reason=failed.message, raw=failed.raw)
+        )
+
+    def _tell(self, path: str, failed: MemrepoError) -> None:
+        rest = ", as those after it" if self.stopped else ""
+        self.problems.append(
+            Problem(
+                path=path,
+                rule=self.rule,
+                severity="warning",
+                fix=failed.fix,
+                message=f"{self.what}{rest}: {failed.message}",
+            )
+        )

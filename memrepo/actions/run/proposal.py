@@ -1,0 +1,316 @@
+"""What a run would do at one commit: read, purify, part, render. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, opinions, owed, played
+from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.run.consolidating import Setting as Consolidating
+from memrepo.actions.run.consolidating import consolidated
+from memrepo.actions.run.drafting import Drafter, Proposal, waiting_units
+from memrepo.actions.run.offering import Offered
+from memrepo.actions.run.progress import Tick, watched
+from memrepo.actions.work import Work
+from memrepo.core.changes import BULK_OPS, Delete, Step, Write
+from memrepo.core.judging import Judge
+from memrepo.core.memory import CLAIM_TYPES
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.policies.interlock import interlock
+from memrepo.policies.retrieval import Near, Query
+from memrepo.purify.asking import Failure
+from memrepo.purify.barring import barred
+from memrepo.purify.holding import Parted, fingerprints, part
+from memrepo.purify.intake import SourceText
+from memrepo.purify.kept import Kept
+from memrepo.purify.manifest import Consumed, Recorded, read_manifests
+from memrepo.purify.nominees import Nominee
+from memrepo.purify.pipeline import Mode, Purified, Setting, purify
+from memrepo.purify.scope import Cursor, cursors
+from memrepo.purify.sources import kind_of
+from memrepo.store import history
+from memrepo.store.index import Filter
+from memrepo.store.tree import read_blob
+
+STAGES = ("ingest", "purify", "lifecycle", "consolidation")
+"""What a run goes through, in order; a reconciliation has the first two."""
+PROPOSED = 100
+"""Priors that the index proposes for one cluster."""
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is asked to do.
+
+    `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
+    `kept` holds the answers that a judge was paid for before. `model` lets a model be asked about
+    what is old, too; a dry run leaves that. `stages` are those that the run goes through; views
+    always follow the memories.
+    """
+
+    mode: Mode = "incremental"
+    max_change_pct: float = 20.0
+    manifest: bool = False
+    kept: Kept | None = None
+    model: bool = True
+    stages: frozenset[str] = frozenset(STAGES)
+
+
+class Proposed(msgspec.Struct, frozen=True, kw_only=True):
+    """The chain that may land, the chain that waits, and findings on the way."""
+
+    main: Proposal | None
+    waiting: Proposal | None
+    problems: tuple[Problem, ...]
+    quarantined: tuple[Mapping[str, str], ...] = ()
+    partial: str = ""
+    """Why some of what is new could not be judged."""
+    failures: tuple[Failure, ...] = ()
+
+
+def propose(
+    work: Work, judge: Judge, now: datetime, wish: Wish, tick: Tick = lambda _: None
+) -> Proposed:
+    """Compute what a run on the there's commit would do."""
+    state = work.tree.state()
+    manifests, damaged = read_manifests(state.files, work.tree.layout)
+    refused: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
+    back = taken_back(work)
+    purified = Purified()
+    if "purify" in wish.stages:
+        nominees: tuple[Nominee, ...] = ()
+        if wish.mode == "incremental":
+            nominees = nominees_of(work, state, now, back | refused)
+        purified = _purify(work, state, manifests, nominees, judge, now, wish, tick)
+    purified, bars = barred(state, purified)
+    problems = (*state.problems, *damaged, *purified.problems)
+    never = bars.dropped | refused
+    parted, life, offered = part(purified.steps, back, never, similar=bars.held), Owed(), Offered()
+    if wish.mode == "incremental":
+        # A judge that gave up on what is new is not asked for what is old.
+        asks = not purified.receipt.partial and (wish.model or not judge.prompt_hash)
+        asked = judge if asks else None
+        life = _owed(work, state, now, parted.kept, manifests, back | never, asked, wish)
+        if "consolidation" in wish.stages:
+            compared = purified.receipt.compared.union(*(m.compared for m in manifests))
+            offered = consolidated(
+                played(state, (*parted.kept, *life.steps)),
+                Consolidating(
+                    work=work,
+                    now=now,
+                    judge=asked,
+                    never=back | never,
+                    compared=compared,
+                    room=life.room,
+                    before=state,
+                    manifests=manifests,
+                ),
+            )
+    problems += (*life.problems, *offered.problems)
+    beside = life.gists + offered
+    purified = _with(purified, beside, judge)
+    if wish.kept is not None:
+        # Should the chain not land, the one that is computed anew finds no question to pay for.
+        wish.kept.keep({}, beside.usage)
+    steps = (*parted.kept, *life.steps, *offered.steps)
+    drafter = Drafter(
+        work=work,
+        state=state,
+        judge=judge,
+        now=now,
+        mode=wish.mode,
+        manifest=wish.manifest,
+        runs=tuple(m.run for m in manifests),
+    )
+    main = drafter.draft(
+        steps,
+        purified,
+        consumed=_without(purified.consumed, waiting_units(parted, purified)),
+        files=_files(purified, parted),
+    )
+    if main is not None:
+        why = _why_wait(state, main, purified, wish)
+        main = replace(main, wait=why, ledger=life.ledger if life.steps else "")
+    waiting = drafter.draft_held(parted, purified, paid=main is not None) if parted.held else None
+    if main is None and waiting is None and purified.receipt.usage.calls:
+        # Nothing came of it, but it was paid for: the receipt is kept.
+        main = replace(drafter, manifest=True).draft((), purified, consumed=())
+    return Proposed(
+        main=main,
+        waiting=waiting,
+        problems=problems,
+        quarantined=purified.quarantined,
+        partial=purified.receipt.partial,
+        failures=purified.failures,
+    )
+
+
+def _owed(
+    work: Work,
+    state: State,
+    now: datetime,
+    kept: Sequence[Step],
+    manifests: Sequence[Recorded],
+    never: frozenset[str],
+    judge: Judge | None,
+    wish: Wish,
+) -> Owed:
+    """Return what is owed; without that stage only the room that it leaves to the next one."""
+    if "lifecycle" in wish.stages:
+        return owed(work, state, now, kept, manifests, never, judge)
+    if "consolidation" in wish.stages:
+        return Owed(room=owed(work, state, now, kept, manifests, never).room)
+    return Owed()
+
+
+def _with(purified: Purified, beside: Offered, judge: Judge) -> Purified:
+    """Return what was purified with what other stages cost, and what there is to tell of them."""
+    receipt = purified.receipt
+    return replace(
+        purified,
+        problems=(*purified.problems, *beside.problems),
+        failures=(*purified.failures, *beside.failures),
+        receipt=replace(
+            receipt,
+            usage=receipt.usage + beside.usage,
+            prompt_hash=judge.prompt_hash if beside.usage.calls else receipt.prompt_hash,
+            compared=receipt.compared | beside.compared,
+            comparer=beside.comparer,
+        ),
+    )
+
+
+def _files(purified: Purified, parted: Parted) -> tuple[Write | Delete, ...]:
+    """Return the changes of candidate files; a file stays while the memory it became waits."""
+    return tuple(
+        change
+        for change in purified.files
+        if not (
+            isinstance(change, Delete)
+            and purified.returned.get(change.path, frozenset()) & parted.open_ids
+        )
+    )
+
+
+def _why_wait(state: State, main: Proposal, purified: Purified, wish: Wish) -> str:
+    """Say why a chain must not merge itself, or return an empty string."""
+    reasons = [interlock(state, opinions(main.plan.steps), wish.max_change_pct), *purified.alarms]
+    decides = any(step.op not in ("view", "run") for step in main.plan.steps)
+    if wish.mode == "reconciliation" and decides:
+        reasons.append("a reconciliation is reviewed before it takes effect")
+    return "; ".join(filter(None, reasons))
+
+
+def texts_at(work: Work, cursor: Mapping[str, Cursor]) -> list[SourceText]:
+    """Return the sources at the there's commit, in path order, undated where they are consumed."""
+    layout, rules = work.tree.layout, work.config.source_rules()
+    area = layout.area("sources")
+    paths = [p for p in sorted(work.tree.blobs) if p.startswith(area)]
+    fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(work.tree.blobs[p])]
+    touched = history.last_touched(work.store.repo, work.tree.commit, fresh)
+    found = []
+    for path in paths:
+        kind = kind_of(layout.source_name(path), rules)
+        if kind is not None:
+            when = touched.get(path)
+            found.append(
+                SourceText(
+                    name=layout.source_name(path),
+                    resource=path,
+                    blob=work.tree.blobs[path],
+                    kind=kind,
+                    committed=when.date().isoformat() if when else "",
+                )
+            )
+    return found + _gone(work, cursor, set(paths))
+
+
+def _gone(work: Work, cursor: Mapping[str, Cursor], present: set[str]) -> list[SourceText]:
+    """Return the sources that earlier runs consumed and that the tree no longer holds."""
+    layout, rules = work.tree.layout, work.config.source_rules()
+    return [
+        SourceText(
+            name=layout.source_name(path),
+            resource=path,
+            blob="",
+            committed="",
+            kind=kind_of(layout.source_name(path), rules) or "claims",
+        )
+        for path in sorted(cursor)
+        if path not in present and cursor[path].last
+    ]
+
+
+def _purify(
+    work: Work,
+    state: State,
+    manifests: Sequence[Recorded],
+    nominees: tuple[Nominee, ...],
+    judge: Judge,
+    now: datetime,
+    wish: Wish,
+    tick: Tick,
+) -> Purified:
+    cursor = cursors(manifests)
+    setting = Setting(
+        now=now,
+        judge=judge,
+        profile=work.config.profile,
+        mode=wish.mode,
+        near=_near(work),
+        afresh=wish.manifest,
+        kept=wish.kept,
+        nominees=nominees,
+        read=watched(lambda blob: read_blob(work.store.repo, blob), tick),
+    )
+    return purify(state, texts_at(work, cursor), cursor, setting)
+
+
+def _near(work: Work) -> Near:
+    """Let the search index propose priors: no memory is cut into words for it again."""
+    index = index_of(work, edits=False)
+
+    def near(query: Query) -> list[str]:
+        words = sorted(query.words | query.subject_words | query.entities)
+        return index.near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))
+
+    return near
+
+
+def taken_back(work: Work) -> frozenset[str]:
+    """Return fingerprints of decisions that a person took back and has not brought back since."""
+    found: frozenset[str] = frozenset()
+    repo = work.store.repo
+    for commit, gone in history.taken_back(repo, work.tree.commit).items():
+        for entry in history.chain_of(repo, commit):
+            ids = entry.trailers.get("Memory", ())
+            mine = [id_ for id_ in ids if id_ in gone]
+            if entry.op in BULK_OPS:
+                prints = [p for p in entry.prints if p.split(":")[1] in gone]
+                found |= fingerprints(entry.op, mine, prints) if mine else frozenset()
+            elif mine:
+                found |= fingerprints(entry.op, ids, entry.prints)
+    return found
+
+
+def _without(
+    consumed: Sequence[Consumed], units: frozenset[tuple[str, str]]
+) -> tuple[Consumed, ...]:
+    found = []
+    whole = {resource for resource, hash_ in units if not hash_}
+    for entry in consumed:
+        if entry.resource in whole:
+            # What left this source waits for review: its next version is compared from here again.
+            continue
+        mine = {hash_ for resource, hash_ in units if resource == entry.resource}
+        also = tuple(h for h in entry.also if h not in mine)
+        entry = replace(entry, except_=tuple(sorted({*entry.except_, *mine})), also=also)
+        # A source of which everything new waits, and that was seen before, is not news again.
+        if mine and entry.from_ == entry.to and not also:
+            continue
+        found.append(entry)
+    return tuple(found)

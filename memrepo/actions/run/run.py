@@ -1,0 +1,397 @@
+"""`memrepo run`: ingest, purify, upkeep, views; one merge commit, or a branch for review."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.request import DryRun, option
+from memrepo.actions.review.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
+from memrepo.actions.run.claiming import claim_edits
+from memrepo.actions.run.drafting import Proposal
+from memrepo.actions.run.ingest import Ingested, take_in
+from memrepo.actions.run.judging import Choice, judge_of
+from memrepo.actions.run.landing import TRIES, Landing, prepare
+from memrepo.actions.run.outcome import Outcome, answer_of
+from memrepo.actions.run.ownership import refuse_other, take_over
+from memrepo.actions.run.progress import WatchedJudge
+from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
+from memrepo.actions.run.reporting import reported
+from memrepo.actions.run.resuming import kept_for, resumed
+from memrepo.actions.setup.timetable import superseded
+from memrepo.actions.setup.upgrade import upgrade_due
+from memrepo.actions.work import MACHINE, Answer, Work
+from memrepo.config import JUDGES
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.messages import Context
+from memrepo.purify.pipeline import Mode
+from memrepo.store import history
+from memrepo.store.kept import KeptAnswers
+from memrepo.store.ledger import ledger_of
+from memrepo.store.repo import BranchMoved
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `run`."""
+
+    mode: Annotated[
+        str | None,
+        option(
+            "what is new (incremental, the default), or everything again, for review",
+            "--mode",
+            choices=("incremental", "reconciliation"),
+        ),
+    ] = None
+    only: Annotated[
+        frozenset[str] | None,
+        option(
+            f"go through these stages alone: {', '.join(STAGES)}; views always follow",
+            "--only",
+            metavar="STAGE,...",
+            read=_stages,
+        ),
+    ] = None
+    resume: Annotated[
+        str | None,
+        option(
+            "go on with a run that broke off (the newest, or RUN), in its mode with its judge",
+            "--resume",
+            metavar="RUN",
+            const="",
+            optional=True,
+        ),
+    ] = None
+    acknowledge_upgrade: Annotated[
+        bool,
+        option(
+            "judge everything again after an upgrade of memrepo's logic", "--acknowledge-upgrade"
+        ),
+    ] = False
+    judge: Annotated[str | None, option("who scores and words", "--judge", choices=JUDGES)] = None
+    max_usd: Annotated[
+        float | None,
+        option("what the run may spend, in US dollars", "--max-usd", metavar="X", ge=0),
+    ] = None
+    max_tokens: Annotated[
+        int | None, option("how many tokens the run may use", "--max-tokens", metavar="N", ge=1)
+    ] = None
+    record: Annotated[
+        str | None, option("keep every answer of a live judge there", "--record", metavar="DIR")
+    ] = None
+    replay: Annotated[
+        str | None, option("judge by the answers recorded there", "--replay", metavar="DIR")
+    ] = None
+    max_change_pct: Annotated[
+        float | None,
+        option(
+            "wait for a person when more than P percent of the memories would leave recall",
+            "--max-change-pct",
+            metavar="P",
+            ge=0,
+            le=100,
+        ),
+    ] = None
+    force: Annotated[
+        bool,
+        option(
+            "accept that many workspace files are gone; run even in a reconciliation's hour",
+            "--force",
+        ),
+    ] = False
+    take_over: Annotated[
+        bool, option("make this clone the one that runs (run.owner)", "--take-over")
+    ] = False
+    dry_run: DryRun = False
+    reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
+    report: Annotated[
+        str | None,
+        option(
+            "how much to print (reporting.mode where it is given, else full)",
+            "--report",
+            choices=("silent", "summary", "full"),
+        ),
+    ] = None
+
+
+def _stages(text: str) -> frozenset[str]:
+    """Read a list of stages; raises ValueError for what is none."""
+    found = [word.strip() for word in text.split(",")]
+    if wrong := [word for word in found if word not in STAGES]:
+        raise ValueError(f"found {wrong[0]!r}, expected stages of {', '.join(STAGES)}")
+    return frozenset(found)
+
+
+class NoSuchStage(MemrepoError):
+    """A reconciliation was asked for a stage that it does not have."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, stages: frozenset[str]) -> None:
+        super().__init__(
+            f"a reconciliation is reviewed as a whole: it has no {', '.join(sorted(stages))}",
+            fix="leave --only out, or run in the mode incremental",
+        )
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Run once, and tell of it; a second run at the same time gives up at once."""
+    work.require_writable()
+    refuse_other(work, take_over=request.take_over)
+    mode, judge, resume = resumed(work, request)
+    request = replace(request, mode=mode, judge=judge, resume=resume)
+    with _uncollected():
+        answer = reported(work, request, lambda: _once(work, request))
+    if not request.dry_run:
+        work.refreshed().tree.keep()
+    return answer
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the cycle collector from going through all memories time and again: few cycles die."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.freeze()  # nor once more at the end
+            gc.enable()
+
+
+def _once(first: Work, request: Request) -> Answer:
+    wish, report = _wish(first, request), request.report or _report(first)
+    why = superseded(first, first.call.now) if wish.mode == "incremental" else ""
+    if why and not request.force:
+        return answer_of(_gave_way(first, wish, why), report, ())
+    with first.store.running():
+        with first.store.writing():
+            first.store.refuse_unfit()
+        taken = take_over(first) if request.take_over and not request.dry_run else ""
+        if not request.dry_run:
+            claim_edits(first)
+        outcome = _run(first, request, wish)
+        if outcome.landed:
+            first.store.maintain()
+    answer = answer_of(outcome, report, tuple(first.store.notices))
+    return replace(answer, text=f"{taken}\n{answer.text}") if taken and answer.text else answer
+
+
+def _report(first: Work) -> str:
+    """Return how much to print: what the configuration gives, to whoever asks by hand all."""
+    given = "reporting.mode" in first.config.given
+    return str(first.config.get("reporting.mode")) if given else "full"
+
+
+def _gave_way(first: Work, wish: Wish, why: str) -> Outcome:
+    return Outcome(
+        status="skipped_superseded",
+        base=first.tree.commit,
+        head=first.tree.commit,
+        mode=wish.mode,
+        ingested=Ingested(),
+        why=why,
+        proposed=Proposed(main=None, waiting=None, problems=()),
+    )
+
+
+def _wish(first: Work, request: Request) -> Wish:
+    """Return what is asked for; an acknowledged upgrade is a reconciliation on record."""
+    limit = request.max_change_pct
+    if limit is None:
+        limit = first.config.get("run.max_change_pct")
+    due = upgrade_due(first)
+    if due is not None and not request.acknowledge_upgrade:
+        raise due
+    mode: Mode = (
+        "reconciliation" if due is not None or request.mode == "reconciliation" else "incremental"
+    )
+    stages: frozenset[str] = request.only or frozenset(STAGES)
+    if mode == "reconciliation" and request.only and (more := stages - {"ingest", "purify"}):
+        raise NoSuchStage(more)
+    return Wish(
+        mode=mode,
+        max_change_pct=float(limit),
+        manifest=due is not None,
+        model=not request.dry_run,
+        stages=stages,
+    )
+
+
+def _run(first: Work, request: Request, wish: Wish) -> Outcome:
+    at = first.refreshed()
+    refuse_no_room(at)
+    base = at.tree.commit
+    if not request.dry_run:
+        ledger_of(first.store).flush(first.call.now)
+    choice = _choice(first, request)
+    kept = kept_for(at, wish.mode, request.resume, choice)
+    if kept is not None:
+        choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
+    judge = WatchedJudge(judge_of(first, choice), first.call.tick)
+    ingested = Ingested()
+    if "ingest" in wish.stages:
+        ingested = take_in(at, force=request.force, dry_run=request.dry_run)
+    at = first.refreshed()
+    waits = [
+        w
+        for w in all_waiting(at)
+        if not request.only and w.base == at.tree.commit and w.manifest(at)["mode"] == wish.mode
+    ]
+    if waits and request.max_change_pct is None:
+        # Nothing changed since that run was computed: a judge would only say the same again.
+        return _still_waiting(at, base, ingested, wish, waits[-1])
+    for turn in range(1, TRIES + 1):
+        at = first.refreshed()
+        proposed = propose(at, judge, first.call.now, wish, first.call.tick)
+        outcome = Outcome(
+            status="dry-run",
+            base=base,
+            mode=wish.mode,
+            head=at.tree.commit,
+            ingested=ingested,
+            proposed=proposed,
+            landed=proposed.main,
+        )
+        if request.dry_run:
+            return replace(outcome, used=judge.usage)
+        try:
+            landed = _land(at, proposed.main, request.reason)
+        except BranchMoved:
+            # A person's commit takes no lock; the plan is computed again on the new HEAD.
+            if turn == TRIES:
+                raise
+            continue
+        if kept is not None and landed is not None:
+            kept.billed()
+        if landed is not None and proposed.waiting is not None:
+            # What waits is drafted on the commit that it would be joined to.
+            again = propose(first.refreshed(), judge, first.call.now, wish, first.call.tick)
+            proposed = replace(proposed, waiting=again.waiting)
+        _keep_raw(at, proposed)
+        for same in waits if landed is not None else ():
+            put_away(at, same)  # what it held landed under another limit
+        done = _concluded(
+            first,
+            replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
+        )
+        return _with_kept(done, kept)
+    raise AssertionError("unreachable")
+
+
+def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:
+    """Forget the answers that all landed, or wait; say which run a partial one goes on as."""
+    if kept is None:
+        return outcome
+    if not outcome.proposed.partial:
+        kept.remove()
+    elif outcome.branch:
+        kept.billed()  # the receipt waits with the rest
+    resume = kept.of.run if outcome.proposed.partial and kept.path.exists() else ""
+    return replace(outcome, resume=resume, reused=kept.used)
+
+
+def _still_waiting(at: Work, base: str, ingested: Ingested, wish: Wish, waits: Waiting) -> Outcome:
+    return Outcome(
+        status="held",
+        base=base,
+        mode=wish.mode,
+        head=at.tree.commit,
+        ingested=ingested,
+        branch=waits.branch,
+        proposed=Proposed(main=None, waiting=None, problems=()),
+        why=waits.entry.trailer("Reason"),
+    )
+
+
+def _land(at: Work, main: Proposal | None, reason: str) -> Proposal | None:
+    if main is None or main.wait:
+        return None
+    at.store.land(_landing(at, main, reason).chain, main.run)
+    return main
+
+
+def _concluded(first: Work, outcome: Outcome) -> Outcome:
+    """Leave on a branch what may not merge itself, and say what the run came to."""
+    at, branch, proposed = first.refreshed(), "", outcome.proposed
+    waits = proposed.main if proposed.main is not None and proposed.main.wait else proposed.waiting
+    if waits is not None:
+        # A new waiting run replaces those that were computed on an older base.
+        for older in all_waiting(at):
+            put_away(at, older)
+        branch = _leave(at, waits)
+    news = outcome.landed or outcome.ingested.commit
+    head = at.tree.commit
+    return replace(
+        outcome,
+        head=head,
+        branch=branch,
+        why=waits.wait if waits else "",
+        status=_status(proposed, branch=branch, landed=outcome.landed, news=bool(news)),
+        commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}"))
+        if head != outcome.base
+        else (),
+    )
+
+
+def _choice(work: Work, request: Request) -> Choice:
+    return Choice(
+        judge=request.judge or "",
+        now=work.call.now,
+        max_usd=request.max_usd,
+        max_tokens=request.max_tokens,
+        record=work.call.where / request.record if request.record else None,
+        replay=work.call.where / request.replay if request.replay else None,
+    )
+
+
+def _status(proposed: Proposed, *, branch: str, landed: Proposal | None, news: bool) -> str:
+    """Say what a run came to: partial when some of it could not be judged, failed when all."""
+    if branch:
+        return "held"
+    if proposed.partial:
+        return "partial" if landed else "failed"
+    return "ok" if news else "skipped"
+
+
+def _keep_raw(at: Work, proposed: Proposed) -> None:
+    """Leave what the judge said in vain where a person may look; never committed."""
+    folder = at.store.root / at.tree.layout.prefix / ".memrepo" / "failed"
+    run = next((p.run for p in (proposed.main, proposed.waiting) if p), "run")
+    for number, failure in enumerate(proposed.failures, start=1):
+        record = {
+            "pass": failure.name,
+            "batch": failure.batch,
+            "reason": failure.reason,
+            "raw": failure.raw,
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        path = Path(folder / f"{run}-{failure.name}-{number}.json")
+        path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _landing(at: Work, proposal: Proposal, reason: str = "") -> Landing:
+    step = replace(proposal.merge, reason=reason) if reason else proposal.merge
+    return prepare(
+        at.store,
+        at.tree.state(),
+        proposal.plan,
+        Context(actor=MACHINE, run=proposal.run),
+        at.call.now,
+        merge=step,
+        cost=proposal.receipt.trailer,
+        access=proposal.ledger,
+    )
+
+
+def _leave(at: Work, proposal: Proposal) -> str:
+    branch = PREFIX + proposal.run
+    at.store.leave(_landing(at, proposal).chain, branch)
+    return branch

@@ -1,0 +1,1 @@
+"""Make a repository, and see that all is in place."""

@@ -1,0 +1,168 @@
+"""`memrepo agent`: put memory into an agent's program by its own hooks, and take it out again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from memrepo.actions.request import DryRun, option
+from memrepo.actions.setup.cron_prompts import agent_snippet
+from memrepo.actions.setup.hosts import HOSTS, Part, home_of, next_steps, parts_of
+from memrepo.actions.work import Answer, Work
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.jsontext import NotJson
+from memrepo.store import crontab
+
+RECEIPTS = "agents.json"
+"""The file in memrepo's folder that says what stood in each file before and after."""
+
+
+class Unreadable(MemrepoError):
+    """A settings file of another program is not what it should be; it was left alone."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(
+            f"{path}: {what}; nothing was written", fix="mend the file, then try again"
+        )
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True):
+    """One file: what stands in it, the same without our part, and what will; None for no file."""
+
+    path: Path
+    found: str | None
+    base: str | None
+    after: str | None
+
+    @property
+    def does(self) -> str:
+        """Return what happens to the file, in a word."""
+        if self.found == self.after:
+            return "unchanged"
+        return "removed" if self.after is None else "made" if self.found is None else "edited"
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `agent`."""
+
+    what: Annotated[
+        str,
+        option(
+            "put memory into an agent's program; take it out; what its hooks call",
+            choices=("install", "uninstall", "hook"),
+        ),
+    ]
+    host: Annotated[str, option("which program; generic is any other", choices=HOSTS)]
+    into: Annotated[
+        str,
+        option(
+            "a project's folder, instead of what holds for all of yours", "--into", metavar="DIR"
+        ),
+    ] = ""
+    dry_run: DryRun = False
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Install or uninstall; what the hooks call is answered by the command line itself."""
+    into = _into(work, request)
+    program = [*crontab.program(), "-C", str(work.store.root)]
+    snippet = str(agent_snippet(work)["prompt"])
+    receipts = _receipts(work)
+    parts = parts_of(request.host, into, program, snippet)
+    out = request.what == "uninstall"
+    edits = [_edit(part, receipts.get(str(part.path)), out=out) for part in parts]
+    if not request.dry_run:
+        _write(work, parts, edits, receipts, out=out)
+    todo = () if out else next_steps(request.host, program)
+    return _answer(edits, todo, dry=request.dry_run)
+
+
+def _into(work: Work, request: Request) -> Path:
+    if request.into:
+        return Path(work.call.where, request.into).resolve()
+    home = home_of(request.host)
+    if home is None:
+        raise UsageError(
+            "memrepo agent: generic has no folder of its own",
+            fix="name a project's folder with --into",
+        )
+    return home
+
+
+def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
+    """Return the edit of one file; one that nobody touched since gets back its very bytes."""
+    found = _read(part.path)
+    try:
+        if receipt is not None and found == receipt["after"]:
+            base = receipt["before"]
+        else:
+            base = None if found is None else part.take(found)
+            made = receipt is not None and receipt["before"] is None
+            base = None if _is_bare(base, made=made) else base
+        after = base if out else part.put(base or "")
+    except NotJson as error:
+        raise Unreadable(part.path, str(error)) from error
+    return Edit(path=part.path, found=found, base=base, after=after)
+
+
+def _is_bare(text: str | None, *, made: bool) -> bool:
+    """Tell whether nothing is left of a file; an empty object only where we `made` the file."""
+    return text is None or text.strip() in (("", "{}") if made else ("",))
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise Unreadable(path, f"found a byte that is not UTF-8 at {error.start}") from error
+
+
+def _write(
+    work: Work, parts: Sequence[Part], edits: Sequence[Edit], receipts: dict[str, Any], *, out: bool
+) -> None:
+    for edit in edits:
+        if edit.after is None:
+            edit.path.unlink(missing_ok=True)
+        elif edit.after != edit.found:
+            # A settings file may be a link into a person's dotfiles: the link stays.
+            real = edit.path.resolve()
+            real.parent.mkdir(parents=True, exist_ok=True)
+            draft = real.with_name(f".{real.name}.memrepo")
+            draft.write_bytes(edit.after.encode("utf-8"))
+            with suppress(FileNotFoundError):
+                draft.chmod(real.stat().st_mode)
+            draft.replace(real)
+        receipts.pop(str(edit.path), None)
+        if not out:
+            receipts[str(edit.path)] = {"before": edit.base, "after": edit.after}
+    if out:
+        for part in parts:
+            with suppress(OSError):  # a folder that holds something else stays
+                part.path.parent.rmdir()
+    (work.store.folder / RECEIPTS).write_text(json.dumps(receipts), encoding="utf-8")
+
+
+def _receipts(work: Work) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        found = json.loads((work.store.folder / RECEIPTS).read_text(encoding="utf-8"))
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _answer(edits: Sequence[Edit], todo: Sequence[str], *, dry: bool) -> Answer:
+    rows = [{"path": str(edit.path), "does": edit.does} for edit in edits]
+    lines = [f"{row['does']:<10} {row['path']}" for row in rows]
+    lines += [f"next: {line}" for line in todo]
+    if dry:
+        lines.append("dry run: nothing was written")
+    return Answer(data={"files": rows, "next": list(todo)}, text="\n".join(lines))

@@ -1,0 +1,232 @@
+"""`memrepo doctor`: named checks of repository, configuration, index, hooks and judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.recall.recalling import index_of, model_folder
+from memrepo.actions.request import option
+from memrepo.actions.review.waiting import all_waiting
+from memrepo.actions.run.judging import Choice, judge_of
+from memrepo.actions.setup import integrity, setup
+from memrepo.actions.setup.checkup import Check, Finding
+from memrepo.actions.setup.schedule import install, out_of_step
+from memrepo.actions.setup.timetable import said, timetable
+from memrepo.actions.work import Answer, Work
+from memrepo.assets import asset
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.purify.manifest import read_manifests
+from memrepo.store import embedding, hooks, settings
+from memrepo.store.drivers import driver_state, install_drivers, is_adopted
+from memrepo.store.health import git_version, interrupted, object_problems
+from memrepo.store.identity import person
+from memrepo.store.index import Filter
+
+MIN_GIT = (2, 34)
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `doctor`."""
+
+    fix: Annotated[bool, option("mend what can be mended safely", "--fix")] = False
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Run every check; answer 1 when one is not ok."""
+    found = [_guarded(check, work, request.fix) for check in CHECKS]
+    found.append(_guarded(_schedule, work, request.fix, "schedule"))
+    lines = [f"{'ok  ' if f.ok else 'FAIL'}  {f.name:<12} {f.message}" for f in found]
+    return Answer(
+        data={"checks": [f.as_json() for f in found]},
+        text="\n".join(lines),
+        exit=Exit.DONE if all(f.ok for f in found) else Exit.NO,
+    )
+
+
+def _guarded(check: Check, work: Work, fix: bool, name: str = "") -> Finding:
+    """Let one check fail without taking the others with it."""
+    try:
+        return check(work, fix)
+    except MemrepoError as error:
+        name = name or check.__name__.removeprefix("_")
+        return Finding(name=name, ok=False, message=error.message)
+
+
+def _git(work: Work, fix: bool) -> Finding:
+    del fix
+    version = git_version(work.store.repo)
+    said = ".".join(map(str, version))
+    wanted = ".".join(map(str, MIN_GIT))
+    return Finding(
+        name="git",
+        ok=version >= MIN_GIT,
+        message=f"version {said}" + ("" if version >= MIN_GIT else f", {wanted} is needed"),
+    )
+
+
+def _objects(work: Work, fix: bool) -> Finding:
+    del fix
+    problems = object_problems(work.store.repo)
+    return Finding(
+        name="objects",
+        ok=not problems,
+        message=f"git fsck says: {problems[0]}" if problems else "git fsck finds nothing",
+    )
+
+
+def _state(work: Work, fix: bool) -> Finding:
+    left = interrupted(work.store)
+    if left and fix:
+        with work.store.writing():
+            pass
+        return Finding(name="state", ok=not interrupted(work.store), message=left, fixed=True)
+    work.store.refuse_unfit()
+    message = f"{left}; the next write settles it, or --fix now" if left else "ready to be written"
+    return Finding(name="state", ok=not left, message=message)
+
+
+def _identity(work: Work, fix: bool) -> Finding:
+    del fix
+    email = person(work.store.repo)[1]
+    if not email:
+        return Finding(name="identity", ok=False, message="git knows no user.email: set it")
+    known = email in work.config.human_authors
+    return Finding(
+        name="identity",
+        ok=known,
+        message=email if known else f"{email} is not among human_authors in memrepo.toml",
+    )
+
+
+def _workspace(work: Work, fix: bool) -> Finding:
+    del fix
+    path = settings.workspace(work.store.repo)
+    if path is None:
+        return Finding(name="workspace", ok=True, message="none: sources/ itself is the input")
+    there = path.is_dir()
+    return Finding(
+        name="workspace",
+        ok=there,
+        message=str(path) if there else f"{path} does not exist: `git config {settings.WORKSPACE}`",
+    )
+
+
+def _memories(work: Work, fix: bool) -> Finding:
+    del fix
+    state = work.tree.state()
+    errors = [p for p in state.problems if p.severity == "error"]
+    if errors:
+        return Finding(
+            name="memories",
+            ok=False,
+            message=f"{len(errors)} that cannot be read, first {errors[0]} (`memrepo check`)",
+        )
+    return Finding(name="memories", ok=True, message=f"{len(state.memories)} read without error")
+
+
+def _manifests(work: Work, fix: bool) -> Finding:
+    del fix
+    found, damaged = read_manifests(work.tree.files, work.tree.layout)
+    if damaged:
+        return Finding(name="manifests", ok=False, message=str(damaged[0]))
+    return Finding(name="manifests", ok=True, message=f"{len(found)} runs on record")
+
+
+def _index(work: Work, fix: bool) -> Finding:
+    del fix  # a damaged index is built again whenever it is opened
+    index_of(work).count(["memory"], Filter())
+    return Finding(name="index", ok=True, message="in step with HEAD")
+
+
+def _meaning(work: Work, fix: bool) -> Finding:
+    del fix
+    folder = model_folder(work)
+    if not folder and not embedding.is_installed():
+        return Finding(name="meaning", ok=True, message="no model: search goes by words")
+    try:
+        name = embedding.load(folder).name
+    except embedding.NoModelError as error:
+        return Finding(name="meaning", ok=False, message=f"search goes by words alone: {error}")
+    return Finding(name="meaning", ok=True, message=f"model {name}")
+
+
+def _hook(work: Work, fix: bool) -> Finding:
+    repo, shim = work.store.repo, asset("hooks", "shim")
+    wrong, fixed = hooks.wrong(repo, shim), False
+    if wrong and fix and not hooks.other_path(repo):
+        hooks.install(repo, shim)
+        wrong, fixed = hooks.wrong(repo, shim), True
+    return Finding(
+        name="hook",
+        ok=not wrong,
+        fixed=fixed and not wrong,
+        message=wrong or f"{len(hooks.HOOKS)} hooks run",
+    )
+
+
+def _drivers(work: Work, fix: bool) -> Finding:
+    repo, layout = work.store.repo, work.store.layout
+    others = is_adopted(repo, layout)
+    said, fixed = driver_state(repo, layout, adopted=others), False
+    if said and fix:
+        said, fixed = install_drivers(repo, layout, adopted=others), True
+    return Finding(
+        name="drivers",
+        ok=not said,
+        fixed=fixed and not said,
+        message=said or "`git merge` joins memories field by field",
+    )
+
+
+def _waiting(work: Work, fix: bool) -> Finding:
+    del fix
+    names = [w.branch for w in all_waiting(work)]
+    message = f"for review: {', '.join(names)}" if names else "nothing waits for review"
+    return Finding(name="waiting", ok=not names, message=message)
+
+
+def _judge(work: Work, fix: bool) -> Finding:
+    del fix
+    judge = judge_of(work, Choice())
+    return Finding(name="judge", ok=True, message=judge.name)
+
+
+def _schedule(work: Work, fix: bool) -> Finding:
+    times, zone = timetable(work, work.call.now), work.config.zone.key
+    said_, fixed = "; ".join(times.complaints), False
+    if times.by == "crontab" and (wrong := out_of_step(work, work.call.now)):
+        if fix:
+            install(work, work.call.now)
+            fixed = True
+        else:
+            said_ = "; ".join(filter(None, (said_, wrong)))
+    next_ = f"next run {said(times.next, zone)}" if times.by and times.next else "not scheduled"
+    return Finding(name="schedule", ok=not said_, message=said_ or next_, fixed=fixed)
+
+
+CHECKS: tuple[Check, ...] = (
+    _git,
+    _objects,
+    _state,
+    _identity,
+    _workspace,
+    _memories,
+    _manifests,
+    _index,
+    _meaning,
+    _hook,
+    _drivers,
+    _waiting,
+    _judge,
+    *setup.CHECKS,
+    *integrity.CHECKS,
+)
+
+
+def names() -> Iterator[str]:
+    """Yield the names of all checks, for the documentation."""
+    yield from (check.__name__.removeprefix("_") for check in CHECKS)
+    yield "schedule"

@@ -1,0 +1,131 @@
+"""`memrepo hooks`: install the hooks of a clone, say whether they run, and be what they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+
+_STAGED = ("pre-commit", "pre-merge-commit")
+_AFTER = ("post-merge", "post-checkout", "post-rewrite")
+
+
+class HooksInTheTree(MemrepoError):
+    """Git is told to run hooks out of the work tree, which others may write."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, path: str, call: str) -> None:
+        super().__init__(
+            f"core.hooksPath is {path}, inside the work tree: whoever can change the repository"
+            " could run programs here",
+            fix=f"`git config --unset core.hooksPath`; or leave it so: {call}",
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `hooks`."""
+
+    what: Annotated[
+        str,
+        option(
+            "put the hooks in place; say whether they run; do what one does (the shim asks this)",
+            choices=("install", "status", "run"),
+        ),
+    ]
+    name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
+    dry_run: Annotated[bool, option("say what install would do", "--dry-run")] = False
+    given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Install, tell, or run one hook."""
+    if (request.what == "run") != bool(request.name):
+        raise UsageError(
+            f"memrepo hooks {request.what}: found {request.name or 'no name'}",
+            fix="memrepo hooks install, memrepo hooks status, memrepo hooks run NAME [ARG ...]",
+        )
+    if request.dry_run and request.what != "install":
+        raise UsageError(
+            f"memrepo hooks {request.what}: --dry-run goes with install", fix="leave out --dry-run"
+        )
+    match request.what:
+        case "install":
+            return _install(work, dry_run=request.dry_run)
+        case "status":
+            return _status(work)
+        case _:
+            return _hook(work, request.name, request.given)
+
+
+def _install(work: Work, *, dry_run: bool) -> Answer:
+    from memrepo.assets import asset
+    from memrepo.store import hooks
+
+    repo = work.store.repo
+    if path := hooks.in_tree(repo):
+        raise HooksInTheTree(path, hooks.CALL)
+    before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
+    kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
+    lines = [f"installed: {', '.join(hooks.HOOKS)}"]
+    if kept:
+        lines.append(f"kept and asked first: {', '.join(kept)}")
+    if before:
+        lines.append(f"asked first as well: the hooks in {before} (was core.hooksPath)")
+    if dry_run:
+        lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
+    data = {"hooks": list(hooks.HOOKS), "kept": kept, "before": before, "dry_run": dry_run}
+    return Answer(data=data, text="\n".join(lines))
+
+
+def _status(work: Work) -> Answer:
+    from memrepo.assets import asset
+    from memrepo.store import hooks, trust
+
+    found = hooks.states(work.store.repo, asset("hooks", "shim"))
+    why = trust.untrusted(work.store.repo)
+    lines = [
+        f"{'ok  ' if not said else 'FAIL'}  {name:<16} {said or 'runs'}"
+        for name, said in found.items()
+    ]
+    if any(found.values()):
+        lines.append("`memrepo hooks install` puts them in place")
+    return Answer(
+        data={
+            "hooks": [{"name": n, "ok": not said, "message": said} for n, said in found.items()],
+            "trust": why,
+        },
+        text="\n".join([*lines, *([why] if why else [])]),
+        exit=Exit.NO if any(found.values()) or why else Exit.DONE,
+    )
+
+
+def _hook(work: Work, name: str, given: Sequence[str]) -> Answer:
+    """Do what a hook does; the first import of each is all that it waits for."""
+    if name in _STAGED:
+        from memrepo.actions.check import check
+
+        request = check.Request(staged=True, fix=name == "pre-commit")
+        found = check.look(work, request, merging=name == "pre-merge-commit")
+        # Nothing found is nothing said: whoever commits waits for git's own words.
+        silent = not (found.data["problems"] or found.data["fixed"])
+        return replace(found, text="") if silent else found
+    if name == "commit-msg":
+        from memrepo.actions.check import check_message
+
+        return check_message.do(work, check_message.Request(file=given[0]))
+    if name in _AFTER:
+        from memrepo.actions.sync.catching_up import catch_up
+
+        return catch_up(work, name, given)
+    if name == "pre-push":
+        from memrepo.actions.check.pushing import pushed
+
+        return pushed(work, given)
+    raise UsageError(f"memrepo hooks run: {name!r} is no hook of memrepo's")

@@ -1,0 +1,129 @@
+"""What each agent's program is given: the files, and how memrepo's part of each is put in and out.
+
+A part can be put in twice without a second copy, and taken out of a file that was edited since.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memrepo.assets import asset
+from memrepo.core.blocks import with_block, without_block
+from memrepo.core.jsontext import append, take_out
+
+HOSTS = ("claude-code", "openclaw", "generic")
+FAILED = "memrepo could not run: this session goes on without its memory"
+DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 20.0}
+"""Seconds after which a hook gives up, by what happened."""
+CLAUDE_EVENTS = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "Stop": "stop",
+    "SessionEnd": "end",
+}
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """memrepo's part of one file: with it, without it; a file of memrepo's alone has no rest."""
+
+    path: Path
+    put: Callable[[str], str]
+    take: Callable[[str], str]
+
+
+def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tuple[Part, ...]:
+    """Return what a host is given in a folder; `program` starts memrepo on the repository."""
+    instructions = _block(into / _INSTRUCTIONS[host], snippet)
+    match host:
+        case "claude-code":
+            return (_settings(into / ".claude" / "settings.json", program), instructions)
+        case "openclaw":
+            return (*_hook_folder(into / "hooks" / "memrepo", program), instructions)
+        case _:
+            return (instructions,)
+
+
+_INSTRUCTIONS = {
+    "claude-code": ".claude/CLAUDE.md",
+    "openclaw": "workspace/AGENTS.md",
+    "generic": "AGENTS.md",
+}
+
+
+def home_of(host: str) -> Path | None:
+    """Return where a host keeps what holds for all of a person's projects, if there is a place."""
+    places = {"claude-code": Path.home(), "openclaw": Path.home() / ".openclaw"}
+    return places.get(host)
+
+
+def next_steps(host: str, program: Sequence[str]) -> tuple[str, ...]:
+    """Return what is left for the person to do."""
+    serve = shlex.join([*program, "mcp"])
+    match host:
+        case "claude-code":
+            return (f"tools too: claude mcp add memrepo -- {serve}",)
+        case "openclaw":
+            server = json.dumps({"command": program[0], "args": [*program[1:], "mcp"]})
+            return (
+                "openclaw hooks enable memrepo, then restart the gateway",
+                f"tools too: openclaw mcp set memrepo {shlex.quote(server)}",
+            )
+        case _:
+            hook = shlex.join([*program, "agent", "hook", "generic"])
+            return (f"call at each event, as docs/mcp.md says: {hook}", f"tools too: {serve}")
+
+
+def hook_line(program: Sequence[str], host: str) -> str:
+    """Return the shell line of a hook: it never fails, for a host may take that for a veto."""
+    said = json.dumps({"systemMessage": FAILED})
+    return f"{shlex.join([*program, 'agent', 'hook', host])} || echo {shlex.quote(said)}"
+
+
+def _settings(path: Path, program: Sequence[str]) -> Part:
+    line = hook_line(program, "claude-code")
+
+    def take(text: str) -> str:
+        for event in CLAUDE_EVENTS:
+            text = take_out(text, ("hooks", event), _is_ours)
+        return text
+
+    def put(text: str) -> str:
+        text = take(text) if text.strip() else "{}\n"
+        for event, kind in CLAUDE_EVENTS.items():
+            hook = {"type": "command", "command": line, "timeout": int(DEADLINES[kind]) + 5}
+            text = append(text, ("hooks", event), {"hooks": [hook]})
+        return text
+
+    return Part(path=path, put=put, take=take)
+
+
+def _is_ours(group: Any) -> bool:
+    hooks = group.get("hooks") if isinstance(group, Mapping) else None
+    commands = [h.get("command", "") for h in hooks or () if isinstance(h, Mapping)]
+    return bool(commands) and all(
+        isinstance(c, str) and "agent hook claude-code" in c and "memrepo" in c for c in commands
+    )
+
+
+def _block(path: Path, snippet: str) -> Part:
+    return Part(path=path, put=lambda text: with_block(text, snippet), take=without_block)
+
+
+def _hook_folder(folder: Path, program: Sequence[str]) -> tuple[Part, ...]:
+    words = json.dumps([*program, "agent", "hook", "openclaw"])
+    made = {
+        name: asset("templates", f"agents/openclaw/{name}").read_text(encoding="utf-8")
+        for name in ("HOOK.md", "handler.js")
+    }
+    made["handler.js"] = made["handler.js"].replace("__COMMAND__", words)
+    return tuple(_own(folder / name, text) for name, text in made.items())
+
+
+def _own(path: Path, text: str) -> Part:
+    return Part(path=path, put=lambda _: text, take=lambda _: "")

@@ -1,0 +1,223 @@
+"""`memrepo init`: make a knowledge repository, or adopt a folder as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.exchange.import_ import RUNTIME, Brought, bring_in, was_imported
+from memrepo.actions.request import option
+from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
+from memrepo.actions.work import Answer, Work
+from memrepo.assets import asset
+from memrepo.config import BY_NAME
+from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
+from memrepo.core.messages import Context, message
+from memrepo.core.state import Files, State, play
+from memrepo.purify.lineage import CLAIMS
+from memrepo.store import settings
+from memrepo.store.birth import append_local, born
+from memrepo.store.drivers import install_drivers, is_adopted
+from memrepo.store.gitenv import find_layout
+from memrepo.store.hooks import CALL, in_tree, install, other_path
+from memrepo.store.identity import author, person
+from memrepo.store.repo import Repository
+from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.trust import trust
+from memrepo.store.workspace import read_workspace
+from memrepo.values import is_zone
+
+
+class NoWorkspace(MemrepoError):
+    """The workspace that --from names cannot be used."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"--from {path}: {why}", fix="name the folder that holds MEMORY.md")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `init`."""
+
+    dir: Annotated[str, option("the folder (here)", metavar="DIR")] = ""
+    profile: Annotated[
+        str,
+        option(
+            "business leaves CHRONICLES.md, DREAMS.md and their views out",
+            "--profile",
+            choices=("personal", "business"),
+        ),
+    ] = "personal"
+    tz: Annotated[
+        str, option("zone to show times in and to run by (Asia/Manila)", "--tz", metavar="ZONE")
+    ] = BY_NAME["timezone"].default
+    workspace: Annotated[
+        str, option("the agent's workspace that runs read", "--from", metavar="WORKSPACE")
+    ] = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Make or adopt; what is there already is left as it is."""
+    if not is_zone(request.tz):
+        raise UsageError(
+            f"memrepo init: --tz {request.tz!r} is not a zone of the tz database",
+            fix="name one such as Europe/Berlin or UTC",
+        )
+    where = (work.call.where / request.dir).absolute()
+    workspace = workspace_of(work.call.where / request.workspace) if request.workspace else None
+    if workspace is not None and not workspace.is_dir():
+        raise NoWorkspace(workspace, "is not a folder")
+    with born(where, Layout()) as (store, made):
+        store.refuse_unfit()
+        with store.writing():
+            pass  # settles an init that was cut short
+        known = find_layout(store.repo, store.head()) if store.head() else None
+        adopted = workspace is None and _holds_markdown(where)
+        store.layout = known or Layout(ADOPTED_PREFIX if adopted and _taken(where) else "")
+        # What lies outside the tree comes first: once there is a commit, init counts as done.
+        if workspace is not None or (adopted and known is None):
+            settings.set_workspace(store.repo, workspace or Path())
+        warnings = _local_side(store, adopted=adopted)
+        commit = "" if known else _first_commit(store, work, request, bare=not adopted)
+        others = is_adopted(store.repo, store.layout)
+        if said := install_drivers(store.repo, store.layout, adopted=others):
+            warnings.append(said)
+        inbox = store.layout.area("sources") + "inbox"
+        if not store.work.linked(inbox):
+            (store.root / inbox).mkdir(parents=True, exist_ok=True)
+        at = Work(work.call, store=store)
+        brought = _claims(at, workspace or where)
+        ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
+        branch = store.branch.removeprefix("refs/heads/")
+        zone = at.refreshed().config.zone.key
+        config = store.layout.config
+        if known is None:
+            trust(store.repo)
+    data = {
+        "path": str(where),
+        "commit": ingested.commit or brought.commit or commit,
+        "profile": request.profile,
+        "branch": branch,
+        "imported": brought.imported,
+        "import": brought.as_json(),
+        "ingest": ingested.as_json(),
+        "warnings": warnings,
+        "timezone": zone,
+    }
+    said = f"times are those of {zone} (`timezone` in {config})"
+    return Answer(
+        data=data,
+        text=_text(where, known is not None, made, brought, ingested, [said, *warnings]),
+        problems=(*brought.problems, *ingested.problems, *store.notices),
+    )
+
+
+def _claims(at: Work, workspace: Path) -> Brought:
+    """Import what a purifier published in the workspace, once: later changes are a person's."""
+    folder = workspace / RUNTIME
+    if not (folder / CLAIMS).is_file() or was_imported(at):
+        return Brought()
+    sources = read_workspace(workspace, at.config.source_rules()).files
+    return bring_in(at, folder, sources)
+
+
+def _holds_markdown(where: Path) -> bool:
+    """Tell whether the folder is a workspace itself: it holds files that runs would read."""
+    from memrepo.purify.sources import SourceRules
+
+    if not where.is_dir() or (where / CONFIG_NAME).exists():
+        return False
+    return bool(read_workspace(where, SourceRules()).files)
+
+
+def _taken(where: Path) -> bool:
+    names = {*AREAS, CONFIG_NAME}
+    return any((where / name).exists() for name in names)
+
+
+def _first_commit(store: Repository, work: Work, request: Request, *, bare: bool) -> str:
+    """Commit the templates; when adopting only the configuration, and no foreign file."""
+    step = Step(
+        op="init",
+        what="knowledge repository",
+        reason="made by `memrepo init`",
+        changes=tuple(
+            Write(path=path, data=data)
+            for path, data in sorted(_templates(store, request, bare=bare).items())
+        ),
+    )
+    base = store.head()
+    empty = State(layout=store.layout, files=Files({}, {}), memories={})
+    effects, _ = play(empty, Plan(base=base, steps=(step,)))
+    email = person(store.repo)[1]
+    context = Context(actor=work.call.actor or (f"human:{email}" if email else "process:unknown"))
+    return store.land(
+        Chain(
+            base=base,
+            commits=[Commit(message=message(step, context), effect=effects[0])],
+            author=author(store.repo) or COMMITTER,
+            when=store.not_before(work.call.now, base),
+        ),
+        "init",
+    )
+
+
+def _templates(store: Repository, request: Request, *, bare: bool) -> Mapping[str, bytes]:
+    email = person(store.repo)[1]
+    text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
+    config = text.substitute(
+        profile=request.profile,
+        timezone=json.dumps(request.tz),
+        human_authors=json.dumps([email] if email else []),
+    )
+    files = {store.layout.config: config.encode()}
+    if bare:
+        for name in ("gitattributes", "gitignore", "pre-commit-config.yaml"):
+            target = f".{name}"
+            if not (store.root / target).exists():
+                files[target] = asset("templates", "repo", name).read_bytes()
+        files["templates/daily-log.md"] = asset("templates", "repo", "daily-log.md").read_bytes()
+    return files
+
+
+def _local_side(store: Repository, *, adopted: bool) -> list[str]:
+    warnings = []
+    if adopted:
+        append_local(store.repo, "exclude", [f"/{store.layout.prefix}.memrepo/"])
+    install(store.repo, asset("hooks", "shim"))
+    if elsewhere := other_path(store.repo):
+        mend = "`memrepo hooks install` puts them in front of those"
+        warnings.append(
+            f"core.hooksPath is {elsewhere}, so memrepo's hooks do not run:"
+            f" {CALL if in_tree(store.repo) else mend}"
+        )
+    if not person(store.repo)[1]:
+        warnings.append("git knows no user.email: set it, and list it under human_authors")
+    return warnings
+
+
+def _text(
+    where: Path,
+    known: bool,
+    made: bool,
+    brought: Brought,
+    ingested: Ingested,
+    notes: list[str],
+) -> str:
+    first = "is a memrepo repository already" if known else "is a memrepo repository now"
+    lines = [f"{where} {first}{' (git init)' if made else ''}"]
+    if brought.commit:
+        lines.append(f"imported from the purifier: {brought.imported} memories")
+    if ingested.commit:
+        lines.append(f"sources taken in: {ingested.summary}")
+    lines += [f"note: {note}" for note in notes]
+    lines.append("next: `memrepo run`")
+    return "\n".join(lines)

@@ -1,0 +1,162 @@
+"""The checks of `doctor` that read history: trailers, manifests, chains, references, signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from memrepo.actions.setup.checkup import Check, Finding
+from memrepo.actions.work import Work
+from memrepo.checks.integrity import CommitFacts, history_problems
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.store import audit, history, signing
+
+SIGNATURES = 200
+"""How many of the newest runs have their signatures verified: each starts a program."""
+GROWN, ROOM = 3.0, 8 << 20
+"""A repository is grown when it takes this many times what it would packed, and that much more."""
+_TOO_MANY = 500_000
+
+
+def _history(work: Work, fix: bool) -> Finding:
+    del fix
+    facts = [
+        CommitFacts(
+            commit=a.commit,
+            tree=a.tree,
+            parents=a.parents,
+            subject=a.subject,
+            trailers=a.trailers,
+            added=a.added,
+            changed=a.changed,
+        )
+        for a in audit.audited(work.store.repo, work.tree.commit, work.tree.layout)
+    ]
+    problems = history_problems(facts)
+    ours = sum(bool(f.op) for f in facts)
+    message = f"{len(facts)} commits, {ours} of them memrepo's, are what they say"
+    if problems:
+        first = problems[0]
+        message = (
+            f"{len(problems)} findings; the first bad commit is {first.path[:10]}:"
+            f" {first.rule} {first.message}"
+        )
+    return Finding(name="history", ok=not problems, message=message, problems=problems)
+
+
+def _references(work: Work, fix: bool) -> Finding:
+    del fix
+    return _since(work, "references", closure.closure, "every reference and supersession holds")
+
+
+def _tombstones(work: Work, fix: bool) -> Finding:
+    del fix
+    return _since(work, "tombstones", tombstone_problems, "every tombstone can be read")
+
+
+def tombstone_problems(state: State) -> tuple[Problem, ...]:
+    """Return what is wrong with tombstones: one that cannot be read bars nothing."""
+    return tombstones_in(state).problems
+
+
+def _since(
+    work: Work, name: str, problems_of: Callable[[State], tuple[Problem, ...]], well: str
+) -> Finding:
+    """Report what does not hold at HEAD, and the commit since when."""
+    problems = problems_of(work.tree.state())
+    if not problems:
+        return Finding(name=name, ok=True, message=well)
+    first = problems[0]
+
+    def is_bad(state: State) -> bool:
+        return any(_same(first, other) for other in problems_of(state))
+
+    commit = first_bad(work, is_bad)
+    return Finding(
+        name=name,
+        ok=False,
+        problems=problems,
+        message=f"{len(problems)} findings, first {first}; since commit {commit[:10]}",
+    )
+
+
+def _same(one: Problem, other: Problem) -> bool:
+    return (one.rule, one.key, one.message) == (other.rule, other.key, other.message)
+
+
+def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
+    """Return the commit since which something does not hold at HEAD: halving, no walk.
+
+    Along first parents, then within the chain of the run that brought it.
+    """
+    store = work.store
+    born = history.birth(store.repo, work.tree.commit, store.layout.config)
+    line = [*filter(None, [born]), *audit.first_parents(store.repo, born, work.tree.commit)]
+    commit = _halved(work, line, is_bad)
+    parents = store.parents(commit)
+    if len(parents) == 2:
+        inside = audit.first_parents(store.repo, parents[0], parents[1])
+        if inside and is_bad(store.snapshot(inside[-1]).state()):
+            return _halved(work, inside, is_bad)
+    return commit
+
+
+def _halved(work: Work, line: Sequence[str], is_bad: Callable[[State], bool]) -> str:
+    low, high = 0, len(line) - 1  # the last one is bad
+    while low < high:
+        middle = (low + high) // 2
+        if is_bad(work.store.snapshot(line[middle]).state()):
+            high = middle
+        else:
+            low = middle + 1
+    return line[high]
+
+
+def _signatures(work: Work, fix: bool) -> Finding:
+    del fix
+    repo = work.store.repo
+    newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), SIGNATURES)]
+    found = signing.verdicts(repo, newest)
+    bad = [commit for commit, letter in found.items() if letter in signing.BAD]
+    open_ = sum(letter in signing.UNCHECKED for letter in found.values())
+    message = f"{len(found) - open_ - len(bad)} merges of runs verified" if found else "none"
+    if open_:
+        message += f", {open_} cannot be checked here (no key, or no program)"
+    if bad:
+        message = f"{len(bad)} do not fit their commits, the first bad commit is {bad[-1][:10]}"
+    return Finding(name="signatures", ok=not bad, message=message)
+
+
+def _size(work: Work, fix: bool) -> Finding:
+    repo = work.store.repo
+    before = audit.space(repo)
+    if before.loose + before.packed > _TOO_MANY:
+        return Finding(name="size", ok=True, message=f"{_mib(before.taken)}, too many to compare")
+    packed = max(audit.size_packed(repo), 1)
+    ratio = before.taken / packed
+    grown = ratio > GROWN and before.taken - packed > ROOM
+    said = f"{_mib(before.taken)} in objects, {ratio:.1f} times what one pack would take"
+    if before.taken - packed <= ROOM:
+        said = f"one pack would take less by at most {_mib(ROOM)}"
+    if fix and (grown or before.loose or before.packs > 1):
+        with work.store.writing():
+            audit.repack(repo)
+        after = audit.space(repo)
+        return Finding(
+            name="size",
+            ok=True,
+            fixed=True,
+            message=f"{_mib(after.taken)} in objects, packed; {_mib(before.taken)} before",
+        )
+    said += "; --fix packs it" if grown else ""
+    return Finding(name="size", ok=not grown, message=said)
+
+
+def _mib(size: int) -> str:
+    return f"{size / (1 << 20):.1f} MiB"
+
+
+CHECKS: tuple[Check, ...] = (_history, _references, _tombstones, _signatures, _size)

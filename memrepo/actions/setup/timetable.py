@@ -1,0 +1,140 @@
+"""Whether runs keep their schedule: the last one's record, missed ones, and the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memrepo.actions.work import Work
+from memrepo.core.ids import visible
+from memrepo.core.times import format_time, parse_time
+from memrepo.policies.cadence import Fire, guard, missed, next_fire
+from memrepo.store import settings, telemetry
+from memrepo.views.report import Told
+
+BY = "memrepo.schedule.by"
+SINCE = "memrepo.schedule.since"
+CRON_ZONE = "memrepo.schedule.cron-zone"
+LAST = "last-run.json"
+
+
+class Timetable(msgspec.Struct, frozen=True, kw_only=True):
+    """How this clone keeps its schedule.
+
+    `by` says who starts runs: crontab, launcher or nobody. `missed` counts the runs that were due
+    since the last one that was not a failure; one of them may still be on its way.
+    """
+
+    by: str
+    missed: int
+    next: Fire | None
+    failed: Mapping[str, Any] | None = None
+    """When and why the last run failed: `at`, `error`; None when it did not."""
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Return what a person should know, worst first."""
+        found = []
+        if self.failed:
+            times = self.failed["times"]
+            what = "the last run" if times == 1 else f"the last {times} runs"
+            found.append(f"{what} failed, {self.failed['at']}: {visible(self.failed['error'])}")
+        if self.missed > 1:
+            found.append(f"missed {self.missed} scheduled runs")
+        return tuple(found)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "by": self.by,
+            "missed": self.missed if self.missed > 1 else 0,
+            "failed": dict(self.failed) if self.failed else None,
+            "next": fire_json(self.next),
+        }
+
+
+def fire_json(fire: Fire | None) -> dict[str, str] | None:
+    """Return a fire as the next schedule is told: when, name, mode."""
+    if fire is None:
+        return None
+    return {"when": fire.when.isoformat(), "name": fire.name, "mode": fire.mode}
+
+
+def local_folder(work: Work) -> Path:
+    """Return `.memrepo/`, which git ignores: logs and records of this clone."""
+    return work.store.root / work.tree.layout.prefix / ".memrepo"
+
+
+def last_record(work: Work) -> dict[str, Any]:
+    """Return what this clone keeps of its last runs; empty where nothing can be read."""
+    return telemetry.load(local_folder(work) / LAST, within=work.store.root)
+
+
+def timetable(work: Work, now: datetime) -> Timetable:
+    """Compare the cadence with what ran in this clone."""
+    here, record = settings.local(work.store.repo), last_record(work)
+    cadence, zone = work.config.cadence, work.config.zone
+    by = here.get(BY, "")
+    times = [_time(here.get(SINCE, "")), _time(record.get("succeeded", ""))]
+    since = max((t for t in times if t is not None), default=None)
+    failed = record.get("failed")
+    return Timetable(
+        by=by,
+        next=next_fire(now, cadence, zone),
+        missed=missed(since, now, cadence, zone) if by and since else 0,
+        failed=failed if _is_failure(failed) else None,
+    )
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        return parse_time(str(text))
+    except ValueError:
+        return None
+
+
+def _is_failure(found: object) -> bool:
+    return (
+        isinstance(found, dict)
+        and {"at", "error", "times"} <= found.keys()
+        and isinstance(found["times"], int)
+    )
+
+
+def record_of(before: Mapping[str, Any], told: Told) -> dict[str, Any]:
+    """Return the record after a run; one that gave way to a reconciliation decides nothing."""
+    failure, succeeded = before.get("failed"), before.get("succeeded", "")
+    at = format_time(told.finished)
+    if told.event == "run_failed":
+        times = failure["times"] if _is_failure(failure) and isinstance(failure, dict) else 0
+        failure = {"at": at, "error": told.why, "times": times + 1}
+    elif told.status != "skipped_superseded":
+        failure, succeeded = None, at
+    return {"schema_version": 1, "last": told.as_json(), "failed": failure, "succeeded": succeeded}
+
+
+def superseded(work: Work, now: datetime) -> str:
+    """Say which reconciliation an incremental run would collide with, or return an empty text.
+
+    Where no schedule was installed in this clone no reconciliation will come, and none is waited
+    for: a first run by hand must not depend on the hour.
+    """
+    cadence, zone = work.config.cadence, work.config.zone
+    if not settings.local(work.store.repo).get(BY) or not guard(now, cadence, zone):
+        return ""
+    local = f"{now.astimezone(zone):%H:%M} {zone.key}"
+    return f"{local} is within an hour of a reconciliation, which owns that time (--force runs now)"
+
+
+def said(fire: Fire, zone: str) -> str:
+    """Say when a run is due."""
+    return f"{fire.when:%a %Y-%m-%d %H:%M} {zone}, {fire.name}"
+
+
+def stamp(now: datetime) -> str:
+    """Return the id that joins the events of one run: the time of its start."""
+    return format_time(now).replace("-", "").replace(":", "")

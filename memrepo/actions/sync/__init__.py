@@ -1,0 +1,1 @@
+"""Bring clones to one history."""

@@ -1,0 +1,97 @@
+"""`memrepo merge-driver`: join one file for a person who runs `git merge` or `git pull` by hand.
+
+Git starts it once for each file that both sides changed (gitattributes(5), "Defining a custom merge
+driver"). It knows the three versions and nothing else: no repository, no history, no configuration.
+What git decides without asking it (deletions, moves, files of one side) the next command settles.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.core import codec
+from memrepo.core.errors import Exit
+from memrepo.core.layout import ADOPTED_PREFIX, Layout
+from memrepo.core.problems import Problem
+from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.splice import FileVersion
+from memrepo.merge.versions import Stamps, join_versions
+
+
+class Joined(msgspec.Struct, frozen=True, kw_only=True):
+    """What the file holds now; `open_` says what a person must look at (empty: nothing)."""
+
+    data: bytes
+    open_: tuple[str, ...] = ()
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `merge-driver`."""
+
+    base: Annotated[str, option("file with the common ancestor's version", metavar="BASE")]
+    ours: Annotated[str, option("file with our version, which takes the result", metavar="OURS")]
+    theirs: Annotated[str, option("file with the other version", metavar="THEIRS")]
+    markers: Annotated[
+        str, option("length of conflict markers; none are written", metavar="LENGTH")
+    ]
+    path: Annotated[str, option("where the file lies in the repository", metavar="PATH")]
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Join, write the result over OURS, and answer 1 where a person must look."""
+    target = work.call.where / request.ours
+    ours = target.read_bytes()
+    base, theirs = (
+        (work.call.where / name).read_bytes() for name in (request.base, request.theirs)
+    )
+    found = join(request.path, base or None, ours, theirs)
+    if found.data != ours:
+        target.write_bytes(found.data)
+    return Answer(
+        data={"path": request.path, "open": list(found.open_)},
+        exit=Exit.NO if found.open_ else Exit.DONE,
+        problems=tuple(_open(request.path, what) for what in found.open_),
+    )
+
+
+def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined:
+    """Join three versions of one file; an ancestor of None is two files that met."""
+    layout = next((Layout(p) for p in (ADOPTED_PREFIX, "") if Layout(p).owns(path)), None)
+    if layout is None:
+        return Joined(data=ours, open_=("both sides changed a file that is not memrepo's",))
+    if is_derived(layout, path):
+        return Joined(data=ours)
+    if not layout.is_memory(path):
+        whole = join_file(layout, path, base, ours, theirs, Stamps())
+        told = (f"{whole.conflict}: one side's version stands",) if whole.conflict else ()
+        return Joined(data=ours if whole.data is None else whole.data, open_=told)
+    return _memory(path, base, ours, theirs)
+
+
+def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined:
+    old, mine, other = (_version(path, data) for data in (base, ours, theirs))
+    ids = {v.memory.id for v in (mine, other) if v is not None and v.memory is not None}
+    if len(ids) > 1:
+        return Joined(data=ours, open_=("the two sides hold two memories under one name",))
+    joined = join_versions(old, mine, other)
+    told = [f"{c.kind}: one side's file stands as it is" for c in joined.conflicts]
+    if not told:
+        told = [f"both sides changed {k.key}: one wording stands" for k in joined.kept]
+    return Joined(data=joined.version.data if joined.version else ours, open_=tuple(told))
+
+
+def _version(path: str, data: bytes | None) -> FileVersion | None:
+    return None if data is None else FileVersion(path, data, codec.decode(path, data)[0])
+
+
+def _open(path: str, what: str) -> Problem:
+    return Problem(
+        path=path,
+        rule="git-merge-conflict",
+        message=f"found a conflict: {what}",
+        fix="`git diff` and `git show MERGE_HEAD:<path>` show both; edit the file, then `git add`",
+    )

@@ -1,0 +1,323 @@
+"""Joining this clone's history with the hub's: one merge, computed field by field.
+
+The hub's tip is the first parent, so that the hub's first-parent line is its own story, told by
+every clone alike. Nothing here writes to the branch or talks to another host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.sync.uniting import recalled_since
+from memrepo.actions.work import NewerFormat, Work
+from memrepo.config import FORMAT, Config, parse_config
+from memrepo.core.changes import Plan, Step
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
+from memrepo.core.layout import CONFIG_NAME, Layout
+from memrepo.core.messages import counted, message
+from memrepo.core.problems import Problem
+from memrepo.core.state import Effect, State, play
+from memrepo.merge.files import keep
+from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.versions import Conflict, Kept
+from memrepo.store.fitness import CannotWork
+from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
+from memrepo.store.sides import common, count, last_commit, side_facts
+from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.tree import Snapshot
+from memrepo.views.hot import hot_changes
+from memrepo.views.pages import render_views
+
+
+class Unrelated(MemrepoError):
+    """The hub and this clone have no commit in common: they are two repositories."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} and this repository have no history in common; nothing was changed",
+            fix="`git clone` the hub for this machine, and take over there what this one holds "
+            "(`memrepo export`, `memrepo import`)",
+        )
+
+
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person must decide: one side removed or rewrote what the other changed.
+
+    `ours` and `theirs` are the commits that did, here and on the hub.
+    """
+
+    kind: str
+    memory: str
+    path: str
+    ours: str
+    theirs: str
+
+    def as_json(self) -> dict[str, str]:
+        """Return the JSON form."""
+        return {
+            "kind": self.kind,
+            "memory": self.memory,
+            "path": self.path,
+            "ours": self.ours,
+            "theirs": self.theirs,
+        }
+
+
+class Joined(msgspec.Struct, frozen=True, kw_only=True):
+    """A merge ready to be written, or the clashes in its way.
+
+    `merged` are the memories that both sides changed, as id and path; `kept` the files in
+    `corrections/` that hold what gave way.
+    """
+
+    chain: Chain | None
+    merged: tuple[tuple[str, str], ...] = ()
+    kept: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+
+
+class _Sides(msgspec.Struct, frozen=True, kw_only=True):
+    """Two tips and what they have in common; `first` is the hub's."""
+
+    bases: Sequence[str]
+    base: State
+    first: Snapshot
+    second: Snapshot
+    facts: tuple[Facts, Facts]
+
+    @property
+    def states(self) -> tuple[State, State]:
+        """Return the states at both tips; each tip reads its own once."""
+        return self.first.state(), self.second.state()
+
+
+def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:
+    """Merge this clone's HEAD onto the hub's tip; `taken` says whose version settles clashes.
+
+    Raises Unrelated, CannotWork or NewerFormat.
+    """
+    sides = _sides(work, hub, name)
+    result, clashing = _merged(sides, taken)
+    owns = sides.first.layout.owns
+    foreign = merge_foreign(
+        work.store.repo, sides.bases, hub, sides.second.commit, owns, taken=taken
+    )
+    clashes = [*clashing, *(Conflict(kind="both-changed", path=p) for p in foreign.clashes)]
+    if clashes:
+        return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
+    config = _config(result.state)
+    writes = (
+        *(
+            w
+            for w in keep(work.tree.layout, _unkept(result), work.call.now)
+            if w.path not in result.state.files
+        ),
+        *render_views(result.state, personal=config.profile == "personal"),
+        *hot_changes(result.state, hot_rules(work)),
+    )
+    effects, after = play(
+        result.state, Plan(base=hub, steps=(Step(op="sync", what="", changes=tuple(writes)),))
+    )
+    effect = _effect(sides, {*result.effect.files, *effects[0].files}, after, foreign)
+    _refuse_collisions(work, hub, effect, foreign)
+    merged = _merged_memories(sides, after)
+    chain = _chain(work, sides, effect, foreign, [i for i, _ in merged], reason)
+    area = work.tree.layout.area("corrections")
+    kept = tuple(
+        path
+        for path in effect.files
+        if path.startswith(area) and not any(path in side.files for side in sides.states)
+    )
+    return Joined(
+        chain=chain,
+        merged=merged,
+        kept=kept,
+        problems=(*result.problems, *map(_stood, result.conflicts if not taken else ())),
+    )
+
+
+def _unkept(result: MergeResult) -> list[Kept]:
+    """Return what gave way and is not on file yet: the merge itself puts wordings aside."""
+    known = result.state.memories
+    return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
+
+
+def _sides(work: Work, hub: str, name: str) -> _Sides:
+    shared = common(work.store, work.tree.commit, hub)
+    if not shared.bases:
+        raise Unrelated(name)
+    first = work.store.snapshot(hub)
+    if work.tree.layout.config not in first.files:
+        raise CannotWork(
+            f"{name} holds no {work.tree.layout.config}",
+            fix=f"bring it back there, or sync with the branch that has {CONFIG_NAME}",
+        )
+    humans = work.config.human_authors
+    recalled = recalled_since(work.store, shared.bases)
+    tips = (hub, work.tree.commit)
+    facts = [side_facts(work.store, tip, shared, humans, recalled) for tip in tips]
+    return _Sides(
+        bases=shared.bases,
+        base=shared.state,
+        first=first,
+        second=work.tree,
+        facts=(facts[0], facts[1]),
+    )
+
+
+def _merged(sides: _Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
+    """Merge the memories and memrepo's other files; return what a person must decide first."""
+    result = _merge(sides, sides.states)
+    deciding = [c for c in result.conflicts if _decides(sides.first.layout, c)]
+    if not (deciding and taken):
+        return result, deciding
+    first, second = sides.states
+    if taken == "ours":
+        first = _untouched(sides.base, first, deciding)
+    else:
+        second = _untouched(sides.base, second, deciding)
+    again = _merge(sides, (first, second))
+    return again, [c for c in again.conflicts if _decides(sides.first.layout, c)]
+
+
+def _merge(sides: _Sides, states: tuple[State, State]) -> MergeResult:
+    first, second = states
+    return merge_states(
+        sides.base,
+        first,
+        second,
+        our_facts=sides.facts[0],
+        their_facts=sides.facts[1],
+    )
+
+
+def _decides(layout: Layout, conflict: Conflict) -> bool:
+    """Tell whether a conflict is a person's to decide; of the others the newer version stands."""
+    match conflict.kind:
+        case "removed-and-edited":
+            machines = ("sources", "candidates", "runs")
+            return not conflict.path.startswith(tuple(layout.area(a) for a in machines))
+        case "manifest-differs":
+            return True
+        case "both-changed":
+            return conflict.path == layout.config
+        case _:
+            return False
+
+
+def _untouched(base: State, side: State, conflicts: Iterable[Conflict]) -> State:
+    """Return a side as if it had not touched what is in conflict."""
+    memories, edits = dict(side.memories), dict[str, bytes | None]()
+    for conflict in conflicts:
+        new, old = memories.pop(conflict.id, None), base.memories.get(conflict.id)
+        for path in (conflict.path, *(m.path for m in (new, old) if m is not None)):
+            edits[path] = base.files.get(path)
+        if old is not None:
+            memories[conflict.id] = old
+    return replace(side, memories=memories, files=side.files.edited(edits))
+
+
+def _effect(sides: _Sides, paths: Iterable[str], after: State, foreign: Foreign) -> Effect:
+    """Return what leads from the hub's tree to the merged one."""
+    before = sides.states[0].files
+    touched = {*paths, *(p for f in sides.facts for p in f.paths or () if after.layout.owns(p))}
+    files = {
+        path: after.files.get(path)
+        for path in sorted(touched - foreign.paths)
+        if after.files.get(path) != before.get(path)
+    }
+    return Effect(files={**files, **foreign.texts})
+
+
+def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: Foreign) -> None:
+    written = {p for p, data in effect.files.items() if data is not None}
+    written |= {p for p, pick in foreign.picks.items() if pick is not None}
+    gone = {*effect.files, *foreign.picks} - written
+    if found := collisions((work.store.paths(hub) | written) - gone, written):
+        raise CannotWork(
+            f"{visible(found[0])} is a file on one side and a folder on the other",
+            fix="rename one of them here, commit, and sync again",
+        )
+
+
+def _config(state: State) -> Config:
+    config = parse_config(state.files[state.layout.config].decode("utf-8", "replace"))
+    if config.read_only:
+        raise NewerFormat(config.get("format"), FORMAT)
+    return config
+
+
+def _merged_memories(sides: _Sides, after: State) -> tuple[tuple[str, str], ...]:
+    """Return the memories that both sides changed since they parted."""
+    changed = [
+        {
+            i
+            for i in {*sides.base.memories, *side.memories}
+            if side.memories.get(i) != sides.base.memories.get(i)
+        }
+        for side in sides.states
+    ]
+    both = sorted(changed[0] & changed[1])
+    return tuple((i, after.memories[i].path if i in after.memories else "") for i in both)
+
+
+def _chain(
+    work: Work,
+    sides: _Sides,
+    effect: Effect,
+    foreign: Foreign,
+    ids: Sequence[str],
+    reason: str,
+) -> Chain:
+    store, (hub, head) = work.store, (sides.first.commit, sides.second.commit)
+    here, there = count(store.repo, head, hub), count(store.repo, hub, head)
+    step = Step(
+        op="sync",
+        what=f"{counted(here, 'commit', 'commits')} from here, {there} from the hub",
+        reason=reason,
+        memories=tuple(ids),
+    )
+    when = store.not_before(store.not_before(work.call.now, hub), head)
+    text = message(step, work.context())
+    return Chain(
+        base=head,
+        first=hub,
+        author=COMMITTER,
+        when=when,
+        commits=[Commit(message=text, effect=effect, picks=foreign.picks)],
+    )
+
+
+def _stood(conflict: Conflict) -> Problem:
+    """Tell of a conflict that the merge settled by itself."""
+    return Problem(
+        path=conflict.path,
+        rule="sync-gave-way",
+        severity="warning",
+        message="both sides changed it and could not be joined: the newer version stands",
+        fix="the other one is in corrections/, as the text of a file from this day",
+    )
+
+
+def _clash(work: Work, sides: _Sides, conflict: Conflict) -> Clash:
+    known = (sides.base, *sides.states)
+    paths = [s.memories[conflict.id].path for s in known if conflict.id in s.memories]
+    hub, here = (
+        last_commit(work.store.repo, tip, sides.bases, conflict.path, *paths)
+        for tip in (sides.first.commit, sides.second.commit)
+    )
+    return Clash(kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub)
+
+
+def merged_json(joined: Joined) -> list[Mapping[str, Any]]:
+    """Return the JSON form of the memories that both sides changed."""
+    return [{"id": id_, "path": path} for id_, path in joined.merged]

@@ -1,0 +1,1 @@
+"""Take back what was done."""

@@ -1,0 +1,209 @@
+"""`memrepo restore`: bring a memory back that was pruned, forgotten, archived or superseded.
+
+Its epoch rises, so that in a merge the restoring wins over what took it away. What replaced it is
+never left standing beside it unsaid: that is a choice (`--instead`, `--beside`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
+from memrepo.actions.recall.touching import count_restored
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.takeback.rejecting import Rejected, with_pages
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import unchanged, write
+from memrepo.core import codec
+from memrepo.core.changes import Change, Step, Update
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.state import State, apply
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.store.lost import lost_files
+
+
+class Replaced(MemrepoError):
+    """Something in effect replaced the memory: both cannot hold without a word."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, memory: Memory, heirs: tuple[Memory, ...]) -> None:
+        names = ", ".join(heir.id for heir in heirs)
+        super().__init__(
+            f"{memory.id} was replaced by {names}, which is in effect",
+            fix="`--instead` lets it replace that again, `--beside` lets both stand as contested",
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `restore`."""
+
+    id: Annotated[str, option("the memory; its id, once it left the tree", metavar="ID")]
+    instead: Annotated[
+        bool,
+        option("of a superseded one: it replaces what had replaced it", "--instead", group="how"),
+    ] = False
+    beside: Annotated[
+        bool,
+        option("of a superseded one: both stand, and contest each other", "--beside", group="how"),
+    ] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Restore from the tree, or from the last commit that had it."""
+    actor, personal = work.actor, work.config.profile == "personal"
+    gone: list[str] = []
+
+    def lay(at: Work, state: State) -> State:
+        try:
+            find(state, request.id)
+        except NoSuchMemory as error:
+            back = _from_history(at, state, request.id)
+            if back is None:
+                raise error from None
+            gone[:] = [request.id]
+            return back
+        return state
+
+    def draft(state: State) -> Step | Answer:
+        memory = find(state, request.id)
+        if memory.status == "active":
+            return unchanged(memory, "is in recall already")
+        if (stone := tombstones_in(state).bar(memory)) is not None:
+            raise Rejected(memory, stone)
+        stamp = Stamp(by=actor, at=work.call.now)
+        changes = _changes(state, memory, stamp, request)
+        what = f"{memory.label} from history" if gone else f"{memory.label}, was "
+        return Step(
+            op="restore",
+            what=what + ("" if gone else memory.status),
+            reason="restored by hand",
+            memories=(memory.id,),
+            changes=with_pages(state, _closed(state, changes), personal=personal),
+        )
+
+    answer = write(work, request, draft, lay)
+    if answer.data.get("commit"):
+        count_restored(work, [str(answer.data["id"])])
+    return answer
+
+
+def _from_history(work: Work, state: State, word: str) -> State | None:
+    """Return the state with the last version of a memory beside it, as if it were forgotten."""
+    found: dict[str, tuple[Memory, bytes]] = {}
+    for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
+        memory, _ = codec.decode(lost.path, lost.data)
+        fits = memory is not None and _names(memory, word) and memory.id not in state.memories
+        if fits and memory is not None:
+            found.setdefault(memory.id, (memory, lost.data))
+    if len(found) > 1:
+        raise Ambiguous(word, sorted(found))
+    for memory, data in found.values():
+        memory = replace(memory, path=state.free_path(memory))
+        # What is not in the tree is not in recall: the step below brings it there.
+        held = memory if memory.status == "superseded" else memory.with_fields(_ABSENT)
+        return replace(
+            state,
+            files=state.files.edited({memory.path: data}),
+            memories={**state.memories, memory.id: held},
+        )
+    return None
+
+
+_ABSENT: Mapping[str, Any] = {"status": "forgotten"}
+_DIGITS = re.compile(r"(?:mem-)?([0-9a-f]{1,16})")
+
+
+def _tail(word: str) -> str:
+    """Return how the name of a file ends whose memory a word names."""
+    digits = _DIGITS.fullmatch(word)
+    if digits is None:
+        return re.sub(r"[^a-z0-9-]", "?", word.rsplit("/", 1)[-1].removesuffix(".md"))
+    known = digits[1][:6]
+    return f"-{known}{'?' * (6 - len(known))}"
+
+
+def _names(memory: Memory, word: str) -> bool:
+    digits = word.removeprefix("mem-")
+    slug = word.rsplit("/", 1)[-1].removesuffix(".md")
+    return memory.id.startswith(f"mem-{digits}") or slug == memory.slug
+
+
+def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> list[Update]:
+    """Return the updates of a restoring; a supersession is ended or turned round on both sides."""
+    if memory.status == "forgotten" and memory.texts("superseded_by"):
+        # Forgotten over superseded: the first restoring gives back what it was.
+        heirs = _heirs(state, memory)
+        if heirs and not (request.instead or request.beside):
+            return [_update(memory, stamp, {"status": "superseded"})]
+    heirs = _heirs(state, memory)
+    if heirs and not (request.instead or request.beside):
+        raise Replaced(memory, heirs)
+    contested = {"standing": "contested"} if heirs and request.beside else {}
+    after: dict[str, dict[str, Any]] = {}
+    for id_ in memory.texts("superseded_by"):
+        if (heir := state.memories.get(id_)) is not None:
+            after[id_] = {"supersedes": _but(heir.texts("supersedes"), memory.id)}
+    for heir in heirs:
+        edit = after.setdefault(heir.id, {})
+        edit |= contested
+        if request.instead:
+            edit |= {
+                "status": "superseded",
+                "superseded_at": stamp.at,
+                "superseded_by": (*heir.texts("superseded_by"), memory.id),
+            }
+    fields: dict[str, Any] = {"superseded_by": None, "superseded_at": None, **contested}
+    if request.instead and heirs:
+        new = [h.id for h in heirs if h.id not in memory.texts("supersedes")]
+        fields["supersedes"] = (*memory.texts("supersedes"), *new)
+    return [
+        _update(memory, stamp, {"status": None, **fields}),
+        *(Update(id=id_, fields=edit) for id_, edit in after.items()),
+    ]
+
+
+def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, Any]) -> Update:
+    """Return the update of the memory itself: its clocks start anew, or upkeep would undo it."""
+    epoch = memory.fields.get("status_epoch", 0) + 1
+    fresh: dict[str, Any] = {"verified": (*memory.fields.get("verified", ()), stamp)}
+    if memory.is_note:
+        fresh = {"tier": "warm", "tier_since": stamp.at, "user_marked": True}
+    return Update(
+        id=memory.id, fields={"status_epoch": epoch, "archived_at": None, **fresh, **fields}
+    )
+
+
+def _but(ids: tuple[str, ...], gone: str) -> tuple[str, ...] | None:
+    return tuple(id_ for id_ in ids if id_ != gone) or None
+
+
+def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
+    """Return the active memories at the end of what replaced a memory."""
+    seen: set[str] = set()
+    rest = list(memory.texts("superseded_by"))
+    while rest:
+        id_ = rest.pop()
+        if id_ in state.memories and id_ not in seen:
+            seen.add(id_)
+            rest += state.memories[id_].texts("superseded_by")
+    found = (state.memories[id_] for id_ in sorted(seen - {memory.id}))
+    return tuple(m for m in found if m.status == "active")
+
+
+def _closed(state: State, changes: list[Update]) -> list[Change]:
+    """Return the changes, and what mends references to memories that are gone by now."""
+    known = {f.name for f in closure.findings(state)} if state.memories else set()
+    own = {update.id for update in changes[:1]}
+    known = {name for name in known if not any(id_ in name[2] for id_ in own)}
+    updates, _ = closure.close(apply(state, changes), known)
+    return [*changes, *updates]

@@ -1,0 +1,269 @@
+"""Gathering what taking an operation back needs from history; what it comes to is pure.
+
+`core.takeback` decides; here the states around an operation are read, what later commits wrote, and
+which later steps depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.lifecycle.lifecycle import derived_contents
+from memrepo.actions.takeback.rejecting import refuse_lifting
+from memrepo.actions.work import Work
+from memrepo.core import codec
+from memrepo.core.changes import BULK_OPS, Update
+from memrepo.core.memory import Memory
+from memrepo.core.references import references
+from memrepo.core.state import Effect, State, apply
+from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
+from memrepo.merge.tombstones import is_tombstone, path_of, tombstone_bytes, tombstones_in, turned
+from memrepo.store import history
+from memrepo.store.tree import read_blob
+from memrepo.store.writes import Wrote, writes
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation to take back: the commits around it, and what of it is meant.
+
+    `only` limits it to some memories; `kept` names files that stay (a settled manifest).
+    """
+
+    before: str
+    after: str
+    only: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+
+
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    """The files that take operations back, what stands in the way, and which later steps go too."""
+
+    state: State
+    effect: Effect
+    clashes: tuple[Clash, ...]
+    also: tuple[history.Entry, ...] = ()
+
+
+class _Past(msgspec.Struct):
+    """What was written after an operation, read once; memory files by blob."""
+
+    work: Work
+    spans: dict[str, list[Wrote]] = msgspec.field(default_factory=dict)
+    decoded: dict[tuple[str, str], Memory | None] = msgspec.field(default_factory=dict)
+
+    def after(self, commit: str) -> list[Wrote]:
+        if commit not in self.spans:
+            found = writes(self.work.store.repo, commit, self.work.tree.commit)
+            self.spans[commit] = list(found)
+        return self.spans[commit]
+
+    def cancelled(self, commit: str) -> dict[str, frozenset[str | None]]:
+        """Return the later commits that another one took back, both with the memories that means.
+
+        Together they wrote nothing. None among the memories stands for the other files.
+        """
+        repo = self.work.store.repo
+        span = {wrote.commit for wrote in self.after(commit)}
+        found: dict[str, frozenset[str | None]] = {}
+        for entry in history.reverts(repo, self.work.tree.commit) if span else ():
+            gone = found.get(entry.commit, frozenset())
+            if None in gone or entry.commit not in span:
+                continue
+            ids: frozenset[str | None] = frozenset(entry.trailers.get("Memory", ())) - gone
+            for target in entry.trailers.get("Reverts", ()):
+                chain = history.chain_of(repo, target)
+                if not span.issuperset(e.commit for e in chain):
+                    continue
+                told = {i for e in chain for i in e.trailers.get("Memory", ())}
+                both = ids | {None} if ids >= told else ids
+                for other in (entry, *chain):
+                    found[other.commit] = found.get(other.commit, frozenset()) | both
+        return found
+
+    def memory(self, path: str, blob: str) -> Memory | None:
+        if not blob:
+            return None
+        if (path, blob) not in self.decoded:
+            data = read_blob(self.work.store.repo, blob)
+            self.decoded[path, blob] = codec.decode(path, data)[0]
+        return self.decoded[path, blob]
+
+    def pairs(
+        self, wrote: Wrote, tails: frozenset[str]
+    ) -> Iterator[tuple[str, Memory | None, Memory | None]]:
+        """Yield the memories that one commit wrote, wherever it moved them, before and after."""
+        sides: tuple[dict[str, Memory], dict[str, Memory]] = ({}, {})
+        for path, blobs in wrote.blobs.items():
+            if self.work.tree.layout.is_memory(path) and path[-9:-3] in tails:
+                for side, blob in zip(sides, blobs, strict=True):
+                    memory = self.memory(path, blob)
+                    if memory is not None:
+                        side[memory.id] = memory
+        for id_ in {*sides[0], *sides[1]}:
+            yield id_, sides[0].get(id_), sides[1].get(id_)
+
+
+def restored(work: Work, taken: Taken) -> Undone | None:
+    """Return what brings back the whole tree before the latest operation, to the byte.
+
+    None where something was rejected: then it is decided memory by memory what may come back.
+    """
+    head, before = work.tree.state(), work.store.snapshot(taken.before)
+    changed = work.store.work.changed(taken.before, taken.after)
+    if tombstones_in(head) or any(is_tombstone(work.tree.layout, path) for path in changed):
+        return None
+    files = {path: before.files.get(path) for path in changed if path not in taken.kept}
+    return Undone(state=before.state(), effect=Effect(files=files), clashes=())
+
+
+def undo(
+    work: Work, taken: Taken, side: Side = "", *, dependents: bool = False, at: datetime, by: str
+) -> Undone:
+    """Compute what takes an operation back on top of HEAD; writes nothing.
+
+    With `dependents` the later steps that refer to what would vanish are taken back before it.
+    `by` and `at` sign the tombstones that it lifts or sets again.
+    """
+    past, also = _Past(work), list[Taken]()
+    entries: list[history.Entry] = []
+    stones = _tombstones(work, taken, by=by, at=at)
+    state = work.tree.state()
+    head = replace(state, files=state.files.edited(stones)) if stones else state
+    while True:
+        done = _in_order(past, head, [taken, *also], side)
+        news = _dependents(past, taken, done.clashes) if dependents else []
+        news = [e for e in news if e.commit not in {t.after for t in also}]
+        if not news:
+            break
+        entries += news
+        also += [_as_taken(entry, done.clashes) for entry in news]
+    if stones:
+        done = _raised(done, state)
+    return Undone(
+        effect=_with_views(work, done.state, {**stones, **done.effect.files}),
+        state=done.state,
+        clashes=done.clashes,
+        also=tuple(entries),
+    )
+
+
+def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> TakenBack:
+    """Take operations back, the newest first; each sees nothing of those already gone."""
+    place = {w.commit: n for n, w in enumerate(past.after(every[0].before))}
+    gone: set[str] = set()
+    paths: set[str] = set()
+    state, clashes = head, list[Clash]()
+    for taken in sorted(every, key=lambda t: -place.get(t.after, -1)):
+        done = take_back(_operation(past, taken, gone), state, side)
+        state = done.state
+        clashes += done.clashes
+        paths |= done.effect.files.keys()
+        gone.add(taken.after)
+    files = {p: state.files.get(p) for p in sorted(paths)}
+    changed = {p: data for p, data in files.items() if data != head.files.get(p)}
+    return TakenBack(state=state, effect=Effect(files=changed), clashes=tuple(clashes))
+
+
+def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
+    store = past.work.store
+    before = store.snapshot(taken.before).state()
+    after = store.snapshot(taken.after).state()
+    changed = store.work.changed(taken.before, taken.after)
+    ids = {i for s in (before, after) for i, m in s.memories.items() if m.path in changed}
+    tails = frozenset(
+        m.path[-9:-3] for s in (before, after) for i, m in s.memories.items() if i in ids
+    ) | {i[4:10] for i in ids}
+    later: dict[str, Later] = {}
+    paths: set[str] = set()
+    without = past.cancelled(taken.after)
+    for wrote in past.after(taken.after):
+        if wrote.commit in gone:
+            continue
+        nothing = without.get(wrote.commit, frozenset())
+        if None not in nothing:
+            paths |= wrote.blobs.keys()
+        for id_, old, new in past.pairs(wrote, tails):
+            if id_ in ids and id_ not in nothing:
+                later[id_] = later.get(id_, Later()).then(written(old, new))
+    return Operation(
+        before=before,
+        after=after,
+        only=taken.only,
+        kept=taken.kept,
+        later=later,
+        later_paths=frozenset(paths),
+        paths=frozenset(changed),
+    )
+
+
+def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.Entry]:
+    """Return the later commits that began to refer to a memory that would vanish."""
+    wanted = [c for c in clashes if c.kind == "depended-on"]
+    tails = frozenset(c.path[-9:-3] for c in wanted) | {c.memory[4:10] for c in wanted}
+    found: list[str] = []
+    for wrote in past.after(taken.after) if wanted else ():
+        for id_, old, new in past.pairs(wrote, tails):
+            said = references(new) if new else frozenset()
+            said -= references(old) if old else frozenset()
+            if any(c.memory == id_ and c.on in said for c in wanted):
+                found.append(wrote.commit)
+    repo = past.work.store.repo
+    return [next(iter(history.entries(repo, "-1", commit))) for commit in dict.fromkeys(found)]
+
+
+def _as_taken(entry: history.Entry, clashes: Sequence[Clash]) -> Taken:
+    """Return a later step as an operation; of a bulk or a person's commit only what depends."""
+    holders = frozenset(c.memory for c in clashes if c.kind == "depended-on")
+    whole = entry.trailer("Op") and entry.op not in BULK_OPS
+    return Taken(
+        before=entry.parents[0], after=entry.commit, only=frozenset() if whole else holders
+    )
+
+
+def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
+    """Lift what the operation rejected, or set again what it lifted: a tombstone never goes.
+
+    One that was decided anew since is somebody else's decision, and stays.
+    """
+    layout, store = work.tree.layout, work.store
+    changed = store.work.changed(taken.before, taken.after)
+    if not any(is_tombstone(layout, path) for path in changed):
+        return {}
+    before = tombstones_in(store.snapshot(taken.before).state()).found
+    after = tombstones_in(store.snapshot(taken.after).state()).found
+    files: dict[str, bytes] = {}
+    for key, stone in after.items():
+        here = tombstones_in(work.tree.state()).found.get(key)
+        was = before[key].state if key in before else "lifted"
+        concerned = not taken.only or stone.memory in taken.only
+        if here is not None and was != stone.state and here.epoch == stone.epoch and concerned:
+            if was == "lifted":
+                refuse_lifting([here], by)
+            back = turned(here, was, by=by, at=at, reason="")
+            files[path_of(layout, key)] = tombstone_bytes(back)
+    return files
+
+
+def _raised(done: TakenBack, head: State) -> TakenBack:
+    """Raise the epoch of what comes back with a lifted tombstone, as `unreject` does."""
+    updates = [
+        Update(id=memory.id, fields={"status_epoch": old.fields.get("status_epoch", 0) + 1})
+        for memory in done.state.memories.values()
+        if (old := head.memories.get(memory.id)) is not None
+        and old.status == "forgotten" != memory.status
+        and old.fields.get("status_epoch", 0) >= memory.fields.get("status_epoch", 0)
+    ]
+    state = apply(done.state, updates)
+    paths = {*done.effect.files, *(state.memories[u.id].path for u in updates)}
+    return replace(
+        done, state=state, effect=Effect(files={p: state.files.get(p) for p in sorted(paths)})
+    )
+
+
+def _with_views(work: Work, state: State, files: dict[str, bytes | None]) -> Effect:
+    """Return an effect on HEAD together with the views that follow it."""
+    return Effect(files={**files, **derived_contents(work, state)})

@@ -1,0 +1,211 @@
+"""What a verb is given: the call it answers, and the open repository it works on.
+
+`--version`, `--help` and `check FILE` load this module too, so what opens a repository (store,
+configuration) is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo import __version__
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.times import whole_seconds
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from memrepo.config import Config
+    from memrepo.core.messages import Context
+    from memrepo.core.problems import Problem
+    from memrepo.store.repo import Repository
+    from memrepo.store.tree import Snapshot
+
+MACHINE = f"memrepo/{__version__}"
+
+
+def _nothing(_: str) -> None:
+    return None
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """Who calls, where, when, and what the face may be asked for."""
+
+    where: Path
+    now: datetime
+    json: bool = False
+    quiet: bool = False
+    colour: bool = False
+    actor: str = ""
+    id: str = ""
+    """The agent's session, where the environment names one."""
+    say: Callable[[str], None] = _nothing
+    read: Callable[[], str] = str
+    """Returns what the face takes in beside the request: standard input, or a tool's text."""
+    tick: Callable[[str], None] = _nothing
+    edit: Callable[[str], str | None] = _nothing
+    clock: Callable[[], datetime] | None = None
+    """The time from then on, for a verb that goes on for long."""
+    expect: str = ""
+    """The commit, or its first digits, that a write may build on; empty: whichever HEAD is at."""
+    subject: str = ""
+    """What a commit's subject says instead of a step's own words."""
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a verb found: exit code, JSON keys, and the same as text for a person."""
+
+    data: dict[str, Any] = msgspec.field(default_factory=dict)
+    text: str = ""
+    exit: Exit = Exit.DONE
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def notices(self) -> tuple[Problem, ...]:
+        """Return what was noticed on the way."""
+        return self.problems
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the keys of `--json`."""
+        return dict(self.data)
+
+    def after(self, told: tuple[Problem, ...]) -> Answer:
+        """Return the answer with findings from before the verb in front of its own."""
+        return replace(self, problems=(*told, *self.problems))
+
+
+class NewerFormat(MemrepoError):
+    """The repository was written by a newer memrepo: reading works, writing is refused."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"the repository has format {found}, this memrepo writes format {known}",
+            fix="upgrade memrepo; reading commands work meanwhile",
+        )
+
+
+class Work:
+    """One call's repository: opened when it is first asked for, and once; closed with the call.
+
+    `tree` and `config` are those of one commit. They stay as they are, whatever is written: after
+    a write `refreshed()` is the same repository at its new HEAD, `at()` is it at another commit.
+    Only the Work that opened a repository closes it.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        *,
+        store: Repository | None = None,
+        tree: Snapshot | None = None,
+        config: Config | None = None,
+    ) -> None:
+        self.call = call
+        self._store, self._tree, self._config = store, tree, config
+        self._opened: AbstractContextManager[Repository] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._opened is not None:
+            opened, self._opened, self._store = self._opened, None, None
+            self._tree = self._config = None
+            opened.__exit__(kind, error, trace)
+
+    @property
+    def store(self) -> Repository:
+        """Return the repository that holds the call's folder; raises NotARepository."""
+        if self._store is None:
+            from memrepo.store.repo import open_repository
+
+            opened = open_repository(self.call.where)
+            self._store = opened.__enter__()
+            self._opened = opened
+            self._store.expected = self.call.expect
+        return self._store
+
+    @property
+    def tree(self) -> Snapshot:
+        """Return the files at the commit that this work is about: HEAD when first asked."""
+        if self._tree is None:
+            self._tree = self.store.snapshot(self.store.head())
+        return self._tree
+
+    @property
+    def config(self) -> Config:
+        """Return the effective configuration; raises ConfigError."""
+        if self._config is None:
+            self._config = _configuration(self.store, self.tree)
+        return self._config
+
+    @property
+    def actor(self) -> str:
+        """Return who acts: `human:<email>` only for a listed author, never under an agent."""
+        if self.call.actor:
+            return self.call.actor
+        from memrepo.store.identity import person
+
+        email = person(self.store.repo)[1]
+        return f"human:{email}" if email in self.config.human_authors else "process:unknown"
+
+    def refreshed(self) -> Work:
+        """Return the work at HEAD as it is by now; a tree that is still HEAD's is kept."""
+        head = self.store.head()
+        known = self._tree is not None and self._tree.commit == head
+        return Work(self.call, store=self.store, tree=self._tree if known else None)
+
+    def at(self, tree: Snapshot, config: Config) -> Work:
+        """Return the work on another commit's files, with the configuration to read them by."""
+        return Work(self.call, store=self.store, tree=tree, config=config)
+
+    def refresh(self) -> None:
+        """Look at HEAD again: what was written meanwhile is seen from here on."""
+        if self._store is not None:
+            fresh = self.refreshed()
+            self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind
+
+    def require_writable(self) -> None:
+        """Raise NewerFormat where a newer program owns this repository."""
+        if self.config.read_only:
+            from memrepo.config import FORMAT
+
+            raise NewerFormat(self.config.get("format"), FORMAT)
+
+    def context(self, **more: Any) -> Context:
+        """Return what the commits of one call share."""
+        from memrepo.core.messages import Context
+
+        return Context(actor=self.actor, **{"subject": self.call.subject, **more})
+
+
+def _configuration(store: Repository, tree: Snapshot) -> Config:
+    from memrepo.config import ConfigError, parse_config
+
+    path = store.layout.config
+    # A person who edits memrepo.toml means it at once, committed or not.
+    try:
+        data = store.work.read(path)
+        text = (tree.files[path] if data is None else data).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            0, "", f"found a byte that is not UTF-8 at offset {error.start}"
+        ) from error
+    return parse_config(text)

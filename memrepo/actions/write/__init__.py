@@ -1,0 +1,1 @@
+"""Write, reword and link memories by hand."""

@@ -1,0 +1,200 @@
+"""New memories by hand: what an entry says, and the memory it becomes, or the one there is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.check.secrecy import refuse_secret
+from memrepo.actions.work import Work
+from memrepo.actions.write.single import present
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.fields import ValueMismatch
+from memrepo.core.ids import manual_id, normalise, text_hash
+from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
+from memrepo.core.schema import BY_NAME
+from memrepo.core.state import State
+from memrepo.purify.known import free_path
+from memrepo.purify.routing import route
+
+BY_HAND = TYPES[:-1]
+"""The types a person or a program may add: chunks are cut by runs alone."""
+
+
+class BadValue(MemrepoError):
+    """A field value given by hand is not of its field's kind."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, key: str, mismatch: ValueMismatch) -> None:
+        super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
+
+
+class NoSuchClass(MemrepoError):
+    """A decay class that neither memrepo nor the configuration knows."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"--class {name}: expected one of {', '.join(known)}",
+            fix="`decay.ttl` in memrepo.toml names more classes",
+        )
+
+
+class NotOneOf(MemrepoError):
+    """A word was given that is none of those expected."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, what: str, found: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory to add: its text and what is known of it; dates are ISO days."""
+
+    text: str
+    type: str = "fact"
+    title: str = ""
+    subject: str = ""
+    layer: str = ""
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    scope: str = ""
+    valid_from: str = ""
+    valid_until: str = ""
+    pinned: bool = False
+    critical: bool = False
+    cls: str = ""
+    """Decay class; empty is the type's own."""
+    source: Source | None = None
+
+
+class Drafts:
+    """Memories for entries, one after the other, on one state.
+
+    An entry that says what an active memory (or an entry before it) says already makes none. Same
+    are equal texts in one scope, about one subject where the entry names a subject.
+    """
+
+    def __init__(self, work: Work, state: State) -> None:
+        self._work, self._state = work, state
+        self.made: list[Memory] = []
+        self._ids = set(state.memories)
+        self._paths: set[str] = set()
+        self._known: dict[str, list[Memory]] = defaultdict(list)
+        for memory in state.active:
+            self._remember(memory)
+
+    def take(self, entry: Entry) -> tuple[Memory, bool]:
+        """Return the memory of an entry, and whether it is new.
+
+        Raises BadValue, NoSuchClass, NotOneOf or SecretInText.
+        """
+        for memory in self._known.get(text_hash(entry.text), ()):
+            if _same(memory, entry):
+                return memory, False
+        return self.make(entry), True
+
+    def make(self, entry: Entry) -> Memory:
+        """Return a new memory for an entry, whatever there is already; raises as `take` does."""
+        memory = self._memory(entry)
+        memory = replace(memory, path=free_path(self._state, self._paths, memory))
+        self._ids.add(memory.id)
+        self._remember(memory)
+        self.made.append(memory)
+        return memory
+
+    def _remember(self, memory: Memory) -> None:
+        for wording in dict.fromkeys((text_hash(memory.body), *memory.texts("aliases"))):
+            self._known[wording].append(memory)
+
+    def _memory(self, entry: Entry) -> Memory:
+        work, now = self._work, self._work.call.now
+        id_ = manual_id(
+            created=now,
+            text=entry.text,
+            scope=entry.scope,
+            type_=entry.type,
+            taken=self._ids,
+        )
+        if entry.type not in BY_HAND:
+            raise NotOneOf("type", entry.type, BY_HAND)
+        if entry.layer and entry.layer not in LAYERS:
+            raise NotOneOf("layer", entry.layer, LAYERS)
+        home = "" if entry.type in ("note", "summary") else route(entry.type, work.config.profile)
+        fields: dict[str, Any] = {
+            "id": id_,
+            "type": entry.type,
+            **dict(_given(entry)),
+            "home": home,
+            "created": now,
+            "pinned": entry.pinned,
+            "critical": entry.critical,
+            **_decay(work, entry.cls),
+            "origin": "manual",
+            "generated": Stamp(by=work.actor, at=now),
+            "sources": self._sources(entry.source),
+        }
+        captured = entry.source.captured if entry.source else ""
+        path = work.tree.layout.memory(
+            id_=id_,
+            type_=entry.type,
+            text=entry.title or entry.text,
+            layer=entry.layer,
+            captured=captured or now.date().isoformat(),
+        )
+        return Memory(path=path, fields=present(fields), body=entry.text)
+
+    def _sources(self, source: Source | None) -> tuple[Source, ...]:
+        """Return the evidence, with the version of its file at HEAD where there is one."""
+        if source is None:
+            return ()
+        refuse_secret(source.resource, "the source")
+        blob = source.blob or self._work.tree.blobs.get(source.resource, "")
+        read: tuple[Source, ...] = checked(
+            "sources", BY_NAME["sources"].kind.write((replace(source, blob=blob),))
+        )
+        return read
+
+
+def _same(memory: Memory, entry: Entry) -> bool:
+    return (
+        memory.text("scope") == entry.scope
+        and memory.is_note == (entry.type == "note")
+        and (not entry.subject or normalise(memory.text("subject")) == normalise(entry.subject))
+    )
+
+
+def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
+    values = {
+        "title": entry.title,
+        "subject": entry.subject,
+        "scope": entry.scope,
+        "valid_from": entry.valid_from,
+        "valid_until": entry.valid_until,
+        "tags": list(entry.tags),
+        "entities": list(entry.entities),
+    }
+    yield from ((key, checked(key, value)) for key, value in values.items() if value)
+
+
+def _decay(work: Work, name: str) -> dict[str, Any]:
+    """Return the decay field for a class that the configuration knows; raises NoSuchClass."""
+    known = work.config.rules.decay.ttl
+    if name and name not in known:
+        raise NoSuchClass(name, tuple(known))
+    return {"decay": Decay(cls=name)} if name else {}
+
+
+def checked(key: str, value: Any) -> Any:
+    """Read a value given by hand as its field's kind; raises BadValue."""
+    try:
+        return BY_NAME[key].kind.read(value)
+    except ValueMismatch as mismatch:
+        raise BadValue(key, mismatch) from mismatch

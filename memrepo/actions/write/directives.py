@@ -1,0 +1,98 @@
+"""`memrepo directives`: do what the `[[...]]` directives of a text ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+
+from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
+from memrepo.actions.recall.touching import count_restored
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.several import write_steps
+from memrepo.actions.write.single import said
+from memrepo.core.changes import Step
+from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
+from memrepo.core.state import State, apply
+from memrepo.policies.directives import Directive, find_directives, steps_of
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `directives`."""
+
+    file: Annotated[str, option("the text; - or nothing is stdin", metavar="FILE")] = "-"
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Carry the directives out in order, a commit each; what is so already is left alone."""
+    if request.file == "-":
+        text = said(work.call.read(), "the text")
+    else:
+        text = (work.call.where / request.file).read_text(encoding="utf-8", errors="replace")
+    asked = find_directives(text)
+    rows: list[dict[str, Any]] = []
+    wrote = write_steps(work, request, lambda _, state: _draft(state, asked, work, rows))
+    restored = [s.memory_ids[0] for s in wrote.steps if s.op == "restore"]
+    if wrote.commit and restored:
+        count_restored(work, restored)
+    wants_health = any(d.verb == "memory_health" for d in asked)
+    lines = [counted(len(wrote.steps), "directive took", "directives took") + " effect"]
+    lines += [f"  [[{row['directive']}]] {row['said']}" for row in rows]
+    if wants_health:
+        from memrepo.actions.lifecycle import health
+
+        lines.append(health.do(work.refreshed(), health.Request()).text)
+    data = {
+        "applied": rows,
+        "commit": wrote.commit,
+        "counts": {"directives": len(asked), "steps": len(wrote.steps)},
+    }
+    return Answer(data=data, text="\n".join(lines), problems=wrote.problems)
+
+
+def _draft(
+    state: State, asked: Sequence[Directive], work: Work, rows: list[dict[str, Any]]
+) -> list[Step]:
+    """Return the steps of all directives; each sees what the ones before it left."""
+    rows.clear()  # the branch may have moved: this is another try
+    made: list[Step] = []
+    for directive in asked:
+        steps = steps_of(
+            directive,
+            state.active,
+            partial(_named, state),
+            work.call.now,
+        )
+        rows.append(
+            {
+                "directive": f"{directive.verb}:{directive.target}".rstrip(":"),
+                "memories": [id_ for s in steps or () for id_ in s.memory_ids],
+                "said": _said(directive, steps),
+            }
+        )
+        state = apply(state, (change for step in steps or () for change in step.changes))
+        made += steps or ()
+    return made
+
+
+def _said(directive: Directive, steps: Sequence[Step] | None) -> str:
+    if steps is None:
+        return "names no memory"
+    if directive.verb == "memory_health":
+        return "is shown below"
+    if directive.verb == "forget keyword":
+        return f"took {counted(len(steps), 'memory', 'memories')} off the hot cache"
+    return ", ".join(f"{s.op}: {s.what}" for s in steps) or "is so already"
+
+
+def _named(state: State, key: str) -> Memory | None:
+    try:
+        return find(state, key)
+    except (NoSuchMemory, Ambiguous):
+        return None

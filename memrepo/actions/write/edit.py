@@ -1,0 +1,130 @@
+"""`memrepo edit`: reword a memory or set its fields; the id stays, the old wording is an alias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from memrepo.actions.recall.finding import find
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.adding import checked
+from memrepo.actions.write.single import said, unchanged, write
+from memrepo.actions.write.triple import triple_after
+from memrepo.core.changes import Step, Update
+from memrepo.core.codec import normal_body
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.ids import text_hash
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.core.state import State
+
+SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
+_LISTS = ("tags", "entities")
+
+
+class NoEditor(MemrepoError):
+    """Nothing was given, and there is no terminal to open an editor on."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "nothing to change was given, and this is no terminal to open your editor on",
+            fix="use --text TEXT, --text - or --set KEY=VALUE",
+        )
+
+
+class NotSettable(MemrepoError):
+    """The key is unknown, or only memrepo writes it."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, key: str) -> None:
+        why = "is written by memrepo only" if key in BY_NAME else "is not a field"
+        why = "is fixed when a memory is made" if key == "type" else why
+        super().__init__(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `edit`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    text: Annotated[
+        str | None, option("the new wording, or - for standard input", "--text", piped=True)
+    ] = None
+    fields: Annotated[
+        tuple[str, ...],
+        option(
+            "a field; an empty value removes it, lists are separated by commas",
+            "--set",
+            metavar="KEY=VALUE",
+        ),
+    ] = ()
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Write what was given; without --text and --set your editor opens on the text."""
+    fields = dict(_field(pair) for pair in request.fields)
+    text = None if request.text is None else said(request.text, "--text")
+    if text is None and not fields:
+        text = _edited(work, find(work.tree.state(), request.id))
+    actor = work.actor
+
+    def draft(state: State) -> Step | Answer:
+        memory = find(state, request.id)
+        changes = _changes(memory, fields, text)
+        reworded = text is not None and normal_body(text) != memory.body
+        if not changes and not reworded:
+            return unchanged(memory, "is like this already")
+        changes["generated"] = Stamp(by=actor, at=work.call.now)
+        return Step(
+            op="reword" if reworded else "edit",
+            what=memory.slug,
+            reason="edited by hand",
+            changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
+        )
+
+    return write(work, request, draft)
+
+
+def _field(pair: str) -> tuple[str, Any]:
+    key, sign, value = pair.partition("=")
+    key = key.strip()
+    if key not in SETTABLE:
+        raise NotSettable(key)
+    if not sign:
+        raise UsageError(
+            f"memrepo edit: --set {key}: expected KEY=VALUE", fix=f"`--set {key}=` removes it"
+        )
+    if not value.strip():
+        return key, None
+    if key in _LISTS:
+        return key, checked(key, [part.strip() for part in value.split(",") if part.strip()])
+    if key == "decay":
+        return key, checked(key, {"class": value.strip()})
+    return key, checked(key, value.strip())
+
+
+def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dict[str, Any]:
+    changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
+    return changes if text is None else {**rewording(memory, text), **changes}
+
+
+def rewording(memory: Memory, text: str) -> dict[str, Any]:
+    """Return the fields that a new wording changes: its triple, and the old wording as an alias."""
+    if text_hash(text) == text_hash(memory.body):
+        return {}
+    former = (*memory.texts("aliases"), text_hash(memory.body))
+    return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
+
+
+def _edited(work: Work, memory: Memory) -> str:
+    found = work.call.edit(memory.body + "\n")
+    if found is None:
+        raise NoEditor
+    return said(found, "the edited text")

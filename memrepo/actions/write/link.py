@@ -1,0 +1,63 @@
+"""`memrepo link`: a typed edge from one memory to another."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.recall.finding import find
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.adding import checked
+from memrepo.actions.write.single import unchanged, write
+from memrepo.core.changes import Step, Update
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.state import State
+
+TYPES = ("follows", "references", "contradicts", "supports", "related")
+
+
+class LinkToItself(MemrepoError):
+    """A memory cannot be linked to itself."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, id_: str) -> None:
+        super().__init__(f"both ends are {id_}", fix="name two memories")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `link`."""
+
+    id: Annotated[str, option("the memory the link starts from", metavar="A")]
+    type: Annotated[str, option(", ".join(TYPES), metavar="TYPE", choices=TYPES)]
+    target: Annotated[str, option("the memory it points at", metavar="B")]
+    strength: Annotated[str, option("0 to 1 (1)", "--strength", metavar="S")] = "1.0"
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Add the link to A; a link of the same type and target gets the new strength."""
+
+    def draft(state: State) -> Step | Answer:
+        memory, target = find(state, request.id), find(state, request.target)
+        if memory.id == target.id:
+            raise LinkToItself(memory.id)
+        (link,) = checked(
+            "links", [{"target": target.id, "type": request.type, "strength": request.strength}]
+        )
+        old = memory.fields.get("links", ())
+        if link in old:
+            return unchanged(memory, "has this link already")
+        rest = tuple(x for x in old if (x.target, x.type) != (link.target, link.type))
+        return Step(
+            op="link",
+            what=f"{memory.label} {link.type} {target.label}",
+            reason="linked by hand",
+            changes=(Update(id=memory.id, fields={"links": (*rest, link)}),),
+            memories=(memory.id, target.id),
+        )
+
+    return write(work, request, draft)

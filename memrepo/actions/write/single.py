@@ -1,0 +1,201 @@
+"""What every single write shares: one validated commit on the branch, tried again when it moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from datetime import datetime
+from typing import Any, assert_never
+
+from msgspec.structs import replace
+
+from memrepo.actions.check.secrecy import refuse_secret
+from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.request import Writes
+from memrepo.actions.run.landing import TRIES, prepare
+from memrepo.actions.takeback.rejecting import close_calls
+from memrepo.actions.work import Answer, Work
+from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import manual_id
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.state import State, apply
+from memrepo.policies.hotcache import hot_of
+from memrepo.store.identity import author
+from memrepo.store.repo import BranchMoved
+from memrepo.views.hot import hot_changes
+
+
+class NothingSaid(MemrepoError):
+    """A text was expected and is empty."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is empty", fix="give a text, or `-` to read it from standard input"
+        )
+
+
+Draft = Callable[[State], Step | Answer]
+"""From the state at HEAD to the one step to take, or the answer when nothing is to be done."""
+
+
+Lay = Callable[[Work, State], State]
+"""From the state at HEAD to one with something beside it that is to come back from history."""
+
+
+def _as_it_is(_: Work, state: State) -> State:
+    return state
+
+
+def write(
+    first: Work,
+    request: Writes,
+    draft: Draft,
+    lay: Lay = _as_it_is,
+) -> Answer:
+    """Take the step that `draft` finds on the state at HEAD, in one commit."""
+    first.require_writable()
+    first.store.refuse_unfit()
+    if not request.dry_run:
+        first.store.recover()
+    for turn in range(1, TRIES + 1):
+        # Other writers are kept out from the second try on: else the slowest might never land.
+        with first.store.writing() if turn > 1 else nullcontext():
+            try:
+                return _write(first, request, draft, lay)
+            except BranchMoved:
+                if turn == TRIES:
+                    raise
+    raise AssertionError("unreachable")
+
+
+def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Answer:
+    at = first.refreshed()
+    state = lay(at, at.tree.state())
+    step = draft(state)
+    if isinstance(step, Answer):
+        return step
+    _refuse_secrets(step, request.reason)
+    if request.reason:
+        step = replace(step, reason=request.reason)
+    step = _with_hot_page(at, state, step)
+    plan = Plan(base=at.tree.commit, steps=(step,))
+    landing = prepare(
+        at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
+    )
+    close = close_calls(state, landing.state, at.actor)
+    if request.dry_run:
+        return replace(_answer(step, landing.state, ""), problems=close)
+    commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
+    done = _answer(step, landing.state, commit)
+    return replace(done, problems=(*close, *at.store.notices))
+
+
+def _with_hot_page(at: Work, state: State, step: Step) -> Step:
+    """Let a write that touches a hot memory carry the page of the hot cache that follows it."""
+    after = apply(state, step.changes)
+    sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
+    if not any(memory is not None and hot_of(memory) for memory in sides):
+        return step
+    pages = hot_changes(after, hot_rules(at))
+    return replace(step, changes=(*step.changes, *pages), memories=step.memory_ids)
+
+
+def _refuse_secrets(step: Step, reason: str) -> None:
+    """Raise SecretInText where the reason or a field that is to be written holds a secret."""
+    refuse_secret(reason, "the reason")
+    for change in step.changes:
+        match change:
+            case Create(memory=memory):
+                fields = memory.fields
+            case Update(fields=fields):
+                pass
+            case Remove() | Write() | Delete():
+                continue
+            case _:
+                assert_never(change)
+        for key, value in fields.items():
+            for text in value if isinstance(value, tuple | list) else (value,):
+                if isinstance(text, str):
+                    refuse_secret(text, key)
+
+
+def _answer(step: Step, after: State, commit: str) -> Answer:
+    found = [after.memories[i] for i in step.memory_ids if i in after.memories]
+    lines = [f"{step.op}: {step.what}" + (f" ({commit[:10]})" if commit else " (dry run)")]
+    lines += [f"  {m.id}  {m.path}" for m in found]
+    first = found[0] if found else None
+    return Answer(
+        data={
+            "id": first.id if first else "",
+            "path": first.path if first else "",
+            "commit": commit,
+            "op": step.op,
+            "memories": [m.id for m in found],
+        },
+        text="\n".join(lines),
+    )
+
+
+def unchanged(memory: Memory, why: str) -> Answer:
+    """Return the answer of a write that has nothing to do."""
+    return Answer(
+        data={"id": memory.id, "path": memory.path, "commit": "", "unchanged": why},
+        text=f"{memory.id} {why}: nothing to do",
+    )
+
+
+def said(text: str, what: str) -> str:
+    """Return a text as a memory keeps it; raises NothingSaid or SecretInText."""
+    text = text.replace("\r\n", "\n").strip("\n").rstrip()
+    if not text.strip():
+        raise NothingSaid(what)
+    refuse_secret(text, "the text")
+    return text
+
+
+def present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop fields that are not given."""
+    return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
+
+
+_KEPT = (
+    "type",
+    "title",
+    "subject",
+    "predicate",
+    "home",
+    "tags",
+    "entities",
+    "scope",
+    "pinned",
+    "critical",
+)
+
+
+def successor(
+    state: State, old: Memory, text: str, now: datetime, actor: str, *, replaces: tuple[str, ...]
+) -> Memory:
+    """Return a memory that says a text in the place of an old one: its kind, subject and marks."""
+    id_ = manual_id(
+        created=now, text=text, scope=old.text("scope"), type_=old.type, taken=state.memories
+    )
+    path = state.layout.memory(
+        id_=id_,
+        type_=old.type,
+        text=old.text("title") or text,
+        layer=old.layer,
+        captured=now.date().isoformat(),
+    )
+    fields = {
+        **{key: old.fields[key] for key in _KEPT if key in old.fields},
+        "id": id_,
+        "created": now,
+        "origin": "manual",
+        "supersedes": replaces,
+        "generated": Stamp(by=actor, at=now),
+    }
+    new = Memory(path=path, fields=present(fields), body=text)
+    return replace(new, path=state.free_path(new))

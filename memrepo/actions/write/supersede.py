@@ -1,0 +1,73 @@
+"""`memrepo supersede`: replace a memory by a newer statement, both files in one commit."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.recall.finding import find
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Answer, Work
+from memrepo.actions.write.single import said, successor, unchanged, write
+from memrepo.core.changes import Create, Step, Update
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import text_hash
+from memrepo.core.memory import Memory
+from memrepo.core.state import State
+
+
+class NotActive(MemrepoError):
+    """The memory is not in effect: replacing it again would fork its history."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, memory: Memory) -> None:
+        after = ", ".join(memory.texts("superseded_by"))
+        super().__init__(
+            f"{memory.id} is {memory.status}{f' by {after}' if after else ''}, not active",
+            fix=f"supersede {after} instead" if after else "add a memory instead",
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `supersede`."""
+
+    id: Annotated[str, option("the memory to replace", metavar="ID")]
+    text: Annotated[
+        str, option("what holds now, or - for standard input", metavar="TEXT", piped=True)
+    ]
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Write the successor and mark the old memory, indivisibly."""
+    text = said(request.text, "the text")
+
+    def draft(state: State) -> Step | Answer:
+        old = find(state, request.id)
+        if text_hash(old.body) == text_hash(text):
+            return unchanged(old, "says this already")
+        if old.status != "active":
+            raise NotActive(old)
+        new = successor(state, old, text, work.call.now, actor, replaces=(old.id,))
+        return Step(
+            op="supersede",
+            what=f"{old.label} by {new.label}",
+            reason="replaced by hand",
+            changes=(
+                Create(memory=new),
+                Update(
+                    id=old.id,
+                    fields={
+                        "status": "superseded",
+                        "superseded_at": work.call.now,
+                        "superseded_by": (*old.texts("superseded_by"), new.id),
+                    },
+                ),
+            ),
+        )
+
+    actor = work.actor
+    return write(work, request, draft)

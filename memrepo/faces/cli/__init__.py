@@ -1,0 +1,283 @@
+"""The command line: argv, environment, clock and stdout are read and written here only.
+
+Arguments are parsed before anything else is loaded, so that `--version` and `--help` are quick.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.faces.cli.parser import (
+    command_parser,
+    globals_parser,
+    listing,
+    request_of,
+    run_command,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from datetime import datetime
+    from pathlib import Path
+
+    from memrepo.actions.result import Result
+    from memrepo.actions.work import Answer, Call
+
+SCHEMA_VERSION = 1
+_REFUSALS = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+    }
+)
+"""What the system says when there is no room or no right: no bug of ours."""
+_BETWEEN_COLLECTIONS = 100_000
+"""Objects; at Python's 700 a command spends a tenth of its time on looking for rings of garbage."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    _collect_seldom()
+    as_json = "--json" in (sys.argv[1:] if argv is None else argv)
+    try:
+        return int(_main(argv))
+    except MemrepoError as error:
+        _complain(error.message, error.fix, error.exit_code, as_json)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        _complain("interrupted; the repository is as it was", "", Exit.REPOSITORY, as_json)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output left (`memrepo log | head`): nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.DONE)
+    except OSError as error:
+        if error.errno not in _REFUSALS:
+            return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        fix = "make room, or give the user that runs memrepo the right to write there"
+        _complain(f"the system refused: {what}", fix, Exit.REPOSITORY, as_json)
+        return int(Exit.REPOSITORY)
+    except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into a message
+        return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
+
+
+def _collect_seldom() -> None:
+    """Look for rings of garbage seldom, and at the end not at all: nearly all that is made stays.
+
+    Loading modules makes objects by the ten thousand, which are functions and classes until the
+    process ends; then its memory is given back as a whole.
+    """
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+
+
+def _main(argv: Sequence[str] | None) -> Exit:
+    options = globals_parser().parse_args(argv)
+    name, *rest = options.line or ["status"]
+    if name == "help" and rest in ([], ["--all"]):
+        _say(listing(everyday=not rest))
+        return Exit.DONE
+    command_parser(name).parse_args(rest, namespace=options)
+    from memrepo.actions.work import Work
+
+    call = _call(options)
+    if not call.where.is_dir():
+        raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
+    with Work(call) as work:
+        request = request_of(name, options, call.read)
+        answer = run_command(work, name, request)
+    _print(call, name, request, answer)
+    return answer.exit
+
+
+def _call(options: argparse.Namespace) -> Call:
+    from pathlib import Path
+
+    from memrepo.actions.work import Call
+
+    return Call(
+        where=(Path.cwd() / options.folder).absolute(),
+        now=_now(options.now),
+        clock=lambda: _now(options.now),
+        json=options.json,
+        quiet=options.quiet,
+        colour=_colour(options),
+        actor=_actor(os.environ.get("MEMREPO_ACTOR", "")),
+        id=" ".join(os.environ.get("MEMREPO_SESSION", "").split())[:100],
+        say=_nothing if options.json or options.quiet else _say,
+        read=sys.stdin.read,
+        tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
+        edit=_edit,
+    )
+
+
+def _colour(options: argparse.Namespace) -> bool:
+    """Tell whether to print colours: on a terminal that has them, unless one asks for none."""
+    unwanted = options.no_color or os.environ.get("NO_COLOR")
+    return sys.stdout.isatty() and not unwanted and os.environ.get("TERM") != "dumb"
+
+
+class _Bars:
+    """Progress on stderr, only on a terminal: one line for each thing that is counted."""
+
+    def __init__(self) -> None:
+        self.bars: dict[str, Any] = {}
+
+    def tick(self, label: str) -> None:
+        if label not in self.bars:
+            from tqdm import tqdm
+
+            for bar in self.bars.values():
+                bar.close()
+            self.bars[label] = tqdm(desc=label, unit="", leave=False, file=sys.stderr, delay=0.5)
+        self.bars[label].update()
+
+
+def _now(text: str) -> datetime:
+    from datetime import UTC, datetime
+
+    from memrepo.core.times import parse_time
+
+    if not text:
+        return datetime.now(UTC)
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise UsageError(
+            f"memrepo: --now {text!r} is not a time",
+            fix="write it as RFC 3339, such as 2026-01-31T09:00:00Z",
+        ) from error
+
+
+def _actor(text: str) -> str:
+    """Return the actor the environment names: agents set it, so as never to pass for you."""
+    return text if not text or ":" in text else f"process:{text}"
+
+
+def _edit(text: str) -> str | None:
+    """Open the person's editor on a text; None where there is no terminal to open it on."""
+    import shlex
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.md"
+        path.write_text(text, encoding="utf-8")
+        subprocess.run([*shlex.split(editor), str(path)], check=True)
+        return path.read_text(encoding="utf-8")
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _nothing(line: str) -> None:
+    del line
+
+
+def _print(call: Call, name: str, request: Any, answer: Answer | Result) -> None:
+    """Print what a command found; of a secret that stands in it, its kind."""
+    data = answer.as_json() if call.json else {}
+    text = ""
+    if not (call.json or call.quiet):
+        from memrepo.faces.text import text_of
+
+        text = text_of(name, request, answer, colour=call.colour)
+    told = [str(p) for p in answer.notices if p.severity == "error" or not call.quiet]
+    if not (data or text or told):
+        return
+    from memrepo.core.secrets import concealed
+
+    data, text, told = concealed([data, text, told])
+    if call.json:
+        import json
+
+        data = {"schema_version": SCHEMA_VERSION, **data}
+        print(json.dumps(data, ensure_ascii=False, default=str))
+        return
+    if text:
+        print(text)
+    for problem in told:
+        _warn(problem)
+
+
+def _warn(text: str) -> None:
+    from memrepo.core.ids import visible
+
+    print("\n".join(visible(line) for line in text.split("\n")), file=sys.stderr)
+
+
+def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        record: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "error": {"message": message, "fix": fix, "exit": int(code)},
+        }
+        print(json.dumps(record, ensure_ascii=False), file=sys.stderr)
+        return
+    _warn(f"memrepo: {message.removeprefix('memrepo: ')}")
+    if fix:
+        print(f"  to mend it: {fix}", file=sys.stderr)
+
+
+def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
+    """Report a bug: a short message, and the traceback in the repository's `.memrepo/log/`.
+
+    Where there is no repository, the traceback goes to stderr: no folder is made to hold it.
+    """
+    import traceback
+    from datetime import UTC, datetime
+
+    trace = "".join(traceback.format_exception(error))
+    said = trace
+    try:
+        if folder := _log_folder(argv):
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
+            path.write_text(trace, encoding="utf-8")
+            said = f"the traceback is in {path}"
+    except OSError:
+        pass
+    _complain(f"a bug: {type(error).__name__}: {error}; {said}", "report it", Exit.BUG, as_json)
+    return int(Exit.BUG)
+
+
+def _log_folder(argv: Sequence[str]) -> Path | None:
+    """Return where the repository that a command line means keeps its logs, if there is one."""
+    from pathlib import Path
+
+    from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
+
+    words = list(argv)
+    folder = words[words.index("-C") + 1] if "-C" in words[:-1] else "."
+    here = (Path.cwd() / folder).absolute()
+    for place in (here, *here.parents):
+        if any((place / prefix / CONFIG_NAME).is_file() for prefix in ("", ADOPTED_PREFIX)):
+            return place / ".memrepo" / "log"
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

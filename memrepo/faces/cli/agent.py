@@ -1,0 +1,20 @@
+"""`memrepo agent`: the verb, and what the hooks that it installs call."""
+
+from __future__ import annotations
+
+from memrepo.actions.result import Result
+from memrepo.actions.setup.agent import Request
+from memrepo.actions.verbs import perform
+from memrepo.actions.work import Answer, Work
+
+__all__ = ("Request", "do")
+
+
+def do(work: Work, request: Request) -> Answer | Result:
+    """Install, uninstall, or answer one event of a session."""
+    if request.what != "hook":
+        return perform(work, "agent", request)
+    from memrepo.faces.hosts.hooking import hook
+
+    said = hook(work.call, request.host, work.call.read())
+    return Answer(data={"answer": said}, text=said)

@@ -1,0 +1,39 @@
+"""`memrepo completion`: a completion script, made from the same parsers that read the line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `completion`."""
+
+    shell: Annotated[str, option("which shell", choices=SHELLS)]
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Print the script: `memrepo completion bash > ~/.local/share/bash-completion/.../memrepo`."""
+    del work
+    import shtab
+
+    script = shtab.complete(whole_parser(), shell=request.shell)
+    return Answer(data={"shell": request.shell, "script": script}, text=script.rstrip("\n"))
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Return one parser with every command in it."""
+    parser = argparse.ArgumentParser(prog="memrepo")
+    add_globals(parser, defaults=True)
+    commands = parser.add_subparsers(dest="command")
+    for name, verb in COMMANDS.items():
+        add_fields(commands.add_parser(name, help=verb.says), verb.load().Request)
+    return parser

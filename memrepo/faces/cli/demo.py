@@ -1,0 +1,126 @@
+"""`memrepo demo`: a tour on shipped sample data, every command echoed as it runs, offline."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Call, Work
+from memrepo.assets import asset
+from memrepo.config import parse_config
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.faces.cli.parser import run_line
+from memrepo.policies.cadence import WINDOW, guard
+
+PAUSE_S = 1.5
+LINES = 14
+
+
+class DemoExists(MemrepoError):
+    """The folder for the demo is not empty: nothing in it is touched."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} is not empty", fix="name a folder that does not exist yet")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `demo`."""
+
+    dir: Annotated[str, option("keep the demo here", metavar="DIR")] = ""
+    fast: Annotated[bool, option("no pauses between the steps", "--fast")] = False
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Play the tour in DIR, or in a temporary folder that is removed afterwards."""
+    with _folder(work.call, request.dir) as folder:
+        steps = _tour(_free(work.call), folder, 0.0 if request.fast or work.call.json else PAUSE_S)
+    kept = f"the repository is in {folder / 'memory'}" if request.dir else "nothing was left behind"
+    return Answer(data={"steps": steps}, text=f"\nThat was the tour; {kept}.")
+
+
+def _free(call: Call) -> Call:
+    """Move a tour out of the hours that belong to reconciliations, whose demo this is not."""
+    config = parse_config("")
+    while guard(call.now, config.cadence, config.zone):
+        call = replace(call, now=call.now + WINDOW)
+    return call
+
+
+@contextmanager
+def _folder(call: Call, name: str) -> Iterator[Path]:
+    if name:
+        folder = call.where / name
+        if folder.exists() and any(folder.iterdir()):
+            raise DemoExists(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    else:
+        with tempfile.TemporaryDirectory(prefix="memrepo-demo-") as made:
+            yield Path(made)
+
+
+def _tour(call: Call, folder: Path, pause_s: float) -> list[dict[str, Any]]:
+    shutil.copytree(asset("templates", "demo", "workspace"), folder / "workspace")
+    guide = _Guide(call, folder, pause_s)
+    guide.tell("An agent's workspace: a memory file, daily logs, episodes, procedures.")
+    guide.do(folder, "init memory --from workspace")
+    memory = folder / "memory"
+    guide.tell("A run distils it into memories, one file each, and joins them with one merge.")
+    guide.do(memory, "run")
+    guide.do(memory, "log")
+    guide.tell("Find a memory; every hit names the source line it came from.")
+    found = guide.do(memory, "search which editor -k 2")
+    guide.tell("Show one: its fields, and the line itself, quoted from the recorded snapshot.")
+    guide.do(memory, f"show {found['hits'][0]['id']}")
+    guide.tell("The agent writes on: the operator has changed editors. Run again.")
+    shutil.copyfile(
+        asset("templates", "demo", "later", "MEMORY.md"), folder / "workspace/MEMORY.md"
+    )
+    done = guide.do(memory, "run")
+    guide.tell("Every decision of that run is a commit with a reason.")
+    guide.do(memory, f"log --run {done['run']}")
+    guide.tell("A bad run? One command takes it back; the tree is what it was before.")
+    guide.do(memory, "revert")
+    guide.do(memory, "log")
+    guide.do(memory, "status")
+    return guide.steps
+
+
+class _Guide:
+    """Echoes commands, runs them, prints the head of their answer, and remembers the JSON."""
+
+    def __init__(self, call: Call, folder: Path, pause_s: float) -> None:
+        self.call = call
+        self.folder = folder
+        self.pause_s = pause_s
+        self.steps: list[dict[str, Any]] = []
+
+    def tell(self, text: str) -> None:
+        time.sleep(self.pause_s)
+        self.call.say(f"\n# {text}")
+
+    def do(self, where: Path, line: str) -> dict[str, Any]:
+        """Run one command line in a folder; an answer of no stops nothing, an error does."""
+        self.call.say(f"$ memrepo {line}")
+        with Work(replace(self.call, where=where, json=False)) as work:
+            answer, text = run_line(work, shlex.split(line))
+        lines = text.split("\n") + [str(p) for p in answer.notices]
+        for shown in lines[:LINES]:
+            self.call.say(shown)
+        if len(lines) > LINES:
+            self.call.say(f"... {len(lines) - LINES} more lines")
+        data = answer.as_json()
+        self.steps.append({"command": line, "exit": int(answer.exit), "answer": data})
+        return data

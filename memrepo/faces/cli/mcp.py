@@ -1,0 +1,52 @@
+"""`memrepo mcp`: serve the memory's tools to an agent over standard input and output."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.work import Answer, Work
+from memrepo.core.errors import Exit, MemrepoError
+
+
+class NotInstalled(MemrepoError):
+    """The package that speaks the protocol comes with an extra."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "found no package `mcp`, which `memrepo mcp` speaks the protocol with",
+            fix='pip install "memrepo[mcp]"',
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `mcp`."""
+
+    toolset: Annotated[
+        str,
+        option(
+            "admin adds tools to review, take back and restore",
+            "--toolset",
+            choices=("default", "admin"),
+        ),
+    ] = "default"
+    connector: Annotated[
+        bool, option("add `search` and `fetch` for connector clients", "--connector")
+    ] = False
+
+
+def do(work: Work, request: Request) -> Answer:
+    """Serve until the client leaves; a folder without memories is said at once."""
+    if find_spec("mcp") is None:
+        raise NotInstalled
+    with Work(work.call) as here:
+        _ = here.store  # a folder that is no repository is said before a client waits
+    from memrepo.faces.mcp.server import serve
+
+    serve(work.call, admin=request.toolset == "admin", connector=request.connector)
+    return Answer()

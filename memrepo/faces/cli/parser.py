@@ -1,0 +1,272 @@
+"""The command line's parsers, derived from the verbs' requests.
+
+A verb's module is imported when it is named, and what it works with when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
+
+from memrepo import __version__
+from memrepo.actions.verbs import GROUPS as ACTIONS
+from memrepo.actions.verbs import VERBS, Verb, perform
+from memrepo.core.errors import UsageError
+from memrepo.faces.text import text_of
+
+if TYPE_CHECKING:
+    from memrepo.actions.request import Option
+    from memrepo.actions.result import Result
+    from memrepo.actions.work import Answer, Work
+
+_OWN = {
+    "get started": (
+        Verb("demo", "a two-minute tour on sample data, offline", "memrepo.faces.cli.demo"),
+    ),
+    "for agents": (
+        Verb(
+            "mcp",
+            "serve the memory's tools to an agent over standard input and output",
+            "memrepo.faces.cli.mcp",
+        ),
+    ),
+    "for git, hooks and shells": (
+        Verb(
+            "completion", "print a completion script for your shell", "memrepo.faces.cli.completion"
+        ),
+    ),
+}
+"""What the command line offers beside the verbs: they need a terminal, a parser or a process."""
+
+GROUPS = {group: (*verbs, *_OWN.get(group, ())) for group, verbs in ACTIONS.items()}
+COMMANDS = {verb.name: verb for group in GROUPS.values() for verb in group}
+COMMANDS["agent"] = COMMANDS["agent"]._replace(module="memrepo.faces.cli.agent")
+
+_DRAFT = partial(argparse.HelpFormatter, width=80)
+"""While options are declared: `argparse` formats each once, and would ask how wide the screen is,
+which takes longer than all of the declaring. Help that is printed is as wide as the screen."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are exceptions, caught where all others are."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError instead of leaving the process."""
+        raise UsageError(f"{self.prog}: {message}", self.format_usage())
+
+
+def globals_parser() -> Parser:
+    """Return the parser of what stands before the command."""
+    parser = Parser(
+        prog="memrepo",
+        usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",
+        description="An agent's memory as plain markdown files in a git repository.",
+        epilog=f"{listing(everyday=True)}\n\n`memrepo help --all` lists every command,"
+        " `memrepo COMMAND --help` explains one.",
+        formatter_class=_DRAFT,
+    )
+    parser.add_argument("--version", action="version", version=f"memrepo {__version__}")
+    add_globals(parser, defaults=True)
+    # One positional for the whole command line: a second one would eat the `--` before a word.
+    parser.add_argument("line", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    return parser
+
+
+def listing(*, everyday: bool = False) -> str:
+    """Return the commands by group: those of every day, or all."""
+    groups = {
+        group: [verb for verb in verbs if verb.everyday or not everyday]
+        for group, verbs in GROUPS.items()
+    }
+    width = max(len(verb.name) for verbs in groups.values() for verb in verbs)
+    return "\n\n".join(
+        "\n".join([f"{group}:", *(f"  {verb.name:<{width}}  {verb.says}" for verb in verbs)])
+        for group, verbs in groups.items()
+        if verbs
+    )
+
+
+def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
+    """Declare the global options; after the command they override only when they are given."""
+
+    def default(value: Any) -> Any:
+        return value if defaults else argparse.SUPPRESS
+
+    group = parser.add_argument_group("global options")
+    group.add_argument(
+        "-C", dest="folder", default=default(""), metavar="DIR", help="work as if started in DIR"
+    )
+    group.add_argument(
+        "--now", default=default(""), metavar="TIME", help="take this RFC 3339 time for the clock's"
+    )
+    group.add_argument(
+        "--json", action="store_true", default=default(False), help="print one JSON object"
+    )
+    group.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        default=default(False),
+        help="print nothing but errors",
+    )
+    group.add_argument(
+        "--no-color",
+        action="store_true",
+        default=default(False),
+        help="print no colours (as with NO_COLOR)",
+    )
+
+
+def command_parser(name: str) -> Parser:
+    """Return the parser of one command; raises UsageError with a suggestion for no command."""
+    if name not in COMMANDS:
+        import difflib
+
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        raise UsageError(
+            f"memrepo: {name!r} is not a command",
+            fix=f"did you mean {near[0]}?" if near else "`memrepo help --all` lists them",
+        )
+    verb = COMMANDS[name]
+    parser = Parser(
+        prog=f"memrepo {name}",
+        description=f"{verb.says.capitalize()}.",
+        formatter_class=_DRAFT,
+    )
+    add_fields(parser, verb.load().Request)
+    add_globals(parser, defaults=False)
+    parser.formatter_class = argparse.HelpFormatter
+    return parser
+
+
+def add_fields(parser: argparse.ArgumentParser, request: Any) -> None:
+    """Declare what a request holds."""
+    hints = get_type_hints(request, include_extras=True)
+    groups: dict[str, Any] = {}
+    for name in request.__struct_fields__:
+        type_, meta = get_args(hints[name])
+        known: Option = meta.extra["option"]
+        where: Any = parser
+        if known.group:
+            if known.group not in groups:
+                groups[known.group] = parser.add_mutually_exclusive_group()
+            where = groups[known.group]
+        says = (meta.description or "").replace("%", "%%")
+        where.add_argument(
+            *(known.flags or (name,)),
+            help=says,
+            **_settings(name, type_, known, meta, _default(request, name)),
+        )
+
+
+_REQUIRED = object()
+
+
+def _default(request: Any, name: str) -> Any:
+    """Return what a field is when it is left out, or `_REQUIRED`."""
+    after = len(request.__struct_fields__) - len(request.__struct_defaults__)
+    at = request.__struct_fields__.index(name) - after
+    import msgspec
+
+    found = request.__struct_defaults__[at] if at >= 0 else msgspec.NODEFAULT
+    return _REQUIRED if found is msgspec.NODEFAULT else found
+
+
+def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> dict[str, Any]:
+    """Return what argparse is told of one field."""
+    if type_ is bool:
+        return {"dest": name, "action": "store_true"}
+    found: dict[str, Any] = {}
+    if known.metavar:
+        found["metavar"] = known.metavar
+    if known.choices:
+        found["choices"] = known.choices
+    if reader := known.read or _reader(type_, meta):
+        found["type"] = _reading(reader)
+    if get_origin(type_) is tuple:
+        if known.rest:
+            found["nargs"] = argparse.REMAINDER
+        elif not known.flags or known.several:
+            found["nargs"] = "+" if known.least or known.several else "*"
+        else:
+            found["action"] = "append"
+    elif not known.flags and default is not _REQUIRED:
+        found["nargs"] = "?"
+    elif known.optional:
+        found |= {"nargs": "?", "const": known.const}
+    if known.flags:
+        found |= {"dest": name, "required": default is _REQUIRED}
+    found["default"] = None if default is _REQUIRED or default == () else default
+    return found
+
+
+def _reader(type_: Any, meta: Any) -> Any:
+    """Return what reads a number within its bounds from a word; None for texts."""
+    kinds = (type_, *get_args(type_))
+    kind = int if int in kinds else float if float in kinds else None
+    if kind is None:
+        return None
+
+    def read(text: str) -> Any:
+        value = kind(text)
+        low, high = meta.ge, meta.le
+        if not (low is None or value >= low) or not (high is None or value <= high):
+            what = "a whole number" if kind is int else "a number"
+            bounds = f"from {low}" + (f" to {high}" if high is not None else "")
+            raise argparse.ArgumentTypeError(f"found {text}, expected {what} {bounds}")
+        if value != value or value in (float("inf"), float("-inf")):
+            raise argparse.ArgumentTypeError(f"found {text}, expected a number")
+        return value
+
+    read.__name__ = kind.__name__
+    return read
+
+
+def _reading(read: Any) -> Any:
+    """Let what reads a word say why it cannot."""
+
+    def reading(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError as error:
+            if not error.args or read.__name__ in ("int", "float"):
+                raise
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    reading.__name__ = read.__name__
+    return reading
+
+
+def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> Any:
+    """Return the request that a parsed command line makes; `read` returns standard input."""
+    kind = COMMANDS[name].load().Request
+    given = {field: getattr(options, field) for field in kind.__struct_fields__}
+    hints = get_type_hints(kind, include_extras=True)
+    found = {
+        field: tuple(value) if isinstance(value, list) else value
+        for field, value in given.items()
+        if value is not None
+    }
+    for field, value in found.items():
+        if value == "-" and get_args(hints[field])[1].extra["option"].piped:
+            found[field] = read()
+    return kind(**found)
+
+
+def run_command(work: Work, name: str, request: Any) -> Answer | Result:
+    """Run one command: a verb, or one of the command line's own."""
+    if VERBS.get(name) is COMMANDS[name]:
+        return perform(work, name, request)
+    answer: Answer | Result = COMMANDS[name].load().do(work, request)
+    return answer
+
+
+def run_line(work: Work, argv: Sequence[str]) -> tuple[Answer | Result, str]:
+    """Run a command line without global options, as the demo does; return its text too."""
+    name, *rest = argv
+    request = request_of(name, command_parser(name).parse_args(rest))
+    result = run_command(work, name, request)
+    return result, text_of(name, request, result)

@@ -1,0 +1,1 @@
+"""The hooks of the programs that agents run in."""

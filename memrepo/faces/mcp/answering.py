@@ -1,0 +1,72 @@
+"""One answer to one call: what does not fit and what goes wrong are replies too."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from memrepo.actions.work import Call, Work
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.messages import fold
+from memrepo.core.secrets import concealed
+from memrepo.faces.mcp.calls import ToolCall, acting
+from memrepo.faces.mcp.replies import Reply, refusal
+from memrepo.faces.mcp.tools import Tool
+
+_LOG = logging.getLogger("memrepo")
+
+
+class Unfit(MemrepoError):
+    """The arguments of a call are not what the tool's schema says."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, tool: Tool, where: str, what: str) -> None:
+        super().__init__(
+            f"{tool.name}: {where}{what}",
+            fix=f"{tool.name} takes {', '.join(tool.arguments) or 'nothing'}; "
+            f"it needs {', '.join(tool.required) or 'nothing'}",
+        )
+
+
+def answer(call: Call, tool: Tool, arguments: Mapping[str, Any], client: str = "") -> Reply:
+    """Answer one call of a client, so that the agent can do better where it is refused."""
+    try:
+        _refuse_unfit(tool, arguments)
+        with Work(acting(call, client)) as work:
+            reply = tool.answer(ToolCall(work=work, arguments=arguments))
+        text, data = concealed([reply.text, reply.data])
+        return replace(reply, text=text, data=data)
+    except MemrepoError as error:
+        return refusal(error)
+    except Exception as error:  # noqa: BLE001 - one bug must not end the session of the others
+        _LOG.error("a bug in %s", tool.name, exc_info=error)
+        said = f"a bug: {type(error).__name__}"
+        told = {"message": said, "exit": int(Exit.BUG)}
+        return Reply(text=said, data={"error": told}, failed=True)
+
+
+def _refuse_unfit(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    """Raise Unfit for the first argument that breaks the schema; its value is not repeated."""
+    from jsonschema import Draft202012Validator
+
+    wrong = next(Draft202012Validator(tool.input_schema()).iter_errors(dict(arguments)), None)
+    if wrong is not None:
+        where = "".join(f"{part}: " for part in wrong.absolute_path)
+        rule = f"expected {wrong.validator} {wrong.validator_value}"
+        raise Unfit(tool, where, fold(wrong.message if len(wrong.message) < 120 else rule, 200))
+    for name, value in arguments.items():
+        for text in value if isinstance(value, list) else (value,):
+            if isinstance(text, str) and not _is_text(text):
+                raise Unfit(tool, f"{name}: ", "found half of a character (a lone surrogate)")
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

@@ -1,0 +1,129 @@
+"""What a tool answers: short text and structured data, both within a bound, memory text fenced.
+
+Everything that was said by a person or a program stands in a fence, in the text and in each string
+of the data; what stands outside is ids, numbers, dates, names of our own, and quoted paths.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from memrepo.actions.recall.quoting import span
+from memrepo.actions.recall.search import Hit, shortened
+from memrepo.core.errors import MemrepoError
+from memrepo.core.messages import counted, fold
+from memrepo.policies.chunking import token_count
+from memrepo.policies.excerpts import excerpt
+from memrepo.views.context import HEAD, fenced
+
+LINE = 200
+"""Characters that the short text shows of one memory."""
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of one tool: text for a reader, the same as data, and whether it was refused."""
+
+    text: str
+    data: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    failed: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """Return the size of text and data together."""
+        return token_count(self.text + json.dumps(self.data, ensure_ascii=False))
+
+
+def refusal(error: MemrepoError) -> Reply:
+    """Return an error as a reply; its message may quote what was refused."""
+    found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
+    fix = fold(error.fix, 300)
+    text = f"refused:\n{found['message']}" + (f"\nto mend it: {fix}" if fix else "")
+    return Reply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory of a list: its data, and its line in the short text."""
+
+    data: Mapping[str, Any]
+    line: str
+
+
+def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
+    """Return a hit of recall as a tool tells of it.
+
+    Of a long text it tells the part that holds most of the terms `asked`.
+    """
+    hit = shortened(hit, asked)
+    note = hit.type == "note" and hit.tier not in ("gist", "forgotten")
+    shown = excerpt(hit.text, asked, LINE)
+    shown = f"{hit.title}: {shown}" if note else shown
+    source = max(hit.sources, key=lambda s: s.captured, default=None)
+    found = {
+        "id": hit.id,
+        "type": hit.type,
+        "status": hit.status,
+        "standing": hit.standing,
+        "trust": hit.trust,
+        "confidence": hit.answer_confidence,
+        **more,
+    }
+    if hit.truncated:
+        found["truncated"] = True
+    if source is not None:
+        found["source"] = place(source.resource, source.lines)
+        found["captured"] = source.captured
+    about = (hit.type, hit.trust, found.get("captured"), found.get("relation"))
+    line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
+    return Piece(data={**found, "text": fenced(hit.text)}, line=line)
+
+
+def place(resource: str, lines: Sequence[int]) -> str:
+    """Spell where a text stands; a file's name cannot break out of it."""
+    return quote(resource) + span(lines)
+
+
+def listing(found: Sequence[Piece], commit: str, max_tokens: int) -> Reply:
+    """Return the pieces that fit into a bound, in order; one that does not gives way to others."""
+    kept: list[Piece] = []
+    for piece in found:
+        if _listing([*kept, piece], commit, len(found)).tokens <= max_tokens:
+            kept.append(piece)
+    return _listing(kept, commit, len(found))
+
+
+def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
+    left_out = every - len(kept)
+    data = {
+        "commit": commit,
+        "notice": HEAD,
+        "hits": [p.data for p in kept],
+        "left_out": left_out,
+    }
+    lines = ["nothing found" if not every else "nothing fits"]
+    if kept:
+        head = counted(len(kept), "memory", "memories")
+        lines = [f"{head}, as of commit {commit[:10]}. {HEAD}"]
+        lines.append(fenced("\n".join(p.line for p in kept)))
+    if left_out:
+        lines.append(f"{left_out} more did not fit: raise max_tokens, or memory_get one by its id")
+    return Reply(text="\n".join(lines), data=data)
+
+
+def longest(text: str, max_tokens: int, build: Callable[[str], Reply]) -> Reply:
+    """Return the reply that `build` makes of the longest beginning of a text that fits."""
+    whole = build(text)
+    if whole.tokens <= max_tokens:
+        return whole
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if build(text[:middle]).tokens <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return build(text[:low])

@@ -1,0 +1,70 @@
+"""Resources: a memory, now or at a commit, the hot cache, a run, and where things stand."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import unquote
+
+from memrepo.actions.lifecycle.session import MAX_TOKENS, context
+from memrepo.actions.review.comparing import review_of, span_of
+from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.secrets import without_secrets
+from memrepo.faces.mcp.calls import ToolCall
+from memrepo.faces.mcp.reading import get, status
+from memrepo.views.context import HEAD, fenced
+from memrepo.views.review_text import review_text
+
+SCHEME = "memrepo://"
+FIXED = {
+    "hot": ("Hot cache", "What an agent knows by heart when a session begins."),
+    "status": ("Status", "Counts, newest commit, what waits for a person."),
+}
+TEMPLATES = {
+    "memory/{id}": ("Memory", "One memory with its evidence."),
+    "memory/{id}@{commit}": ("Memory at a commit", "One memory as it was at a commit or date."),
+    "run/{id}": ("Run", "What a run changes or changed, told in memories."),
+}
+LONGEST = 40_000
+"""Characters that a run is told in at most."""
+_MEMORY = re.compile(r"memory/([\w:-]{1,100})(?:@([0-9A-Za-z:+-]{1,40}))?")
+_RUN = re.compile(r"run/([\w-]{1,100})")
+
+
+class NoSuchResource(MemrepoError):
+    """A URI that names nothing here."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, uri: str) -> None:
+        known = ", ".join(SCHEME + name for name in (*FIXED, *TEMPLATES))
+        super().__init__(f"found no resource {uri[:200]!r}", fix=f"there are {known}")
+
+
+def read(work: Work, uri: str) -> str:
+    """Return the text behind a URI; raises NoSuchResource, and what the commands raise."""
+    name = unquote(uri.removeprefix(SCHEME)) if uri.startswith(SCHEME) else ""
+    if name == "hot":
+        return hot(work)
+    if name == "status":
+        return json.dumps(status(ToolCall(work=work, arguments={})).data)
+    if found := _MEMORY.fullmatch(name):
+        wanted = {"id": found[1], "at": found[2] or "", "max_tokens": 20000}
+        return get(ToolCall(work=work, arguments=wanted)).text
+    if found := _RUN.fullmatch(name):
+        return run(work, found[1])
+    raise NoSuchResource(uri)
+
+
+def run(work: Work, name: str) -> str:
+    """Return what a run changes or changed, or the beginning of it where that is very long."""
+    told = without_secrets(review_text(review_of(work, span_of(work, [name]), quote=False)))
+    cut = "" if len(told) <= LONGEST else "\ncut: `memrepo diff` shows all of it"
+    return f"{HEAD}\n{fenced(told[:LONGEST])}{cut}"
+
+
+def hot(work: Work) -> str:
+    """Return the context that a session begins with; looking at it begins none."""
+    packed, *_ = context(work, "private", MAX_TOKENS)
+    return packed.text or "no memory is hot"

@@ -1,0 +1,332 @@
+"""The tools: each is a verb under the name and with the arguments that an agent meets.
+
+What a tool takes is derived from the fields of its verb's request, and what it gives is a record:
+the two schemas, the validation and the reference page follow from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+import msgspec
+
+from memrepo.actions.request import Option
+from memrepo.actions.verbs import VERBS
+from memrepo.faces.mcp import connector, reading, writing
+from memrepo.faces.mcp.calls import ToolCall
+from memrepo.faces.mcp.replies import Reply
+
+Schema = dict[str, Any]
+
+LONGEST = {"text": 8000, "reason": 500, "words": 1000}
+"""Characters that an agent may hand over, by field; 100 of the others."""
+_PATTERNS = {
+    "id": r"^[\w:-]{1,100}$",
+    "run": r"^[\w-]{1,100}$",
+    "target": r"^[\w:-]{1,100}$",
+    "at": "^[0-9A-Za-z:+-]{1,40}$",
+}
+"""What names a thing is no path, option or expression of git's."""
+_MOST = {"k": 50, "depth": 5}
+
+
+class Argument(NamedTuple):
+    """One argument of a tool, and the field of the verb's request that it is."""
+
+    name: str
+    field: str = ""
+    says: str = ""
+    required: bool = False
+    one: bool = False
+    """Whether it is one text where the field takes several."""
+
+
+class Tool(NamedTuple):
+    """A tool: what it is called, which verb it is, takes and gives, and who answers."""
+
+    name: str
+    verb: str
+    description: str
+    answer: Callable[[ToolCall], Reply]
+    takes: tuple[Argument, ...] = ()
+    own: Mapping[str, Schema] = {}
+    """Arguments of the protocol, which no request holds."""
+    gives: Mapping[str, Any] = {}
+    """The keys that are always there, and their types."""
+    destructive: bool = False
+    idempotent: bool = True
+
+    @property
+    def writes(self) -> bool:
+        """Tell whether it writes into the history of the repository."""
+        return VERBS[self.verb].writes
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Return the arguments that cannot be left out."""
+        return tuple(a.name for a in self.takes if a.required)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Return the names of all arguments."""
+        return (*(a.name for a in self.takes), *self.own)
+
+    def input_schema(self) -> Schema:
+        """Return the JSON Schema of the arguments."""
+        hints = get_type_hints(VERBS[self.verb].load().Request, include_extras=True)
+        return {
+            "type": "object",
+            "properties": {
+                **{a.name: _schema(a, hints[a.field or a.name]) for a in self.takes},
+                **self.own,
+            },
+            "additionalProperties": False,
+            **({"required": list(self.required)} if self.required else {}),
+        }
+
+    def output_schema(self) -> Schema:
+        """Return the JSON Schema of the structured answer: what is always there."""
+        properties = {name: msgspec.json.schema(kind) for name, kind in self.gives.items()}
+        return {"type": "object", "properties": properties, "required": list(properties)}
+
+    def annotations(self) -> dict[str, bool]:
+        """Return the four hints; nothing here reaches beyond the repository."""
+        return {
+            "readOnlyHint": not self.writes,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": False,
+        }
+
+
+def _schema(argument: Argument, hint: Any) -> Schema:
+    """Return the JSON Schema of one argument, from the type and the option of its field."""
+    type_, meta = get_args(hint)
+    known: Option = meta.extra["option"]
+    field = argument.field or argument.name
+    kinds = [kind for kind in get_args(type_) if kind is not type(None)]
+    several = getattr(type_, "__origin__", None) is tuple
+    found = msgspec.json.schema(kinds[0] if several or type(None) in get_args(type_) else type_)
+    if known.choices:
+        found["enum"] = list(known.choices)
+    elif found.get("type") == "string" and field in _PATTERNS:
+        found["pattern"] = _PATTERNS[field]
+    elif found.get("type") == "string" and "enum" not in found:
+        found["maxLength"] = LONGEST.get(field, 100)
+    if found.get("type") == "integer":
+        found |= {"minimum": int(meta.ge or 1), "maximum": _MOST.get(field, 20000)}
+    if several and not argument.one:
+        found = {"type": "array", "items": found}
+    if argument.says:
+        found["description"] = argument.says
+    return found
+
+
+_ID = Argument("id", required=True)
+_REASON = Argument("reason", required=True)
+_AT = Argument("at", says="as of a commit or date")
+_EXPECTED: Mapping[str, Schema] = {
+    "expected_commit": {
+        "type": "string",
+        "pattern": "^[0-9a-f]{7,64}$",
+    }
+}
+_MAX_TOKENS: Mapping[str, Schema] = {
+    "max_tokens": {
+        "type": "integer",
+        "minimum": 200,
+        "maximum": 20000,
+    }
+}
+_LIMIT: Mapping[str, Schema] = {"limit": {"type": "integer", "minimum": 1, "maximum": 50}}
+_HITS: Mapping[str, Any] = {"commit": str, "hits": list}
+_WRITTEN: Mapping[str, Any] = {"id": str, "commit": str}
+_REPORT: Mapping[str, Any] = {"exit": int, "report": str}
+
+DEFAULT = (
+    Tool(
+        name="memory_search",
+        verb="search",
+        answer=reading.search,
+        description="Find memories by words. Do so before answering about the past.",
+        takes=(
+            Argument("query", "words", required=True, one=True),
+            Argument("types", "type"),
+            _AT,
+            Argument("limit", "k"),
+        ),
+        own=_MAX_TOKENS,
+        gives=_HITS,
+    ),
+    Tool(
+        name="memory_get",
+        verb="show",
+        answer=reading.get,
+        description="Open one memory by id or slug, with its evidence.",
+        takes=(_ID, _AT),
+        own=_MAX_TOKENS,
+        gives={"id": str, "commit": str, "text": str},
+    ),
+    Tool(
+        name="memory_store",
+        verb="add",
+        answer=writing.store,
+        description="Keep one statement; known ones are not stored twice.",
+        takes=(
+            Argument("text", required=True),
+            _REASON,
+            Argument("type"),
+            Argument(
+                "decay_class",
+                "cls",
+                says="permanent, durable 90d, normal 14d, short 2d, ephemeral 4h",
+            ),
+            Argument("tags", "tag"),
+            Argument("valid_until", says="date"),
+        ),
+        own=_EXPECTED,
+        gives=_WRITTEN,
+    ),
+    Tool(
+        name="memory_supersede",
+        verb="supersede",
+        answer=writing.supersede,
+        description="Replace a memory by what holds now; history keeps the old.",
+        takes=(_ID, Argument("text", required=True), _REASON),
+        own=_EXPECTED,
+        gives=_WRITTEN,
+        destructive=True,
+        idempotent=False,
+    ),
+    Tool(
+        name="memory_forget",
+        verb="forget",
+        answer=writing.forget,
+        description="Take a memory out of recall, not out of history.",
+        takes=(_ID, _REASON),
+        own=_EXPECTED,
+        gives=_WRITTEN,
+        destructive=True,
+    ),
+    Tool(
+        name="memory_related",
+        verb="related",
+        answer=reading.related,
+        description="Linked memories, and what replaced what.",
+        takes=(_ID, Argument("depth")),
+        own={**_LIMIT, **_MAX_TOKENS},
+        gives=_HITS,
+    ),
+    Tool(
+        name="memory_thread_context",
+        verb="thread",
+        answer=reading.thread_context,
+        description="What was kept of a memory's conversation.",
+        takes=(_ID,),
+        own={**_LIMIT, **_MAX_TOKENS},
+        gives=_HITS,
+    ),
+    Tool(
+        name="memory_status",
+        verb="status",
+        answer=reading.status,
+        description="Counts, newest commit, what waits for a person.",
+        gives={"commit": str, "memories": dict},
+    ),
+)
+"""What every client is offered."""
+
+
+def _report(verb: str, field: str = "") -> Callable[[ToolCall], Reply]:
+    def answer(call: ToolCall) -> Reply:
+        given = {field: (call.get("run"),)} if field and call.get("run") else {}
+        return reading.report(call.run(verb, **given), call.get("max_tokens", 4000))
+
+    return answer
+
+
+ADMIN = (
+    Tool(
+        name="memory_runs",
+        verb="runs",
+        answer=_report("runs"),
+        description="Runs in effect and runs that wait for review.",
+        own=_MAX_TOKENS,
+        gives=_REPORT,
+    ),
+    Tool(
+        name="memory_diff",
+        verb="diff",
+        answer=_report("diff", "words"),
+        description="What a run changes, told in memories; the waiting one when left out.",
+        takes=(Argument("run", "words", one=True),),
+        own=_MAX_TOKENS,
+        gives=_REPORT,
+    ),
+    Tool(
+        name="memory_accept",
+        verb="accept",
+        answer=writing.accept,
+        description="Let a waiting run take effect; only, or all except, these memory ids.",
+        takes=(
+            Argument("run", required=True),
+            _REASON,
+            Argument("only"),
+            Argument("except", "without"),
+        ),
+        own=_EXPECTED,
+        gives=_REPORT,
+        destructive=True,
+        idempotent=False,
+    ),
+    Tool(
+        name="memory_revert",
+        verb="revert",
+        answer=writing.revert,
+        description="Take back a run, a commit, or what was last decided of a memory.",
+        takes=(Argument("target", required=True), _REASON),
+        own=_EXPECTED,
+        gives=_REPORT,
+        destructive=True,
+        idempotent=False,
+    ),
+    Tool(
+        name="memory_restore",
+        verb="restore",
+        answer=writing.restore,
+        description="Bring a memory back; a superseded one instead of its successor or beside it.",
+        takes=(_ID, _REASON),
+        own={"how": {"enum": ["instead", "beside"]}, **_EXPECTED},
+        gives=_WRITTEN,
+    ),
+    Tool(
+        name="memory_doctor",
+        verb="doctor",
+        answer=_report("doctor"),
+        description="Checks of repository, index, hooks and judge.",
+        own=_MAX_TOKENS,
+        gives=_REPORT,
+    ),
+)
+"""What `--toolset admin` adds: review and repair."""
+
+CONNECTOR = (
+    Tool(
+        name="search",
+        verb="search",
+        answer=connector.search,
+        description="Find memories by words.",
+        takes=(Argument("query", "words", required=True, one=True),),
+        gives={"results": list},
+    ),
+    Tool(
+        name="fetch",
+        verb="show",
+        answer=connector.fetch,
+        description="Open one memory that search found.",
+        takes=(_ID,),
+        gives={"id": str, "title": str, "text": str, "url": str},
+    ),
+)
+"""What `--connector` adds: the two names that clients for search and deep research call."""

@@ -1,0 +1,270 @@
+"""Claude's memory directory as memories: a file is one memory, a command is one commit.
+
+The file's name stands in the memory's title under a tag of its own, so that search, history, revert
+and review see what Claude keeps for itself like everything else. Such a memory never expires; it
+is deleted as others are forgotten, out of sight and in history.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from urllib.parse import unquote
+
+from memrepo.actions.request import Wish
+from memrepo.actions.work import Answer, Call, Work
+from memrepo.actions.write.adding import Drafts, Entry
+from memrepo.actions.write.edit import rewording
+from memrepo.actions.write.single import said, write
+from memrepo.core.changes import Change, Create, Op, Step, Update
+from memrepo.core.codec import normal_body
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.secrets import without_secrets
+from memrepo.core.state import State
+
+ROOT = "/memories"
+TAG = "memory-tool"
+LONGEST = 100_000
+"""Characters that a file may have."""
+_SEGMENT = re.compile(r"[^\W_][\w .,@+()=-]{0,99}")
+_DEEPEST = 10
+
+
+class FileRefused(MemrepoError):
+    """A command names a path or a text that does not fit; the message is for the model."""
+
+    exit_code = Exit.USAGE
+
+
+class MemoryFiles:
+    """The files below `/memories`; `now` gives the session of a call, at the time of the call."""
+
+    def __init__(self, now: Callable[[], Call]) -> None:
+        self._now = now
+
+    def view(self, path: str, lines: Sequence[int] = ()) -> str:
+        """Return the text of a file with its line numbers, or what lies in a folder.
+
+        `lines` are the first and the last line to show; the last may be -1.
+        """
+        name = name_of(path)
+        with Work(self._now()) as here:
+            files = _files(here.tree.state())
+        if name in files:
+            return _numbered(path, without_secrets(files[name].body).split("\n"), lines)
+        below = {n: m for n, m in files.items() if not name or n.startswith(f"{name}/")}
+        if name and not below:
+            raise _missing(path)
+        return _listing(path, name, below)
+
+    def create(self, path: str, text: str) -> str:
+        """Write a new file."""
+        name = name_of(path)
+        if not name:
+            raise FileRefused(f"{path} is a directory")
+        _refuse_long(text)
+
+        def draft(work: Work, state: State) -> Step:
+            _refuse_taken(_files(state), name, path)
+            entry = Entry(text=said(text, "file_text"), title=name, tags=(TAG,), cls="permanent")
+            memory = Drafts(work, state).make(entry)
+            return _step("create", "create", path, [Create(memory=memory)])
+
+        self._write(draft)
+        return f"File created successfully at: {path}"
+
+    def replace(self, path: str, old: str, new: str) -> str:
+        """Replace a text that stands exactly once in a file."""
+
+        def reword(body: str) -> str:
+            places = [m.start() for m in re.finditer(re.escape(old), body)] if old else []
+            if len(places) == 1:
+                return body.replace(old, new)
+            lines = list(dict.fromkeys(str(body.count("\n", 0, at) + 1) for at in places))[:20]
+            raise FileRefused(
+                f"No replacement was performed, old_str stands in lines {', '.join(lines)}: it"
+                " has to be unique"
+                if lines
+                else f"No replacement was performed, old_str did not appear verbatim in {path}."
+            )
+
+        body = self._reword("str_replace", path, reword)
+        at = body.count("\n", 0, max(body.find(new), 0))
+        rows = _rows(body.split("\n")[max(at - 2, 0) : at + 3], max(at - 2, 0) + 1)
+        return f"The memory file has been edited. Here is the change (with line numbers):\n{rows}"
+
+    def insert(self, path: str, line: int, text: str) -> str:
+        """Insert a text after a line; 0 is the beginning."""
+
+        def reword(body: str) -> str:
+            lines = body.split("\n")
+            if not 0 <= line <= len(lines):
+                raise FileRefused(
+                    f"Invalid `insert_line` parameter: {line}. It should be within the range of"
+                    f" lines of the file: [0, {len(lines)}]"
+                )
+            return "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]])
+
+        self._reword("insert", path, reword)
+        return f"The file {path} has been edited."
+
+    def delete(self, path: str) -> str:
+        """Take a file, or all in a folder, out of sight; history keeps it."""
+        name = name_of(path)
+        if not name:
+            raise FileRefused(f"Cannot delete the {ROOT} directory itself")
+
+        def draft(_: Work, state: State) -> Step:
+            found = _at(_files(state), name, path)
+            changes = [Update(id=m.id, fields={"status": "forgotten"}) for m in found.values()]
+            return _step("forget", "delete", path, changes)
+
+        self._write(draft)
+        return f"Successfully deleted {path}"
+
+    def rename(self, path: str, to: str) -> str:
+        """Give a file, or all in a folder, another name; what is there is never written over."""
+        name, new = name_of(path), name_of(to)
+        if not name or not new:
+            raise FileRefused(f"Cannot rename the {ROOT} directory itself")
+
+        def draft(_: Work, state: State) -> Step:
+            files = _files(state)
+            found = _at(files, name, path)
+            if new == name or new.startswith(f"{name}/"):
+                raise FileRefused(f"{to} lies in {path} itself")
+            _refuse_taken(files, new, to)
+            changes = [
+                Update(id=m.id, fields={"title": new + n.removeprefix(name)})
+                for n, m in found.items()
+            ]
+            return _step("edit", "rename", f"{path} to {to}", changes)
+
+        self._write(draft)
+        return f"Successfully renamed {path} to {to}"
+
+    def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> str:
+        name, bodies = name_of(path), [""]
+
+        def draft(work: Work, state: State) -> Step | Answer:
+            memory = _files(state).get(name)
+            if memory is None:
+                raise _missing(path)
+            body = said(reword(memory.body), "the file")
+            _refuse_long(body)
+            bodies[0] = normal_body(body)
+            if bodies[0] == memory.body:
+                return Answer()
+            stamp = Stamp(by=work.actor, at=work.call.now)
+            fields = {**rewording(memory, body), "generated": stamp}
+            return _step("reword", command, path, [Update(id=memory.id, fields=fields, body=body)])
+
+        self._write(draft)
+        return bodies[0]
+
+    def _write(self, draft: Callable[[Work, State], Step | Answer]) -> None:
+        with Work(self._now()) as work:
+            write(work, Wish(), partial(draft, work))
+
+
+def name_of(path: str) -> str:
+    """Return a file's name below the directory, empty for the directory itself.
+
+    Raises FileRefused for whatever leads elsewhere or could be read in two ways.
+    """
+    if path.rstrip("/") == ROOT:
+        return ""
+    segments = path.removesuffix("/").split("/")
+    if segments[:2] != ROOT.split("/") or unquote(path) != path:
+        raise FileRefused(f"Path must start with {ROOT} and stay in it, got: {path[:200]!r}")
+    names = segments[2:]
+    if len(names) > _DEEPEST or any(
+        not _SEGMENT.fullmatch(n) or n != n.rstrip(" .") for n in names
+    ):
+        raise FileRefused(
+            f"{path[:200]!r}: names begin with a letter or a digit and hold letters, digits, blanks"
+            f" and . , _ @ + ( ) = -; at most {_DEEPEST} deep"
+        )
+    return "/".join(names)
+
+
+def _files(state: State) -> dict[str, Memory]:
+    """Return the files by name; of two with one name, which a merge can make, the older."""
+    found: dict[str, Memory] = {}
+    for memory in sorted(state.active, key=lambda m: (str(m.fields.get("created", "")), m.id)):
+        if TAG in memory.texts("tags"):
+            with suppress(FileRefused):
+                found.setdefault(name_of(f"{ROOT}/{memory.text('title')}"), memory)
+    return {name: found[name] for name in sorted(found) if name}
+
+
+def _at(files: dict[str, Memory], name: str, path: str) -> dict[str, Memory]:
+    """Return the file of a name, or all below it; raises FileRefused where there is none."""
+    found = {n: m for n, m in files.items() if n == name or n.startswith(f"{name}/")}
+    if not found:
+        raise _missing(path)
+    return found
+
+
+def _refuse_taken(files: dict[str, Memory], name: str, path: str) -> None:
+    parents = {name[:at] for at in range(len(name)) if name[at] == "/"}
+    if name in files or any(n.startswith(f"{name}/") for n in files):
+        raise FileRefused(f"{path} already exists")
+    if parents & set(files):
+        raise FileRefused(f"{path} lies below a file")
+
+
+def _refuse_long(text: str) -> None:
+    if len(text) > LONGEST:
+        raise FileRefused(f"a file has at most {LONGEST} characters, found {len(text)}")
+
+
+def _missing(path: str) -> FileRefused:
+    return FileRefused(f"The path {path[:200]} does not exist. Please provide a valid path.")
+
+
+def _step(op: Op, command: str, path: str, changes: Sequence[Change]) -> Step:
+    made = [c.memory.slug for c in changes if isinstance(c, Create)]
+    ids = [c.id for c in changes if isinstance(c, Update)]
+    return Step(
+        op=op,
+        what=" ".join((made or ids)[:1]) + " by the memory tool",
+        reason=f"{command} {path}",
+        changes=tuple(changes),
+    )
+
+
+def _listing(path: str, name: str, files: dict[str, Memory]) -> str:
+    sizes: dict[str, int] = {"": 0}
+    for file, memory in files.items():
+        parts = file.removeprefix(f"{name}/" if name else "").split("/")
+        size = len(memory.body.encode())
+        sizes[""] += size
+        for depth in range(1, min(len(parts), 2) + 1):
+            whole = depth == len(parts)
+            key = "/".join(parts[:depth]) + ("" if whole else "/")
+            sizes[key] = sizes.get(key, 0) + size
+    root = path.rstrip("/")
+    rows = [f"{_size(size)}\t{root}{f'/{key}' if key else ''}" for key, size in sizes.items()]
+    head = f"Here're the files and directories up to 2 levels deep in {root}:"
+    return "\n".join([head, *rows])
+
+
+def _size(count: int) -> str:
+    return f"{count}B" if count < 1024 else f"{count / 1024:.1f}K"
+
+
+def _numbered(path: str, lines: Sequence[str], span: Sequence[int]) -> str:
+    first, last = 1, len(lines)
+    if len(span) == 2:
+        first = max(span[0], 1)
+        last = min(last, span[1]) if span[1] != -1 else last
+    rows = _rows(lines[first - 1 : last], first)
+    return f"Here's the content of {path} with line numbers:\n{rows}"
+
+
+def _rows(lines: Sequence[str], first: int) -> str:
+    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(lines, start=first))

@@ -1,0 +1,88 @@
+"""A backend for Claude's memory tool: `MemoryTool(folder, clock=...)` for the SDK's tool runner.
+
+The Messages API's memory tool asks the program that runs Claude to keep a directory `/memories`.
+Here each of its files is a memory and each command that writes is one validated commit. This module
+loads the SDK, and is loaded by the programs that use it. docs/memory-tool.md shows it at work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
+from anthropic.types.beta import (
+    BetaCacheControlEphemeralParam,
+    BetaMemoryTool20250818CreateCommand,
+    BetaMemoryTool20250818DeleteCommand,
+    BetaMemoryTool20250818InsertCommand,
+    BetaMemoryTool20250818RenameCommand,
+    BetaMemoryTool20250818StrReplaceCommand,
+    BetaMemoryTool20250818ViewCommand,
+)
+
+from memrepo.actions.work import Call
+from memrepo.core.errors import MemrepoError
+from memrepo.faces.mcp.calls import acting
+from memrepo.faces.memory_files import MemoryFiles
+
+__all__ = ("MemoryTool",)
+
+
+class MemoryTool(BetaAbstractMemoryTool):
+    """Claude's memory directory in a memory repository.
+
+    `clock` returns the current time with its zone. What Claude writes is the program's `actor`,
+    never a person's. What is refused (a path that leads elsewhere, a secret, a text that a person
+    rejected) is told to Claude as the tool's error.
+    """
+
+    def __init__(
+        self,
+        where: str | Path,
+        *,
+        clock: Callable[[], datetime],
+        actor: str = "process:claude",
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        folder = Path(where).absolute()
+        self._files = MemoryFiles(
+            lambda: acting(Call(where=folder, now=clock(), actor=actor), "claude")
+        )
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """Return a file with line numbers, or what lies in a directory."""
+        return _told(lambda: self._files.view(command.path, command.view_range or ()))
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Write a new file."""
+        return _told(lambda: self._files.create(command.path, command.file_text))
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that stands exactly once in a file."""
+        return _told(
+            lambda: self._files.replace(command.path, command.old_str, command.new_str or "")
+        )
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Insert a text after a line."""
+        return _told(
+            lambda: self._files.insert(command.path, command.insert_line, command.insert_text)
+        )
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Take a file or a directory out of sight."""
+        return _told(lambda: self._files.delete(command.path))
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Give a file or a directory another name."""
+        return _told(lambda: self._files.rename(command.old_path, command.new_path))
+
+
+def _told(work: Callable[[], str]) -> str:
+    try:
+        return work()
+    except MemrepoError as error:
+        raise ToolError(f"{error.message}. {error.fix}".rstrip(". ") + ".") from error

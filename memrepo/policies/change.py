@@ -15,6 +15,9 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
+import msgspec
+from msgspec import structs
+
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.policies.speech import Language, Word, language_of, sentences
@@ -36,8 +39,7 @@ _QUOTED = regex(
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What a statement does to an older one.
 
     `cover` is the share of the older one's words that the newer one repeats: of several that a
@@ -132,7 +134,7 @@ def change_of(old: str, new: str) -> Change | None:
         return None
     best = min(found, key=lambda one: (_ORDER.index(one.strength), -one.cover))
     # What says several things is not replaced for one of them.
-    return replace(best, strength="doubt") if len(before) > 1 else best
+    return structs.replace(best, strength="doubt") if len(before) > 1 else best
 
 
 def _unsaid(language: Language, text: str) -> bool:
@@ -207,11 +209,12 @@ def _between(old: _Read, new: _Read) -> Change | None:
     if corrected and found is None:
         found = _taken_back(old, new)
     elif corrected and found is not None:
-        found = replace(found, strength="stated", reason=f"corrected: {found.reason}")
+        found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
     if found is None:
         return None
     first = old.items[0].key if old.items else ""
-    return replace(found, bare=found.kind == "keyed" or (first.startswith("§") and first != _SELF))
+    bare = found.kind == "keyed" or (first.startswith("§") and first != _SELF)
+    return structs.replace(found, bare=bare)
 
 
 def _of_itself(old: _Read, new: _Read) -> _Read | None:
@@ -342,7 +345,7 @@ def _back(old: _Read, new: _Read) -> Change | None:
         return None
     found = _over(old, new.without("back", "reason"), "back", "what was away is back")
     if found is not None:
-        return replace(found, strength="stated")
+        return structs.replace(found, strength="stated")
     left = new.without("back", "away", "reason").keys
     left = [key for key in left if not _is_when(new, key)]
     if left and left == old.keys[: len(left)]:

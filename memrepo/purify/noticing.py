@@ -8,7 +8,8 @@ order two lines were written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.judging import Finding, Newer, PriorClaim
 from memrepo.policies.change import Change, change_of
@@ -22,8 +23,7 @@ _SHARED = 1 / 3
 """The least share of the words of the shorter of two that both hold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noticed:
+class Noticed(msgspec.Struct, frozen=True, kw_only=True):
     """What one of two statements does to the other, which one is newer, and what says so."""
 
     change: Change

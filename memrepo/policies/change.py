@@ -442,6 +442,9 @@ def _other_value(old: _Read, new: _Read) -> tuple[str, str]:
     name = new.items[new.predicate].key
     if name in _OF_ANY and old.items[old.predicate].key == _IS:
         old = old.with_predicate(name)
+    if name != old.items[old.predicate].key and _is_change_of(old, new):
+        name = old.items[old.predicate].key
+        new = new.with_predicate(name)
     if name != old.items[old.predicate].key:
         return "", ""
     if name == _KEY:
@@ -496,6 +499,15 @@ def _is_wide(old: _Read, codes: Sequence[tuple[str, int, int, int, int]]) -> boo
     """Tell whether what lies between two differences is more than a part of one date."""
     between = old.items[codes[0][2] : codes[1][1]]
     return not _is_date(old.language, [*old.items[codes[0][1] : codes[1][2]], *between])
+
+
+def _is_change_of(old: _Read, new: _Read) -> bool:
+    """Tell whether one phrase tells of a change of several predicates, the older one's too."""
+    name = old.items[old.predicate].key[1:]
+    if name not in old.language.predicates:
+        return False
+    words = new.items[new.predicate].words
+    return bool(new.language.found(words, new.language.group(name, "change")))
 
 
 def _is_sov(read: _Read) -> bool:

@@ -114,7 +114,7 @@ class Language:
     @cached_property
     def common(self) -> Mapping[str, int]:
         """Return the words by which the language is told, those that join twice as telling."""
-        joining = ("fill", "articles", "copula", "negation", "now", "was", "told_by")
+        joining = ("fill", "articles", "copula", "negation", "now", "was", "self", "told_by")
         texts = [(str(text), 2 if name in joining else 1) for name, text in self.lists.items()]
         texts += [(text, 1) for group in self.predicates.values() for text in group.values()]
         told: dict[str, int] = {}

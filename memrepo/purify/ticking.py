@@ -13,6 +13,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import State
 from memrepo.policies.archive import archive, unarchive
 from memrepo.purify.intake import Intake, Reader, SourceText
+from memrepo.purify.units import Unit
 
 DONE = "its box was ticked"
 _Ticks = dict[str, tuple[str, str]]
@@ -57,17 +58,18 @@ def _boxes(intake: Intake, texts: Sequence[SourceText], reader: Reader) -> tuple
                 if unit.hash in revision.boxes:
                     boxes = done if unit.task == "done" else opened
                     boxes[unit.text_hash] = (text.resource, unit.hash)
-    for resource, unit in _logged(intake, texts, reader):
-        done.setdefault(unit[0], (resource, unit[1]))
+    for resource, task in _logged(intake, texts, reader):
+        done.setdefault(task.text_hash, (resource, task.hash))
     return done, opened
 
 
 def _logged(
     intake: Intake, texts: Sequence[SourceText], reader: Reader
-) -> Iterator[tuple[str, tuple[str, str]]]:
+) -> Iterator[tuple[str, Unit]]:
+    """Yield the ticked lines of new entries of daily logs, each with its log."""
     names = {text.resource: text.name for text in texts}
     for note in intake.notes:
         first, last = note.unit.lines
         for unit in reader.claims(names[note.resource], note.blob).units:
             if unit.task == "done" and first <= unit.lines[0] and unit.lines[1] <= last:
-                yield note.resource, (unit.text_hash, unit.hash)
+                yield note.resource, unit

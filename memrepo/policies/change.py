@@ -31,7 +31,7 @@ LONGEST = 400
 _SLOT, _KEYED = 4, 6
 _LOOSE = 0.6
 _IS, _KEY, _TOPIC, _SELF = "§is", "§:", "§topic", "§i"
-_OF_ANY = ("§scheduled", "§amount")
+_OF_ANY = ("§scheduled", "§amount", "§live")
 """What was postponed or raised to a value may have been said to be something else before."""
 _QUOTED = regex(
     r"[\"“„«「『](?:[^\"”“»」』\s]+\s+){2,}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
@@ -122,7 +122,7 @@ def change_of(old: str, new: str) -> Change | None:
         return None
     language = language_of(old, new)
     before, after = sentences(old), sentences(new)
-    if _unsaid(language, new) or _unsaid(language, old) or _read(language, old).has(*_UNSAID):
+    if _unsaid(language, new) or _unsaid(language, old) or _supposes(_read(language, old)):
         return None
     found = [
         change
@@ -144,7 +144,11 @@ def _unsaid(language: Language, text: str) -> bool:
     return _read(language, text).has("sarcasm", "open")
 
 
-_UNSAID = ("hypothesis", "plan")
+def _supposes(read: _Read) -> bool:
+    """Tell whether a sentence supposes or plans, in other words than those of its predicate."""
+    marked = {id(word) for item in read.items if item.is_mark for word in item.words}
+    spans = (*read.spans("hypothesis"), *read.spans("plan"))
+    return any(not {id(read.words[n]) for n in span} <= marked for span in spans)
 
 
 @lru_cache(maxsize=4096)
@@ -201,13 +205,13 @@ def _marks(language: Language, words: tuple[Word, ...]) -> list[tuple[tuple[int,
 
 def _between(old: _Read, new: _Read) -> Change | None:
     own = _of_itself(old, new)
-    if own is None or own.without("correction").has(*_UNSAID):
+    if own is None or _supposes(own.without("correction", "cancelled", "ended")):
         return None
     corrected = own.has("correction")
     new = own.without("correction")
     found = next(filter(None, (rule(old, new) for rule in _RULES)), None)
     if corrected and found is None:
-        found = _taken_back(old, new)
+        found = _put_right(old, new) or _taken_back(old, new)
     elif corrected and found is not None:
         found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
     if found is None:
@@ -362,7 +366,9 @@ def _negated(old: _Read, new: _Read) -> Change | None:
     said, left = one.keys, other.keys
     if "letters" in old.language.lists and "".join(said) == "".join(left):
         left = said  # the same text, cut elsewhere
-    if not left or not set(left) <= set(said) or left[0] != said[0] or len(left) < 2:
+    if not left or not set(left) <= set(said) or left[0] != said[0]:
+        return None
+    if len(left) < 2 and "letters" not in old.language.lists:
         return None
     cover = len(set(left)) / len(set(said))
     if cover < 1:
@@ -376,7 +382,7 @@ def _opposed(old: _Read, new: _Read) -> Change | None:
     """The same statement with the opposite word."""
     if _is_negated(old) != _is_negated(new) or _is_past_only(old, new):
         return None
-    keys = frozenset(old.keys), frozenset(new.keys)
+    keys = frozenset(old.keys), frozenset(new.without("again").keys)
     if keys[0] ^ keys[1] in old.language.opposites and len(keys[0] & keys[1]) > 0:
         reason = "the same statement with the opposite word"
         return Change(kind="opposed", strength=_told(old, new), reason=reason)
@@ -393,6 +399,16 @@ def _restated(old: _Read, new: _Read) -> Change | None:
     bounded = old.has("temporary") or (kind == "keyed" and _bound(old) != _bound(new))
     strength: Strength = "doubt" if bounded else _told(old, new)
     return Change(kind=kind, strength=strength, reason=reason)
+
+
+def _put_right(old: _Read, new: _Read) -> Change | None:
+    """A correction of one value, whatever the predicate."""
+    slot = _slot(old, new)
+    if slot is None or slot.start < 1 or not (_is_behind(old, slot.start) or old.predicate < 0):
+        return None
+    if old.predicate < 0 and slot.end < len(old.items):
+        return None
+    return Change(kind="restated", strength="stated", reason="another value")
 
 
 def _taken_back(old: _Read, new: _Read) -> Change | None:
@@ -434,30 +450,40 @@ def _other_value(old: _Read, new: _Read) -> tuple[str, str]:
             return "restated", "another number"
         named = any(i.key == _TOPIC for i in old.items) and _fits(old, new, _IS)
         return ("restated", "another value of the same statement") if named else ("", "")
-    if old.predicate < 0 <= new.predicate and _is_sov(old):
-        # Where nothing stands for "is", a predicate of change stands at the end of the newer one.
-        old = replace(old, items=(*old.items, replace(new.items[new.predicate])))
+    if old.predicate < 0 <= new.predicate:
+        old = _with_copula(old, new)
     if old.predicate < 0 or new.predicate < 0:
         return "", ""
-    name = new.items[new.predicate].key
-    if name in _OF_ANY and old.items[old.predicate].key == _IS:
-        old = old.with_predicate(name)
-    if name != old.items[old.predicate].key and _is_change_of(old, new):
-        name = old.items[old.predicate].key
-        new = new.with_predicate(name)
-    if name != old.items[old.predicate].key:
-        return "", ""
-    if name == _KEY:
+    mine, name = old.items[old.predicate].key, new.items[new.predicate].key
+    if mine == name == _KEY:
         return ("keyed", "another value of the key") if _keyed(old, new) else ("", "")
-    if _fits(old, new, name):
+    if mine != name and _is_change_of(old, new):
+        new, name = new.with_predicate(mine), mine
+    elif mine == _IS and name in _OF_ANY and (name != "§live" or _is_somewhere(old, new)):
+        old, mine = old.with_predicate(name), name
+    if mine == name and _fits(old, new, name):
         return "restated", "another value of the same statement"
     return "", ""
+
+
+def _with_copula(old: _Read, new: _Read) -> _Read:
+    """Return an older statement without a predicate with that of the newer one.
+
+    Where nothing stands for "is", only a change has a predicate: `стажёр`, `стал инженером`.
+    """
+    if not _is_sov(old) and "omits_copula" not in old.language.lists:
+        return old
+    at = len(old.items) if _is_sov(old) else new.predicate
+    added = replace(new.items[new.predicate], key=_IS)
+    return replace(old, items=(*old.items[:at], added, *old.items[at:]))
 
 
 def _fits(old: _Read, new: _Read, name: str) -> bool:
     """Tell whether the one value in which two statements differ is one that a predicate has."""
     slot = _slot(old, new)
-    if slot is None or not _is_behind(old, slot.start):
+    if slot is None:
+        return name == _IS and _reordered(old, new)
+    if not _is_behind(old, slot.start):
         return False
     kind = "copula" if name == _IS else old.language.predicates[name[1:]].get("kind", "single")
     if kind == "copula" and _promoted(old, new, slot):
@@ -501,6 +527,12 @@ def _is_wide(old: _Read, codes: Sequence[tuple[str, int, int, int, int]]) -> boo
     return not _is_date(old.language, [*old.items[codes[0][1] : codes[1][2]], *between])
 
 
+def _is_somewhere(old: _Read, new: _Read) -> bool:
+    """Tell whether a copula says where something is, as in `The office is in Ulm`."""
+    slot = _slot(old.with_predicate("§live"), new)
+    return slot is not None and _is_set_off(old, slot) and bool(_told(old, new) == "stated")
+
+
 def _is_change_of(old: _Read, new: _Read) -> bool:
     """Tell whether one phrase tells of a change of several predicates, the older one's too."""
     name = old.items[old.predicate].key[1:]
@@ -540,11 +572,18 @@ def _is_day(old: _Read, at: int) -> bool:
     return _type_of(old.language, [old.items[at]]) in ("date", "number")
 
 
+def _reordered(old: _Read, new: _Read) -> bool:
+    """Another role told as a change, in another order: `Koch bei X`, `wurde bei X zum Chef`."""
+    told = new.language.found(new.words, new.language.group("is", "change"))
+    keys = set(old.keys), set(new.keys)
+    shared = (keys[0] & keys[1]) - {old.keys[0]}
+    alike = old.keys[0] == new.keys[0] and len(keys[0] ^ keys[1]) == 2
+    return bool(told and shared) and alike and len(keys[0]) == len(keys[1])
+
+
 def _promoted(old: _Read, new: _Read, slot: _Slot) -> bool:
     """Two roles at one place: both with an article, or the newer one told as a change."""
-    told = "is" in new.language.predicates and new.language.found(
-        new.words, new.language.group("is", "change")
-    )
+    told = new.language.found(new.words, new.language.group("is", "change"))
     roles = bool(told) or all(side[0].after_article for side in (slot.mine, slot.theirs))
     return roles and (bool(told) or _adjacent(old, slot)) and _of_one_kind(old, slot)
 
@@ -575,6 +614,11 @@ def _share_an_end(old: _Read, slot: _Slot) -> bool:
     return "letters" in old.language.lists and len(ends[0]) == 2 and ends[0] == ends[1]
 
 
+def _dated(old: _Read, slot: _Slot) -> bool:
+    """The value is a day or a number, next to its predicate."""
+    return slot.types <= {"date", "number"} and _adjacent(old, slot)
+
+
 def _counted(old: _Read, slot: _Slot) -> bool:
     """Both values are numbers of one thing."""
     return slot.types == {"number"} and not _is_index(old, slot.start)
@@ -600,7 +644,7 @@ def _copula(old: _Read, slot: _Slot) -> bool:
 _FITS: dict[str, Callable[[_Read, _Slot], bool]] = {
     "copula": _copula,
     "single": _adjacent,
-    "date": _adjacent,
+    "date": _dated,
     "use": _for_one_use,
     "choice": _of_one_kind,
     "many": _counted,
@@ -652,7 +696,7 @@ def _number_slot(old: _Read, new: _Read) -> bool:
         return False
     if any(i.key == _TOPIC for i in old.items[: slot.start]):
         return True
-    apart = slot.start > 1 or _is_set_off(old, slot) or "bare_numbers" in old.language.lists
+    apart = slot.start > 1 or _is_set_off(old, slot) or "omits_copula" in old.language.lists
     return apart and slot.start >= len(old.items) - 3
 
 

@@ -296,6 +296,6 @@ def language_of(*texts: str) -> Language:
     for code, script in () if joined.isascii() else _SCRIPTS:
         if script.search(joined):
             return language(code)
-    words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", joined).casefold())
+    words = set(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", joined).casefold()))
     latin = [language(code) for code in LANGUAGES[:6]]
     return max(latin, key=lambda one: sum(one.common.get(word, 0) for word in words))

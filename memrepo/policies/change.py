@@ -64,7 +64,7 @@ class _Item:
 
     @property
     def is_mark(self) -> bool:
-        return self.key.startswith("§")
+        return self.key[0] == "§"
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,15 @@ class _Read:
         if name not in self._spans:
             self._spans[name] = self.language.spans(self.words, name)
         return self._spans[name]
+
+    def tells(self, predicate: str, part: str) -> bool:
+        """Tell whether a phrase of a predicate stands in it, such as one of its change."""
+        key = f"{predicate}/{part}"
+        if key not in self._spans:
+            group = self.language.predicates.get(predicate, {})
+            phrases = self.language.group(predicate, part) if part in group else {}
+            self._spans[key] = self.language.found(self.words, phrases)
+        return bool(self._spans[key])
 
     @cached_property
     def _spans(self) -> dict[str, tuple[tuple[int, ...], ...]]:
@@ -122,7 +131,7 @@ def change_of(old: str, new: str) -> Change | None:
         return None
     language = language_of(old, new)
     before, after = sentences(old), sentences(new)
-    if _unsaid(language, new) or _unsaid(language, old) or _supposes(_read(language, old)):
+    if _unsaid(language, new) or _unsaid(language, old):
         return None
     found = [
         change
@@ -137,6 +146,7 @@ def change_of(old: str, new: str) -> Change | None:
     return structs.replace(best, strength="doubt") if len(before) > 1 else best
 
 
+@lru_cache(maxsize=4096)
 def _unsaid(language: Language, text: str) -> bool:
     """Tell whether a text asks, quotes, jests, or leaves open what is: it says nothing of it."""
     if "?" in text or "？" in text or _QUOTED.search(text):
@@ -146,6 +156,8 @@ def _unsaid(language: Language, text: str) -> bool:
 
 def _supposes(read: _Read) -> bool:
     """Tell whether a sentence supposes or plans, in other words than those of its predicate."""
+    if not read.has("hypothesis", "plan"):
+        return False
     marked = {id(word) for item in read.items if item.is_mark for word in item.words}
     spans = (*read.spans("hypothesis"), *read.spans("plan"))
     return any(not {id(read.words[n]) for n in span} <= marked for span in spans)
@@ -204,6 +216,9 @@ def _marks(language: Language, words: tuple[Word, ...]) -> list[tuple[tuple[int,
 
 
 def _between(old: _Read, new: _Read) -> Change | None:
+    apart = "letters" not in old.language.lists and not set(old.keys) & set(new.keys)
+    if apart or _supposes(old):
+        return None
     own = _of_itself(old, new)
     if own is None or _supposes(own.without("correction", "cancelled", "ended")):
         return None
@@ -297,10 +312,9 @@ def _ended(old: _Read, new: _Read) -> Change | None:
         if new.has(kind):
             rest = new.without(kind, "reason")
             return _over(old, rest, kind, reason)
-    for name, group in new.language.predicates.items():
-        ends = new.language.group(name, "end") if "end" in group else {}
-        spans = new.language.found(new.words, ends)
-        if spans and any(i.key == f"§{name}" for i in old.items):
+    for name in new.language.predicates:
+        if new.tells(name, "end") and any(i.key == f"§{name}" for i in old.items):
+            spans = new.language.found(new.words, new.language.group(name, "end"))
             gone = {n for span in spans for n in span}
             words = tuple(w for n, w in enumerate(new.words) if n not in gone)
             rest = _read_words(new.language, words).without("reason")
@@ -505,6 +519,8 @@ class _Slot(NamedTuple):
 
 def _slot(old: _Read, new: _Read) -> _Slot | None:
     """Return the one place in which two rows differ, or None."""
+    if abs(len(old.items) - len(new.items)) >= _SLOT:
+        return None
     keys = [i.key for i in old.items], [i.key for i in new.items]
     codes = SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
     other = [code for code in codes if code[0] != "equal"]
@@ -574,7 +590,7 @@ def _is_day(old: _Read, at: int) -> bool:
 
 def _reordered(old: _Read, new: _Read) -> bool:
     """Another role told as a change, in another order: `Koch bei X`, `wurde bei X zum Chef`."""
-    told = new.language.found(new.words, new.language.group("is", "change"))
+    told = new.tells("is", "change")
     keys = set(old.keys), set(new.keys)
     shared = (keys[0] & keys[1]) - {old.keys[0]}
     alike = old.keys[0] == new.keys[0] and len(keys[0] ^ keys[1]) == 2
@@ -583,9 +599,9 @@ def _reordered(old: _Read, new: _Read) -> bool:
 
 def _promoted(old: _Read, new: _Read, slot: _Slot) -> bool:
     """Two roles at one place: both with an article, or the newer one told as a change."""
-    told = new.language.found(new.words, new.language.group("is", "change"))
-    roles = bool(told) or all(side[0].after_article for side in (slot.mine, slot.theirs))
-    return roles and (bool(told) or _adjacent(old, slot)) and _of_one_kind(old, slot)
+    told = new.tells("is", "change")
+    roles = told or all(side[0].after_article for side in (slot.mine, slot.theirs))
+    return roles and (told or _adjacent(old, slot)) and _of_one_kind(old, slot)
 
 
 def _for_one_use(old: _Read, slot: _Slot) -> bool:
@@ -730,9 +746,7 @@ def _told(old: _Read, new: _Read) -> Strength:
     if new.has("now", "changed") and not old.has("now"):
         return "stated"
     name = new.items[new.predicate].key[1:] if new.predicate >= 0 else ""
-    moved = name in new.language.predicates and new.language.found(
-        new.words, new.language.group(name, "change")
-    )
+    moved = new.tells(name, "change")
     return "stated" if moved else "restated"
 
 

@@ -114,7 +114,7 @@ class Language:
     @cached_property
     def common(self) -> Mapping[str, int]:
         """Return the words by which the language is told, those that join twice as telling."""
-        joining = ("fill", "articles", "copula", "negation", "now", "was", "self", "told_by")
+        joining = ("fill", "articles", "copula", "negation", "now", "was", "told_by")
         texts = [(str(text), 2 if name in joining else 1) for name, text in self.lists.items()]
         texts += [(text, 1) for group in self.predicates.values() for text in group.values()]
         told: dict[str, int] = {}
@@ -285,6 +285,7 @@ def _stemmed(code: str, text: str) -> str:
     return stem(text) if stem else text
 
 
+@lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text."""
     return tuple(part.strip() for part in _SENTENCES.split(text) if part and part.strip())
@@ -292,10 +293,22 @@ def sentences(text: str) -> tuple[str, ...]:
 
 def language_of(*texts: str) -> Language:
     """Return the language of some texts: by their script, else by their commonest words."""
-    joined = " ".join(texts)
-    for code, script in () if joined.isascii() else _SCRIPTS:
-        if script.search(joined):
+    told = [_told(text) for text in texts]
+    for code, _ in _SCRIPTS:
+        if code in told:
             return language(code)
-    words = set(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", joined).casefold()))
-    latin = [language(code) for code in LANGUAGES[:6]]
+    return _by_words(frozenset().union(*(words for words in told if not isinstance(words, str))))
+
+
+@lru_cache(maxsize=4096)
+def _told(text: str) -> str | frozenset[str]:
+    """Return the language that a text's script tells, or its words."""
+    for code, script in () if text.isascii() else _SCRIPTS:
+        if script.search(text):
+            return code
+    return frozenset(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _by_words(words: frozenset[str]) -> Language:
+    latin = (language(code) for code in LANGUAGES if code not in dict(_SCRIPTS))
     return max(latin, key=lambda one: sum(one.common.get(word, 0) for word in words))

@@ -82,6 +82,7 @@ def key_table() -> str:
         "prices": "table of four prices a model",
         "ref": "name of a branch or ref",
         "duration": "duration such as `4h` or `30d`",
+        "age": "duration, or `never`",
         "words": "table of lists of words",
         "weight": "number from 0 to 1",
         "ttls": 'table of durations by class, or `"never"`',

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.memory import Gist, Memory, Source
+from memrepo.core.memory import Gist, Memory, Source, without_lead
 from memrepo.core.schema import Scores
 
 VerdictWord = Literal["reject", "defer", "compress", "merge", "promote"]
@@ -118,7 +118,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
     often recall handed over the note that it is; empty for what is no nominated note. `changes`
-    names memories that it changes by its words.
+    names memories that it changes by its words. `detail` is the end of `text` that only explains
+    what it begins with; a claim of it keeps it as it is. `about` names whom or what its file is
+    about, where that is known. `daily` marks what only daily logs say.
     """
 
     candidate_id: str
@@ -133,6 +135,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     resources: int = 1
     retrieved: str = ""
     changes: tuple[str, ...] = ()
+    detail: str = ""
+    about: str = ""
+    daily: bool = False
 
     @property
     def captured(self) -> str:
@@ -214,13 +219,23 @@ class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wording(msgspec.Struct, frozen=True, kw_only=True):
-    """The canonical form of a claim; subject, predicate and object may be empty."""
+    """The canonical form of a claim; subject, predicate and object may be empty.
+
+    `lead` is the beginning of `text` that its evidence does not say itself: words of the headings
+    and list items it stands under.
+    """
 
     text: str
     subject: str = ""
     predicate: str = ""
     object: str = ""
     title: str = ""
+    lead: str = ""
+
+    @property
+    def said(self) -> str:
+        """Return the text without the words that context added."""
+        return without_lead(self.text, self.lead)
 
 
 class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judging import CanonicalClaim, PriorClaim
+from memrepo.core.judging import CanonicalClaim, PriorClaim, Wording
 from memrepo.core.patterns import regex
 
 DUPLICATE_THRESHOLD = 0.80
@@ -176,7 +176,7 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
         subject=said.subject,
         predicate=said.predicate,
         object=said.object,
-        text=said.text,
+        text=said.said if isinstance(said, Wording) else said.text,
         home=claim.home,
     )
 

@@ -112,6 +112,13 @@ def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step 
     return decided if isinstance(decided, Step) else _flag(known, decided)
 
 
+def replaced_pair(known: Known, new: str, old: str, reason: str) -> Step | None:
+    """Return the step by which a memory replaces another, as decided; None where one may not."""
+    if is_resolved(known, new, old) or not (known.is_active(new) and known.is_active(old)):
+        return None
+    return _supersede(known, new, old, reason)
+
+
 def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _Doubt:
     """Replace the older of two memories that contradict each other where that is sure."""
     sure, why = found.confidence, found.reasoning or UNNAMED

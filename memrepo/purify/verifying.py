@@ -282,7 +282,7 @@ class Pool:
 
     @cached_property
     def _similar(self) -> Similar:
-        return Similar((m.id, m.body) for m in self.memories.values())
+        return Similar((m.id, m.said) for m in self.memories.values())
 
     @cached_property
     def _by_key(self) -> Mapping[Key, Mapping[str, list[str]]]:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from memrepo.actions.past.past import find_present
+from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import search as searching
-from memrepo.actions.recall.finding import find
-from memrepo.actions.recall.quoting import evidence
-from memrepo.actions.recall.recalling import facts, recalled
+from memrepo.actions.recall.lookup import find
+from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.recalled import facts, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
 from memrepo.actions.recall.thread import NoSuchThread, thread_of
 from memrepo.actions.recall.threads import all_threads
-from memrepo.actions.recall.touching import HITS, touch
+from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory
@@ -40,8 +40,8 @@ def search(call: ToolCall) -> Reply:
     """Answer with the memories that fit words best; the first three count as retrieved."""
     request = searching.Request(
         words=(call.get("query"),),
-        type=tuple(call.get("types", ())),
-        k=call.get("limit", LIMIT),
+        types=tuple(call.get("types", ())),
+        limit=call.get("limit", LIMIT),
         at=call.get("at"),
         no_touch=True,
     )

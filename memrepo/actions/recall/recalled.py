@@ -198,7 +198,8 @@ def recall(
         if len(kept) >= only.limit or len(matches) < limit:
             break
         limit *= 2  # some were over: others may have stood behind them
-    best = _forgotten_last(kept[: only.limit])
+    best = kept[: only.limit]
+    best = _forgotten_last(best) if rules.tiers.last else best
     return newer_first(best, [one.memory for one in best])
 
 

@@ -462,7 +462,7 @@ class _Turn:
             for document in self.documents.values()
         )
         share = max(held, default=0.0) / (sum(worth.values()) or 1.0)
-        return _FAR * max(0.0, 1 - share / _ENOUGH) ** _POWER
+        return _FAR * math.pow(max(0.0, 1 - share / _ENOUGH), _POWER)
 
     def by_meaning(
         self, like: Likeness, scored: Collection[int], weight: float

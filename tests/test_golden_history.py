@@ -192,7 +192,7 @@ FULL: list[tuple[str, ...]] = [
         "A memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
-        "supersede: watering-interval-ev… by watering-interval-ev…-83a065",
+        "supersede: watering-interval-ev… by watering-interval-ev…-23d2aa",
         "A corrections/2026-03-04-con.md",
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",

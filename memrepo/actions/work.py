@@ -70,6 +70,15 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     exit: Exit = Exit.DONE
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def notices(self) -> tuple[Problem, ...]:
+        """Return what was noticed on the way."""
+        return self.problems
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the keys of `--json`."""
+        return dict(self.data)
+
     def after(self, told: tuple[Problem, ...]) -> Answer:
         """Return the answer with findings from before the verb in front of its own."""
         return replace(self, problems=(*told, *self.problems))

@@ -12,6 +12,15 @@ import msgspec
 from msgspec.structs import force_setattr, replace
 
 T = TypeVar("T")
+
+
+def without_lead(text: str, lead: str) -> str:
+    """Return a text without the words at its beginning that context added, as far as it has any."""
+    if not (lead and text.startswith(lead)):
+        return text
+    return text[len(lead) :].lstrip(" :–") or text
+
+
 CLAIM_TYPES = (
     "fact",
     "lesson",
@@ -242,6 +251,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return a text field, or an empty string."""
         found: str = self._said.get(key, "")
         return found
+
+    @property
+    def said(self) -> str:
+        """Return the body without the words that context added."""
+        return without_lead(self.body, self.text("lead"))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list field, or an empty tuple."""

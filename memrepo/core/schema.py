@@ -104,6 +104,12 @@ FIELDS: tuple[Field, ...] = (
     Field(name="subject", kind=_TEXT, merge="lww", writer="person", doc="Whom it is about."),
     Field(name="predicate", kind=_TEXT, merge="lww", writer="person", doc="What is said of it."),
     Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value said."),
+    Field(
+        name="lead",
+        kind=_TEXT,
+        merge="lww",
+        doc="The beginning of the text that context added: headings, list parents, a file's name.",
+    ),
     Field(name="description", kind=_TEXT, merge="lww", writer="person", doc="One line (OKF)."),
     Field(
         name="status",

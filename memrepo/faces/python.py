@@ -16,17 +16,17 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import SecretInText
-from memrepo.actions.past.past import find_present
-from memrepo.actions.recall.quoting import evidence
-from memrepo.actions.recall.recalling import RECALL_STATUSES, facts, index_of, recall
-from memrepo.actions.recall.search import bounded, hit_of
-from memrepo.actions.recall.touching import HITS
-from memrepo.actions.recall.touching import touch as _touch
+from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.recalled import RECALL_STATUSES, facts, index_of, recall
+from memrepo.actions.recall.search import Hit, bounded, hit_of
+from memrepo.actions.recall.usage import HITS
+from memrepo.actions.recall.usage import touch as _touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish
-from memrepo.actions.work import Answer, Call, Work
-from memrepo.actions.write.adding import Drafts, Entry, NotOneOf
-from memrepo.actions.write.single import said, write
+from memrepo.actions.work import Call, Work
+from memrepo.actions.write.commit import Unchanged, said, write
+from memrepo.actions.write.drafts import Drafts, Entry, NotOneOf
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import TYPES, Memory, Source
@@ -60,36 +60,6 @@ class NoBound(MemrepoError):
 
     def __init__(self, what: str, found: int) -> None:
         super().__init__(f"{what}: found {found}", fix="give a number from 1")
-
-
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory that answers a question, as `memrepo search --json` tells of it.
-
-    `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
-    recall hands over: of a note at gist tier its gist. `commit` is the commit that was searched,
-    empty where the text is not committed yet.
-    """
-
-    id: str
-    path: str
-    type: str
-    title: str
-    text: str
-    truncated: bool
-    """Whether `text` is the part that answers, where the whole exceeds `max_tokens`."""
-    score: float
-    parts: Mapping[str, float]
-    status: str
-    standing: str
-    tier: str
-    """Of notes; empty for others."""
-    expired: bool
-    trust: str
-    """human-reviewed, machine-confirmed or unverified."""
-    answer_confidence: str
-    """How far an answer from it can be trusted: high, or less for notes of lower tiers."""
-    sources: tuple[Source, ...]
-    commit: str
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,9 +126,7 @@ class OpenRepository:
         there = work_at(here, at or "")
         found = recall(there, index_of(there, past=bool(at)), [query], only, here.call.now)
         every = [hit_of(one, there.tree.commit) for one in found]
-        told, _ = bounded(every, max_tokens, query_terms(query))
-        sources = {one.memory.id: one.memory.sources for one in found}
-        hits = [Hit(**{**hit, "sources": sources[hit["id"]]}) for hit in told]
+        hits, _ = bounded(every, max_tokens, query_terms(query))
         if touch and not at:
             _touch(here, [hit.id for hit in hits[:HITS]])
         return hits
@@ -222,12 +190,12 @@ class OpenRepository:
         work = self._work(now)
         ids: list[str] = []
 
-        def draft(state: State) -> Step | Answer:
+        def draft(state: State) -> Step | Unchanged:
             drafts = Drafts(work.refreshed(), state)
             ids[:] = [drafts.take(entry)[0].id if entry else "" for entry in wanted]
             made = drafts.made
             if not made:
-                return Answer()
+                return Unchanged()
             what = made[0].slug if len(made) == 1 else counted(len(made), "memory", "memories")
             return Step(
                 op="create",
@@ -236,7 +204,7 @@ class OpenRepository:
                 changes=tuple(Create(memory=memory) for memory in made),
             )
 
-        self.problems = write(work, Wish(reason=reason), draft).problems
+        self.problems = write(work, Wish(reason=reason), draft).notices
         return ids
 
     def _work(self, now: datetime | None) -> Work:

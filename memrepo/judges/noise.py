@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -15,7 +17,7 @@ _PREVIOUS = (
     r"(?:all\s+|any\s+|the\s+|of\s+|your\s+|my\s+){0,3}(?:previous|prior|above|earlier|preceding)"
 )
 
-_INSTRUCTION = re.compile(
+_INSTRUCTION = regex(
     rf"(?:ignore|disregard|forget|override)\s+{_PREVIOUS}\s+\w*\s*"
     r"(?:instructions?|messages?|prompts?|rules?|directions?|context)"
     r"|</?\s*(?:system|assistant|instructions?)\s*>|<\|im_start\|>|\[/?INST\]"
@@ -27,10 +29,11 @@ _INSTRUCTION = re.compile(
     r"|忽略.{0,6}(?:指令|指示|提示)|(?:これまで|以前|上記)の?.{0,6}指示を?.{0,2}無視|이전.{0,4}지시.{0,4}무시",
     _FLAGS,
 )
-_HEARTBEAT = re.compile(
+_HEARTBEAT = regex(
     # "Reply HEARTBEAT_OK when nothing is due" is a rule: the word alone, or nearly, is the noise.
     r"^.{0,12}\b(?:HEARTBEAT[_ -]?OK|NO_REPLY)\b.{0,20}$"
     r"|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
+    r"|^.{0,30}\bheartbeat\b.{0,90}\bno\s+(?:\w+\s+){0,2}(?:tasks?|actions?|items?|changes?|alerts?)\b"
     r"|^.{0,40}\bnothing\s+(?:new\s+)?to\s+report\W*$|^\W*no\s+(?:new\s+)?updates?(?:\s+today)?\W*$"
     # "No changes after Friday" is a rule: what is reported ends here or names the time since.
     r"|^(?:.{0,40}[,:;]\s*|\W*)(?:nothing\s+(?:new|urgent|pending)|no\s+(?:new\s+)?"
@@ -38,27 +41,27 @@ _HEARTBEAT = re.compile(
     r"(?:\s+(?:today|yet|so\s+far|for\s+now|this\s+time|(?:since|at)\b.{0,30}))?\W*$",
     re.IGNORECASE,
 )
-_SAVED = re.compile(
+_SAVED = regex(
     r"^\W*(?:auto[- ]?sav(?:e|ed)\b|(?:session|checkpoint|memory|context|state)s?\s+"
     r"(?:was\s+|has\s+been\s+)?(?:auto-?)?(?:saved|flushed|checkpointed)\b"
     r"|(?:session|compaction|context)\s+(?:was\s+)?(?:started|ended|finished|reset|resumed|compacted)\b"
     r"|saved\s+(?:to|at|session|memory|successfully)\b)",
     re.IGNORECASE,
 )
-_SESSION = re.compile(
+_SESSION = regex(
     r"^\W*(?:session|conversation|chat|message|run)[ _-]?(?:id|key)\b\W*\S+\W*$", re.IGNORECASE
 )
-_OPAQUE = re.compile(
+_OPAQUE = regex(
     r"^\W*(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{80,})\W*$",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
+_TIMES = regex(
     r"^(?=.*(?:\d{4}-\d\d|\d:\d\d))"
     r"(?:[\d\s:./,+\-–—TZ\[\]()]|UTC|GMT|CES?T|AM|PM|Mon|Tue|Wed|Thu|Fri|Sat|Sun)+$",
     re.IGNORECASE,
 )
 # People write "CRITICAL: never ..." too, so a bare level needs a time, brackets or a logger's name.
-_LOG = re.compile(
+_LOG = regex(
     r"^\W*(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?Z?[\])]?\s*"
     r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL)\b"
     r"|^\W*\[(?:INFO|DEBUG|WARN|ERROR|TRACE)\]\s"
@@ -73,32 +76,30 @@ _LOG = re.compile(
     r"|^\W*(?:ERROR|WARN(?:ING)?|FATAL|INFO|DEBUG):\s.{0,80}\((?:attempt|retry)\s\d+\)\W*$",
     re.MULTILINE,
 )
-_TRACE = re.compile(
+_TRACE = regex(
     r"Traceback \(most recent call last\)|^\s*at \S+ ?\([^)\n]*:\d+(?::\d+)?\)"
     r"|^\s*File \"[^\"\n]*\", line \d+",
     re.MULTILINE,
 )
-_ERROR_LINE = re.compile(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
-_ROLE_DUMP = re.compile(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
-_ROLE_LINES = re.compile(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
+_ERROR_LINE = regex(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
+_ROLE_DUMP = regex(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
+_ROLE_LINES = regex(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
 # What is left of a line whose whole point was a secret: "Password: [redacted:password]"
-_REDACTED = re.compile(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
+_REDACTED = regex(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
 # A value of a file format that stands alone says nothing: null, 0x1F, 1.10
-_LITERAL = re.compile(
-    r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I
-)
+_LITERAL = regex(r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I)
 # Directives are asked for, never learned, and nothing in ingested text carries them out.
-_DIRECTIVES = re.compile(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
-_COMMENT = re.compile(r"^\s*<!--.*-->\s*$", re.DOTALL)
+_DIRECTIVES = regex(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
+_COMMENT = regex(r"^\s*<!--.*-->\s*$", re.DOTALL)
 
 
-def _courtesy_pattern() -> re.Pattern[str]:
+def _courtesies() -> str:
     parts = [p.strip() for p in wordlists.COURTESIES.replace("\n", " ").split(",") if p.strip()]
     words = sorted((re.escape(p).replace(r"\*", r"\w*") for p in parts), key=len, reverse=True)
-    return re.compile(rf"(?:{'|'.join(words)})", re.IGNORECASE)
+    return rf"(?:{'|'.join(words)})"
 
 
-_COURTESY = _courtesy_pattern()
+_COURTESY = spelled(_courtesies, re.IGNORECASE)
 _COURTESY_LENGTH = 60
 
 _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -113,10 +114,49 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
+# A form that nobody filled in, or filled with nothing: "Pronouns:", "Blockers: none known"
+_UNFILLED = regex(
+    r"\W*(?:[^:\uff1a\n]{1,60}[:\uff1a]\W*)(?:none(?:\s+(?:yet|known|so far))?|n/?a|tbd"
+    r"|to be (?:added|defined|filled)|todo|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
+    r"|ningun[oa]|aucune?|keine?r?|нет|无|暂无|なし|없음|(?:a|por) definir(?:\s+com\s+\w+)?"
+    r"|definir com \w+|à définir|offen|未定|待定|未設定|미정)?\W*",
+    re.IGNORECASE,
+)
+_BRACKETED = regex(r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b")
+_IN_BRACKETS = regex(r"[*_\s]*[(\[][^()\[\]]*[)\]][*_.\s]*")
+_LABEL = regex(r"\W*[^\n]{1,48}[:\uff1a][*_\s]*")
+_LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
+_METADATA = regex(
+    r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
+    r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
+    r"|recalls|status|message.?id|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
+    r"|auteur|heure|datum|stand|дата|время|автор|источник|обновлено|создано"
+    r"|作者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
+    r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
+    re.IGNORECASE,
+)
+_ABOUT_FILE = regex(
+    r"^\W*(?:this|the) (?:file|document|page|folder)\b|\bappend-only\b"
+    r"|^\W*seed(?:ed)?\s+(?:notes?|from|with)\b|^\W*(?:est[ea] |el |o )?(?:arquivo|archivo)\b"
+    r"|^\W*(?:ce fichier|diese datei|этот файл|本文件|このファイル|이 파일)",
+    re.IGNORECASE,
+)
+_CHAT = regex(
+    r"^\W*\[?(?:telegram|whatsapp|discord|slack|signal|imessage)\b[^\]\n]{0,80}\d{1,2}:\d\d"
+    r"|\(untrusted metadata\)|^\W*\[message_id: ?\d+\]",
+    _FLAGS,
+)
+_TURN = regex(r"^(?:assistant|user|human|system|tool)\s*:\s+(?:\S+\s+){3}", _FLAGS)
+
 _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("redacted_only", _REDACTED),
     ("literal_only", _LITERAL),
     ("directive_only", _DIRECTIVES),
+    ("unfilled", _UNFILLED),
+    ("in_brackets", _IN_BRACKETS),
+    ("label", _LABEL),
+    ("long_link", _LONG_LINK),
+    ("metadata", _METADATA),
 )
 
 
@@ -138,9 +178,27 @@ def noise_class(text: str, *, has_key: bool = False) -> str:
         return "save_confirmation"
     if _ERROR_LINE.search(text) and not _says_what_to_do(text):
         return "stack_trace"
-    if len(_ROLE_LINES.findall(text)) > 1 or (not has_key and _ROLE_DUMP.search(text)):
+    if _is_talk(text, has_key=has_key):
         return "transcript"
+    if _ABOUT_FILE.search(text) and not any(ch in text for ch in "`/"):
+        return "about_file"
+    if _is_form(text):
+        return "form"
     return "courtesy" if is_courtesy(text) else ""
+
+
+def _is_talk(text: str, *, has_key: bool) -> bool:
+    """Tell whether a text is a record of who said what to whom, or of a message's envelope."""
+    if len(_ROLE_LINES.findall(text)) > 1 or (not has_key and _ROLE_DUMP.search(text)):
+        return True
+    return _CHAT.search(text) is not None or ("\n" in text and _TURN.search(text) is not None)
+
+
+def _is_form(text: str) -> bool:
+    """Tell whether a text is a pattern to be filled in: it has more slots than words."""
+    if len(_BRACKETED.findall(text)) < 2:
+        return False
+    return sum(ch.isalnum() for ch in _BRACKETED.sub("", text)) < 12
 
 
 def _says_what_to_do(text: str) -> bool:
@@ -166,3 +224,26 @@ def is_courtesy(text: str) -> bool:
 
 def _joins(text: str, at: int) -> bool:
     return text[at - 1].isalnum() and text[at].isalnum()
+
+
+_PROFILES = ("USER.md", "IDENTITY.md", "TOOLS.md")
+_SECOND_PERSON = regex(r"\byou(?:r|'re|’re|rself)?\b", re.IGNORECASE)
+_THIS_FILE = regex(r"\b(?:this|the) (?:file|isn't|is not)\b|\bworkspace-relative\b", re.IGNORECASE)
+_FORM_HEADING = regex(
+    r"^\W*(?:what goes here|examples?|template|how to use this(?: file)?|ejemplos?|exemplos?"
+    r"|exemples?|beispiele?|примеры?|示例|例|예시)\W*$",
+    re.IGNORECASE,
+)
+
+
+def is_template(candidate: Candidate) -> bool:
+    """Tell whether a text is what a profile file came with: how to fill it in, and examples.
+
+    Such text tells its reader what to do with the file; what a person wrote names things.
+    """
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    if not files or not files.issubset(_PROFILES):
+        return False
+    if any(_FORM_HEADING.match(heading) for heading in candidate.context):
+        return True
+    return any(p.search(candidate.text) for p in (_SECOND_PERSON, _THIS_FILE))

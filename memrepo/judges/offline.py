@@ -6,7 +6,6 @@ It scores by named signals (`judges.signals`), words a claim with the evidence's
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -31,8 +30,10 @@ from memrepo.core.judging import (
     Wording,
 )
 from memrepo.core.memory import Gist
+from memrepo.core.patterns import regex
 from memrepo.judges import folding
 from memrepo.judges.kinds import kind_of
+from memrepo.judges.leads import whole
 from memrepo.judges.measures import measure
 from memrepo.judges.opposites import opposed
 from memrepo.judges.parting import parts_of, steps_of
@@ -50,6 +51,7 @@ from memrepo.judges.wording import cap, extract, split_title, tidy
 from memrepo.policies.gists import gist_of
 from memrepo.policies.matching import PriorIndex
 from memrepo.policies.summaries import summary_of
+from memrepo.purify.noticing import noticed
 from memrepo.purify.pass2 import with_postures
 from memrepo.purify.routing import affinity, recast, route
 
@@ -57,7 +59,7 @@ BATCH = 10**9  # rules have no context window
 REJECT_AT, DEFER_BELOW, RESOLVED_FROM, NOISE_AT = 0.5, 1.5, 2.0, 0.8
 TITLE_LENGTH = 120
 DOCUMENTS = ("episode", "method", "procedure")  # hints whose unit is a titled document
-_HASHTAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
+_HASHTAG = regex(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):
@@ -116,12 +118,15 @@ class OfflineJudge(msgspec.Struct, frozen=True):
     def verify(self, suspicion: Suspicion) -> Finding:
         """Flag what its own rules named, and statements that differ in a negation or an opposite.
 
-        Sure only of two values of one key that can have but one, where both days are explicit;
-        else two statements are left to a person.
+        Sure of a change that the newer statement tells itself, and of two values of one matter
+        where the days are explicit; else two statements are left to a person.
         """
         match suspicion.why:
             case "claimed":
                 return _unsure(suspicion.reason, found=True)
+            case "changed":
+                found = noticed(suspicion.first, suspicion.second)
+                return found.finding if found else _unsure("")
             case "same_key":
                 return two_values(suspicion.first, suspicion.second)
             case "similar":
@@ -205,6 +210,8 @@ def _drafts(cluster: Cluster, profile: Profile) -> list[_Draft]:
     spokesman = spokesman_of(cluster)
     if cluster.type_hint == "episode":
         return [_draft(cluster, spokesman, profile)]
+    if spokesman.detail:
+        return [_draft(cluster, spokesman, profile)]
     parts = (steps_of if cluster.type_hint in DOCUMENTS else parts_of)(spokesman)
     whole = _draft(cluster, spokesman, profile)
     if len(parts) == 1:  # it said one thing several times
@@ -228,12 +235,7 @@ def _under(part: _Draft, whole: _Draft, cluster: Cluster) -> _Draft:
 
 
 def _draft(cluster: Cluster, spokesman: Candidate, profile: Profile) -> _Draft:
-    kind, code = kind_of(
-        tidy(spokesman.text),
-        hint=cluster.type_hint,
-        key=lead_of(spokesman)[0],
-        task=spokesman.task,
-    )
+    kind, code = _kind(cluster, spokesman)
     kind = recast(kind, profile)
     wording, triple = _word(spokesman, cluster.type_hint)
     return _Draft(
@@ -245,17 +247,45 @@ def _draft(cluster: Cluster, spokesman: Candidate, profile: Profile) -> _Draft:
     )
 
 
+def _kind(cluster: Cluster, spokesman: Candidate) -> tuple[str, str]:
+    """Return the type of a cluster; its detail explains and decides nothing.
+
+    What a profile says right under its title is who somebody is, and numbered steps are steps.
+    """
+    said = spokesman.text.removesuffix(spokesman.detail).strip()
+    if spokesman.detail and not said and cluster.type_hint == "fact":
+        return "procedure", "type_steps"
+    kind, code = kind_of(
+        tidy(said or spokesman.text),
+        hint=cluster.type_hint,
+        key=lead_of(spokesman)[0],
+        task=spokesman.task,
+        context=spokesman.context,
+    )
+    files = {s.resource.rsplit("/", 1)[-1] for s in spokesman.sources}
+    if code == "type_default" and (
+        files == {"IDENTITY.md"} or (files == {"USER.md"} and len(spokesman.context) < 2)
+    ):
+        return "identity", "type_source"
+    return kind, code
+
+
 def _word(spokesman: Candidate, hint: str) -> tuple[Wording, Triple]:
-    """Return the wording in the evidence's own text, and the triple it holds."""
-    if hint in DOCUMENTS:
+    """Return the wording in the evidence's own text and its context's, and the triple it holds."""
+    if hint in DOCUMENTS and not spokesman.detail:
         title, body = split_title(tidy(spokesman.text))
         triple = read_document(spokesman)
         text = extract(body)
         return Wording(text=text, subject=triple.subject, title=cap(title, TITLE_LENGTH)), triple
     triple = read_triple(spokesman)
-    text = extract(tidy(spokesman.text))
+    statement = spokesman.text.removesuffix(spokesman.detail).strip()
+    lead, text = whole(replace(spokesman, text=statement))
     return Wording(
-        text=text, subject=triple.subject, predicate=triple.predicate, object=triple.object
+        text=text,
+        subject=triple.subject,
+        predicate=triple.predicate,
+        object=triple.object,
+        lead=lead,
     ), triple
 
 

@@ -14,9 +14,11 @@ import msgspec
 
 from memrepo.core.ids import strip_marker
 from memrepo.core.judging import Candidate, PromotionScores
+from memrepo.core.patterns import regex
 from memrepo.judges import talk
 from memrepo.judges import wordlists as w
-from memrepo.judges.noise import noise_class
+from memrepo.judges.lasting import DAILY_WEIGHTS, traits
+from memrepo.judges.noise import is_template, noise_class
 from memrepo.judges.triples import lead_of, nearest_heading, read_triple
 from memrepo.judges.wording import tidy, weight
 from memrepo.policies.matching import tokens
@@ -62,10 +64,10 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (w.HEDGE, Signal("hedged", durability=-0.15, judgement=-0.10, noise=0.15)),
     (w.CHATTER, Signal("chatter", -0.30, -0.20, -0.10, -0.20, -0.30, 0.30)),
 )
-_SPECIFICS = re.compile(
+_SPECIFICS = regex(
     r"\bv?\d+\.\d+|\b\d{2,}\b|https?://|`[^`]+`|(?:^|\s)[~.]?/[\w.-]+/|\b[\w.-]{1,64}@[\w-]{1,64}\.\w|[$€£¥]\d"
 )
-_NAME = re.compile(r"(?<=[\w,;:] )[^\W\d_a-z][\w'’-]+|\b[A-Z]{2,}\b|^[A-Z]\w+['’]s\b")
+_NAME = regex(r"(?<=[\w,;:] )[^\W\d_a-z][\w'’-]+|\b[A-Z]{2,}\b|^[A-Z]\w+['’]s\b")
 _FRAGMENT = Signal("fragment", -0.30, -0.20, -0.10, 0.0, -0.20, 0.20)
 _SCRAP = Signal("scrap", -0.40, -0.40, -0.20, -0.20, -0.40, 0.75)
 _QUESTION = Signal("reader_question", -0.40, -0.40, -0.20, -0.20, -0.40, 0.75)
@@ -91,11 +93,23 @@ _BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (talk.UNDER_WAY, Signal("under_way", action=0.20, identity=0.10)),
     (talk.WHEN, Signal("when", judgement=0.15, persistence=0.20)),
 )
+# Fitted by `benchmarks/lasting.py`, rounded: one unit of the regression's logit is 0.4 of strength.
+_DAILY = Signal("daily", -0.05, -0.05, 0.0, 0.0, -0.05)
+
+
+def _trait(code: str, weight: float) -> Signal:
+    share = round(weight * 0.4 / 4, 3)
+    return Signal(code, share, share, share, 0.0, share)
+
+
+_DAILY_TRAITS = {code: _trait(code, weight) for code, weight in DAILY_WEIGHTS.items()}
 _LOOKED_FOR = Signal("looked_for", durability=0.10, judgement=0.20, persistence=0.30)
 """A note that recall handed over again and again has shown what it is good for."""
+_CHANGES = Signal("changes_known", 0.25, 0.30, 0.10, 0.05, 0.30, -0.30)
+"""What changes a statement that stands is worth as much as that one was."""
 _SMALL_TALK = Signal("small_talk", -0.25, -0.25, -0.10, -0.15, -0.25, 0.25)
 _ANSWER = Signal("answers", judgement=0.25, action=0.10, persistence=0.10)
-_SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
+_SENTENCE = regex(r"[^.!?…。！？\n]+[.!?…。！？]*")
 
 
 def score(candidate: Candidate) -> tuple[PromotionScores, tuple[str, ...]]:
@@ -118,11 +132,17 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     if not _is_curated(candidate):
         yield _UNCURATED
     key, _ = lead_of(candidate)
-    document = candidate.type_hint in ("episode", "method", "procedure")
+    document = candidate.type_hint in ("episode", "method", "procedure") or bool(candidate.detail)
     noise = noise_class(candidate.text, has_key=bool(key))
     # A document may quote a log or a transcript; only text aimed at the reader spoils it whole.
     if noise and (not document or noise in ("instruction_text", "symbols_only")):
         yield Signal(noise, *_values(_NOISE))
+        return
+    if not document and is_template(candidate):
+        yield Signal("template", *_values(_NOISE))
+        return
+    if candidate.daily:
+        yield from _daily_signals(candidate)
         return
     text = strip_marker(candidate.text)
     for pattern, signal in () if candidate.type_hint == "episode" else _BY_WORDS:
@@ -133,9 +153,18 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
         yield from _speech_signals(candidate, text)
     if candidate.retrieved:
         yield _LOOKED_FOR
+    if candidate.changes:
+        yield _CHANGES
     again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
     if again:
         yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))
+
+
+def _daily_signals(candidate: Candidate) -> Iterator[Signal]:
+    """Yield what a statement of a daily log shows: how far it lasts beyond its day."""
+    yield _DAILY
+    for trait in traits(candidate):
+        yield _DAILY_TRAITS[trait]
 
 
 def is_hedged(text: str) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 
 from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wording import bare_object, bold_lead, cap, split_title, tidy
 
@@ -26,13 +27,13 @@ _VERBS = sorted((v.strip() for v in wordlists.VERBS.replace("\n", " ").split(","
 _VERB = "|".join(re.escape(v).replace(r"\ ", r"\s+") for v in _VERBS)
 _UPPER = r"[^\W\d_a-zß-öø-ÿа-яё]"
 _NAME = rf"(?:{_UPPER}[\w'’.&-]*)(?:\s+{_UPPER}[\w'’.&-]*){{0,2}}"
-_SHAPE_TWO = re.compile(
+_SHAPE_TWO = regex(
     rf"^(?P<subject>I|Ich|The\s+user|{_NAME})\s+"
     r"(?:(?:also|really|still|currently|always|usually|often|auch|immer)\s+)?"
     rf"(?P<verb>{_VERB})\s+(?P<rest>\S.*)$",
     re.DOTALL,
 )
-_DATE_WORDS = re.compile(
+_DATE_WORDS = regex(
     r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
     r"|\d{4}年|\d{1,2}[月日]|\d+(?:st|nd|rd|th)?"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*"
@@ -40,7 +41,7 @@ _DATE_WORDS = re.compile(
     r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw",
     re.IGNORECASE,
 )
-_HEADING_MARKS = re.compile(r"^[#\s]+|[\s:：#]+$")
+_HEADING_MARKS = regex(r"^[#\s]+|[\s:：#]+$")
 
 
 class Triple(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,12 +57,12 @@ def read_triple(candidate: Candidate) -> Triple:
     """Read the triple of a candidate; each part is one line within its length."""
     key, value = lead_of(candidate)
     if key and value and not is_date(key) and normalise(key) not in wordlists.GENERIC_KEYS:
-        return _capped(nearest_heading(candidate), key, bare_object(value), 1)
+        return _capped(subject_of(candidate), key, bare_object(value), 1)
     text = tidy(candidate.text)
     match = _SHAPE_TWO.match(text)
     if match is not None and _is_name(match["subject"]):
         return _capped(match["subject"], match["verb"], bare_object(match["rest"]), 2)
-    return _capped(nearest_heading(candidate) or title_of(candidate), "", "", 3)
+    return _capped(subject_of(candidate) or title_of(candidate), "", "", 3)
 
 
 def read_document(candidate: Candidate) -> Triple:
@@ -81,6 +82,17 @@ def lead_of(candidate: Candidate) -> tuple[str, str]:
 def nearest_heading(candidate: Candidate) -> str:
     """Return the innermost heading or parent that is neither a date nor generic, or nothing."""
     return next(_telling(candidate.context), "")
+
+
+def subject_of(candidate: Candidate) -> str:
+    """Return whom a text is about where it does not say so itself, or nothing.
+
+    A profile or a memory file is about one thing whatever its headings; other files have many.
+    """
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    if candidate.about and "MEMORY.md" not in files:
+        return candidate.about
+    return nearest_heading(candidate) or candidate.about
 
 
 def title_of(candidate: Candidate) -> str:

@@ -6,20 +6,21 @@ import re
 import unicodedata
 
 from memrepo.core.ids import strip_marker
+from memrepo.core.patterns import regex
 
 EXTRACT_LENGTH = 400
-_BOLD_LEAD = re.compile(
+_BOLD_LEAD = regex(
     r"^(?:\*\*(?P<star>[^*\n]{1,120}?)\*\*|__(?P<bar>[^\n]{1,119}?[:：])__)(?P<rest>.*)$", re.DOTALL
 )
-_COLON = re.compile(r"^\s*[:：]\s*")
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
-_SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
+_COLON = regex(r"^\s*[:：]\s*")
+_HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_SENTENCE_END = regex(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
 # A full stop after one of these ends no sentence.
-_ABBREVIATION = re.compile(
+_ABBREVIATION = regex(
     r"(?:^|[\s(])(?:e\.g|i\.e|z\.\s?B|d\.\s?h|dr|mr|mrs|ms|prof|st|vs|etc|no|nr|ca|bzw|usw|[A-Z])\.$",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
+_TAG = regex(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
 
 
 def weight(text: str) -> int:
@@ -47,6 +48,41 @@ def tidy(text: str) -> str:
     if lead is None or not lead[0]:
         return plain
     return f"{lead[0]}: {lead[1]}".strip()
+
+
+def plain(text: str) -> str:
+    """Drop markdown's decoration: emphasis, comments, line breaks, and links but for their text.
+
+    Code keeps its marks. A leading link to a file of notes is a pointer and no words.
+    """
+    text = _POINTER.sub("", _COMMENT.sub("", text))
+    text = _LINK.sub(_unlinked, text)
+    text = _BREAK.sub(" ", text)
+    parts = _CODE.split(text)
+    for at in range(0, len(parts), 2):
+        for pattern in _EMPHASIS:
+            parts[at] = pattern.sub(r"\1", parts[at])
+    return "".join(parts).strip()
+
+
+def _unlinked(match: re.Match[str]) -> str:
+    said, target = match["said"].strip(), match["target"].strip()
+    if target.startswith("http") and target.rstrip("/") not in said:
+        return f"{said} ({target})" if said else target
+    return said
+
+
+_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
+_POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
+_LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
+_BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
+_CODE = regex(r"(`[^`\n]*`)")
+_EMPHASIS = (
+    regex(r"\*\*\*?(?=\S)([^*\n]{1,500}?)\*\*\*?"),
+    regex(r"(?<!\w)__(?=\S)([^_\n]{1,500}?)__(?!\w)"),
+    regex(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)\*(?![\w*])"),
+    regex(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500}?)_(?![\w_])"),
+)
 
 
 def cap(text: str, limit: int) -> str:

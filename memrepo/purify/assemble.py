@@ -91,6 +91,7 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     beside = (tag for tag in cluster.tags if tag != claim.home)
     claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *beside))))
     said, sources = claim.wording, _sources(cluster)
+    detail = _detail(cluster)
     id_, same, how = _known_as(known, cluster, claim)
     if not same:
         same, how = known.imported(sources)
@@ -104,7 +105,7 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         # A machine does not overwrite what a person wrote: both stand, and say so.
         known.disputed[cluster.cluster_id] = old.id
     elif old is not None:
-        reword = _reword(known, old, claim, sources)
+        reword = _reword(known, old, claim, sources, detail)
         if not _other_value(old, claim) and not storable(old.with_fields(reword.fields, said.text)):
             known.reworded[old.id] = reword
             known.stated.add(old.id)
@@ -123,7 +124,7 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     made: dict[str, Any] = {"entities": names or None}
     if any(c.retrieved for c in cluster.candidates):
         made["origin"] = "promotion"
-    memory = _memory(known, claim, id_, sources, twin).with_fields(made)
+    memory = _memory(known, claim, id_, sources, twin, detail).with_fields(made)
     if why := storable(memory):
         return Decision(
             cluster_id=cluster.cluster_id, memory_id="", disposition="quarantined", reason=why
@@ -149,12 +150,22 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
         subject=said.subject,
         predicate=said.predicate,
         object_=said.object,
-        text=said.text,
+        text=_body(said.text, _detail(cluster)),
     )
     texts = [s.text_hash for s in _sources(cluster)] if not said.object else []
     if cluster.part and texts:
         texts = [text_hash(said.text)]
     return id_, *known.recognise(claim, texts, id_)
+
+
+def _detail(cluster: Cluster) -> str:
+    """Return what explains the statement of a cluster in its evidence's own words, if anything."""
+    return "" if cluster.part else next((c.detail for c in cluster.candidates if c.detail), "")
+
+
+def _body(text: str, detail: str) -> str:
+    """Return a claim's text with its detail below it."""
+    return f"{text}\n\n{detail}" if detail else text
 
 
 def _worded_by_person(memory: Memory) -> bool:
@@ -174,7 +185,7 @@ def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
 
 
 def _reword(
-    known: Known, old: Memory, claim: CanonicalClaim, sources: tuple[Source, ...]
+    known: Known, old: Memory, claim: CanonicalClaim, sources: tuple[Source, ...], detail: str
 ) -> Update:
     """Reword a memory whose line was edited: the id stays, the old text's hash is an alias."""
     said = claim.wording
@@ -185,6 +196,7 @@ def _reword(
         "subject": said.subject,
         "predicate": said.predicate,
         "object": said.object,
+        "lead": said.lead,
     }
     return Update(
         id=old.id,
@@ -195,7 +207,7 @@ def _reword(
             "scores": claim.scores,
             "generated": Stamp(by=ACTOR, at=known.now),
         },
-        body=said.text,
+        body=_body(said.text, detail),
     )
 
 
@@ -222,6 +234,7 @@ def _memory(
     id_: str,
     sources: tuple[Source, ...],
     twin: matching.Duplicate | None,
+    detail: str,
 ) -> Memory:
     said = claim.wording
     dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
@@ -233,6 +246,7 @@ def _memory(
         "subject": said.subject,
         "predicate": said.predicate,
         "object": said.object,
+        "lead": said.lead,
         "standing": standing,
         "home": claim.home,
         "tags": claim.tags,
@@ -244,9 +258,9 @@ def _memory(
         "origin": "purifier",
     }
     path = known.state.layout.memory(
-        id_=id_, type_=claim.type, text=said.title or said.text, captured=max(dated, default="")
+        id_=id_, type_=claim.type, text=said.title or said.said, captured=max(dated, default="")
     )
-    memory = Memory(path=path, fields=_sparse(fields), body=said.text)
+    memory = Memory(path=path, fields=_sparse(fields), body=_body(said.text, detail))
     return replace(memory, path=free_path(known.state, known.paths, memory))
 
 

@@ -37,6 +37,12 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
     """How often recall handed it over, for a note that earned promotion by that."""
     hint: str = ""
     """Its kind, where its file does not say it."""
+    changes: tuple[str, ...] = ()
+    """The memories that it changes, by its words."""
+    daily: bool = False
+    """Whether a daily log says it."""
+    about: str = ""
+    """Whom its file is about, where another file tells."""
 
     def source(self) -> Source:
         """Return the unit's provenance."""
@@ -93,7 +99,7 @@ def _sameness(unit: Unit) -> str:
     never the same as a line about its day.
     """
     text = normal_claim(unit.text)
-    if unit.kind == "document":
+    if unit.kind in ("document", "memory"):
         return digest([text, unit.kind])
     if not unit.key and len(text) >= SHORT:
         return digest([text])
@@ -104,7 +110,7 @@ def _sameness(unit: Unit) -> str:
 def _candidate(key: str, members: list[Placed]) -> Candidate:
     first = members[0].unit
     sources = tuple(dict.fromkeys(m.source() for m in members))
-    kinds = tuple(dict.fromkeys(m.hint or default_type(m.resource) for m in members))
+    kinds = tuple(dict.fromkeys(m.hint or m.unit.hint or default_type(m.resource) for m in members))
     return Candidate(
         candidate_id=f"cand-{key[:16]}",
         text=first.text,
@@ -117,4 +123,8 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
         days=len({s.captured for s in sources if s.captured_from != "commit"}) or 1,
         resources=len({s.resource for s in sources}),
         retrieved=next(filter(None, (m.retrieved for m in members)), ""),
+        changes=tuple(sorted({id_ for m in members for id_ in m.changes})),
+        detail=first.detail,
+        about=first.about or members[0].about,
+        daily=all(m.daily for m in members),
     )

@@ -11,6 +11,7 @@ from memrepo.purify.capture import PlacedNote, note_hash
 from memrepo.purify.gather import Placed
 from memrepo.purify.manifest import Consumed
 from memrepo.purify.notes import NoteUnit, scan_notes
+from memrepo.purify.owners import Owners, is_profile, read_owners
 from memrepo.purify.revisions import Revision, revise
 from memrepo.purify.scope import Cursor, advance
 from memrepo.purify.units import Scan, Unit, scan
@@ -63,6 +64,7 @@ class Reader:
         self.missing: set[str] = set()
         """Blobs that were asked for and are not in the repository: they read as empty."""
         self._current = {text.resource: text for text in texts}
+        self._owners: Owners | None = None
         self._claims: dict[tuple[str, str], Scan] = {}
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
 
@@ -80,10 +82,19 @@ class Reader:
             self._notes[key] = scan_notes(name, self._bytes(blob))
         return self._notes[key]
 
+    def about(self, name: str) -> str:
+        """Return whom a source is about, as the profile files among the sources say."""
+        if self._owners is None:
+            files = (
+                (t.name, self._bytes(t.blob)) for t in self._current.values() if is_profile(t.name)
+            )
+            self._owners = read_owners(files)
+        return self._owners.of(name)
+
     def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes of the units that a source holds now."""
+        """Return the text hashes of the units that a source holds now, lines of daily logs too."""
         text = self._current.get(resource)
-        if text is None or not text.blob or text.kind != "claims":
+        if text is None or not text.blob:
             return frozenset()
         return frozenset(u.text_hash for u in self.claims(text.name, text.blob).units)
 
@@ -98,11 +109,17 @@ class Reader:
 
 
 def take_in(
-    texts: Sequence[SourceText], cursor: Mapping[str, Cursor], reader: Reader, *, whole: bool
+    texts: Sequence[SourceText],
+    cursor: Mapping[str, Cursor],
+    reader: Reader,
+    *,
+    whole: bool,
+    days: bool = True,
 ) -> Intake:
     """Compare every source with what the cursor consumed of it; `whole` takes in all claims again.
 
-    Notes are captures, not judgements: a reconciliation has nothing to say of them anew.
+    Notes are captures, not judgements: a reconciliation has nothing to say of them anew. With
+    `days` their units are candidates too, once.
     """
     intake = Intake(whole=whole)
     for text in texts:
@@ -111,7 +128,7 @@ def take_in(
         if seen and (not whole or text.kind == "notes" or not text.blob):
             continue
         if text.kind == "notes":
-            _notes(intake, text, at, reader)
+            _notes(intake, text, at, reader, days=days)
         else:
             _claims(intake, text, at, reader)
     intake.alarms += _alarms(intake, texts)
@@ -134,16 +151,21 @@ def _claims(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Non
         revision = revise(reader.claims(text.name, at.last).units, found.units)
         intake.revisions[text.resource] = revision
     intake.problems += found.problems
-    intake.placed += [_placed(unit, text, revision) for unit in found.units if unit.hash in open_]
+    about = reader.about(text.name)
+    intake.placed += [
+        _placed(unit, text, revision, about) for unit in found.units if unit.hash in open_
+    ]
 
 
-def _placed(unit: Unit, text: SourceText, revision: Revision) -> Placed:
+def _placed(unit: Unit, text: SourceText, revision: Revision, about: str = "") -> Placed:
     return Placed(
         unit=unit,
         resource=text.resource,
         blob=text.blob,
         committed=text.committed,
         former=revision.edited.get(unit.hash, ""),
+        daily=text.kind == "notes",
+        about=about,
     )
 
 
@@ -151,6 +173,8 @@ def _alarms(intake: Intake, texts: Iterable[SourceText]) -> Iterator[str]:
     """Say why a person must look first; what only moved to another source is not lost."""
     arrived = {p.unit.text_hash for p in intake.placed}
     for text in texts:
+        if text.kind == "notes":
+            continue  # logs are rotated
         found = intake.revisions.get(text.resource, Revision())
         lost = len(found.gone - arrived - set(found.edited.values()))
         if lost and not text.blob:
@@ -159,16 +183,29 @@ def _alarms(intake: Intake, texts: Iterable[SourceText]) -> Iterator[str]:
             yield f"{text.name} lost {lost} of its {found.before} units"
 
 
-def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> None:
+def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
+    """Take in a daily log: its notes, and with `days` its units.
+
+    A log that is gone was rotated: what it said stands.
+    """
     found, problems = reader.notes(text.name, text.blob)
+    units = reader.claims(text.name, text.blob).units if days else ()
     old = {
-        blob: frozenset(note_hash(u) for u in reader.notes(text.name, blob)[0])
+        blob: frozenset(note_hash(u) for u in reader.notes(text.name, blob)[0]).union(
+            u.hash for u in (reader.claims(text.name, blob).units if days else ())
+        )
         for blob in _blobs(at)
     }
     at = _readable(intake, text, at, reader)
-    open_ = _open(intake, text, at, old, frozenset(note_hash(u) for u in found))
+    open_ = _open(
+        intake, text, at, old, frozenset(note_hash(u) for u in found).union(u.hash for u in units)
+    )
     if open_ is None:
         return
+    revision = Revision()
+    if days and text.blob and at.last and at.last != text.blob:
+        revision = revise(reader.claims(text.name, at.last).units, units)
+        intake.revisions[text.resource] = revision
     intake.problems += problems
     intake.standing += found
     intake.notes += [
@@ -176,6 +213,7 @@ def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> None
         for u in found
         if note_hash(u) in open_
     ]
+    intake.placed += [_placed(u, text, revision) for u in units if u.hash in open_]
 
 
 def _blobs(at: Cursor) -> set[str]:

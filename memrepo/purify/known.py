@@ -33,7 +33,7 @@ def prior_of(memory: Memory) -> PriorClaim:
         subject=memory.text("subject"),
         predicate=memory.text("predicate"),
         object=memory.text("object"),
-        text=memory.body,
+        text=memory.said,
         home=memory.text("home"),
         sources=memory.sources,
     )

@@ -18,17 +18,18 @@ from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
 from memrepo.core.nesting import MAX_DEPTH
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.lines import SourceLines, read_lines
 
 Task = Literal["", "open", "done"]
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "other"]
 
-_QUOTED = re.compile(r" {0,3}>")
-_BARE_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
-_LEADING_COMMENT = re.compile(r"(?:<!--[^-]*+(?:-(?!->)[^-]*+)*-->\s*)+")
-_TASK = re.compile(r"\[([ xX])\](?:[ \t]+|$)")
-_BULLET_SIGN = re.compile(r"^([ \t]*)[•◦▪‣](?=[ \t])")
+_QUOTED = regex(r" {0,3}>")
+_BARE_MARKER = regex(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
+_LEADING_COMMENT = regex(r"(?:<!--[^-]*+(?:-(?!->)[^-]*+)*-->\s*)+")
+_TASK = regex(r"\[([ xX])\](?:[ \t]+|$)")
+_BULLET_SIGN = regex(r"^([ \t]*)[•◦▪‣](?=[ \t])")
 _SENTENCE_END = (".", "!", "?", ":", ",", ";", "。", "!", "?")
 _TITLE_LENGTH = 100
 _UNDERLINE = 3
@@ -36,7 +37,7 @@ _TABLE = (
     r"^ {0,3}(?=[^\n|]*\|)[^\n]*\n"
     r" {0,3}(?=[^\n|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|$)"
 )
-_CELL_END = re.compile(r"(?<!\\)\|")
+_CELL_END = regex(r"(?<!\\)\|")
 _ROW_BREAKS = ["fenced_code", "atx_heading", "thematic_break", "block_quote", "list", "raw_html"]
 _OPENING_HTML = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 
@@ -45,8 +46,9 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """One block on its one-based inclusive lines.
 
     `text` of an item has neither marker nor checkbox nor the items below it, which are `children`;
-    of a row it is `Header: cell; Header: cell`. `level` is that of a heading. Code, quotes, rules
-    and HTML are `other`, comments are `comment`; neither carries text.
+    of a row it is `Header: cell; Header: cell`, and `lead` is its first cell. `level` is that of a
+    heading. `ordered` is the number of the list that a numbered item stands in, from 1. Code,
+    quotes, rules and HTML are `other`, comments are `comment`; neither carries text.
     """
 
     kind: BlockKind
@@ -54,6 +56,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     level: int = 0
     task: Task = ""
+    ordered: int = 0
+    lead: str = ""
     children: tuple[Block, ...] = ()
 
 
@@ -297,13 +301,14 @@ def _parse_table(block: BlockParser, m: re.Match[str], state: BlockState) -> int
     if len(names) != len(_cells(rule)):
         return None
     breaks = block.compile_sc(_ROW_BREAKS)
-    rows: list[tuple[int, str]] = []
+    rows: list[tuple[int, str, str]] = []
     position = m.end()
     while position < state.cursor_max:
         raw = state.get_line(position)
         if "|" not in raw or breaks.match(state.src, position):
             break
-        rows.append((line + 2 + len(rows), _row(names, _cells(raw))))
+        cells = _cells(raw)
+        rows.append((line + 2 + len(rows), _row(names, cells), cells[0]))
         position += len(raw)
     state.append_token({"type": "table", "rows": rows})
     return position
@@ -325,15 +330,19 @@ def _row(names: list[str], cells: list[str]) -> str:
 
 def _blocks(state: _State) -> Iterator[Block]:
     """Turn the tokens of a state into blocks."""
+    lists = 0
     for token in state.tokens:
         kind = token["type"]
         if kind == "blank_line":
             continue
         if kind == "list":
-            yield from (_item(child) for child in token["items"])
+            lists += 1
+            ordered = lists if token["attrs"]["ordered"] else 0
+            yield from (_item(child, ordered) for child in token["items"])
         elif kind == "table":
             yield Block(kind="other", lines=(token["line"], token["line"] + 1))
-            yield from (Block(kind="row", lines=(n, n), text=text) for n, text in token["rows"])
+            for number, text, lead in token["rows"]:
+                yield Block(kind="row", lines=(number, number), text=text, lead=lead)
         elif kind in ("paragraph", "block_text"):
             text = state.text_of(range(token["line"], token["end"] + 1))
             yield Block(kind="paragraph", lines=(token["line"], token["end"]), text=text)
@@ -346,7 +355,7 @@ def _blocks(state: _State) -> Iterator[Block]:
                 yield Block(kind="comment" if kind == "comment" else "other", lines=lines)
 
 
-def _item(child: _State) -> Block:
+def _item(child: _State, ordered: int) -> Block:
     """Turn a list item into a block: its own blocks are its text, its items are children."""
     inner = tuple(_blocks(child))
     aside = {n for t in child.tokens if t["type"] == "list" for n in _span(t["line"], t["end"])}
@@ -367,6 +376,7 @@ def _item(child: _State) -> Block:
         lines=(child.item_line, max(child.item_line, end)),
         text=text,
         task="" if match is None else "open" if match[1] == " " else "done",
+        ordered=ordered,
         children=tuple(b for b in inner if b.kind == "item"),
     )
 

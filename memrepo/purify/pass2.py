@@ -135,8 +135,8 @@ def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
 def _wording_fault(wording: Wording) -> str:
     if not wording.text.strip():
         return "text is empty"
-    if len(wording.text) > BODY_LIMIT:
-        return f"text has {len(wording.text)} characters, at most {BODY_LIMIT} are allowed"
+    if len(wording.said) > BODY_LIMIT:
+        return f"text has {len(wording.said)} characters, at most {BODY_LIMIT} are allowed"
     for name in ("subject", "predicate", "object", "title"):
         value = getattr(wording, name)
         if len(value) > _FIELD_LIMIT or len(value.splitlines()) > 1:

@@ -61,6 +61,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Notes that were looked for so often that they are judged like what is new."""
     afresh: bool = False
     """Judge what was rejected before as well: the rules have changed since."""
+    days: bool = True
+    """Whether daily logs yield claims besides notes."""
 
 
 class Purified(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +93,7 @@ def purify(
     """Take in what the cursor has not consumed; the same arguments give the same outcome."""
     reader = Reader(texts, setting.read)
     whole = setting.mode == "reconciliation"
-    intake = take_in(texts, cursor, reader, whole=whole)
+    intake = take_in(texts, cursor, reader, whole=whole, days=setting.days)
     carried = setting.kept.unbilled if setting.kept else Usage()
     if not (intake.consumed or intake.placed or setting.nominees):
         return Purified(problems=tuple(intake.problems), receipt=Receipt(usage=carried))

@@ -1,7 +1,10 @@
 """Which files of a workspace runs read, as what, and why the others are left alone.
 
 The allow and deny lists are those of memory-purifier's source contract, widened by what real
-workspaces hold: undated topic files are claim sources, dated daily logs are notes only.
+workspaces hold: topic files at any depth, what is on file of the person, the agent and its tools,
+and the memories of further agents are claim sources; dated daily logs are notes, and what they
+say that lasts becomes claims too. The lineage's own contract, without raw logs, is the profile
+`classic` of sources.
 """
 
 from __future__ import annotations
@@ -18,19 +21,28 @@ if TYPE_CHECKING:
     from memrepo.core.judging import Profile
 
 SourceKind = Literal["claims", "notes"]
+Contract = Literal["workspace", "classic"]
 
-CLAIMS = (
+CLASSIC = (
     "MEMORY.md",
     "RTMEMORY.md",
     "PROCEDURES.md",
     "CHRONICLES.md",
     "DREAMS.md",
     "episodes/*.md",
-    "memory/*.md",
+)
+CLAIMS = (
+    *CLASSIC,
+    "USER.md",
+    "IDENTITY.md",
+    "TOOLS.md",
+    "memory/**/*.md",
+    "agents/*/MEMORY.md",
+    "agents/*/memory/**/*.md",
     "inbox/*.md",
     "*.md",
 )
-NOTES = ("memory/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md",)
+NOTES = ("memory/**/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md",)
 AUTHORITY = (
     "CONSTITUTION.md",
     "KNOWLEDGE.md",
@@ -63,18 +75,17 @@ DENY = (
     "runtime/",
     "HOT.md",
     "TOPICS.md",
-    "TOOLS.md",
     "HEARTBEAT.md",
     "BOOTSTRAP.md",
-    "index.md",
-    "*/index.md",
-    "log.md",
-    "*/log.md",
-    "README.md",
-    "*/README.md",
-    "CLAUDE.md",
-    "*/CLAUDE.md",
-    "*/AGENTS.md",
+    "**/index.md",
+    "**/log.md",
+    "**/README.md",
+    "**/CLAUDE.md",
+    "**/AGENTS.md",
+    "**/SOUL.md",
+    "memory/dreaming/",
+    "**/.*/",
+    "**/node_modules/",
 )
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
 WORDS = (".md", ".markdown", ".txt")
@@ -95,23 +106,25 @@ _TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
 class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a workspace's files are: glob patterns, relative to the workspace.
 
-    In a pattern `*`, `?` and classes never cross a slash; one that ends in `/` means everything
-    below that folder.
+    In a pattern `*`, `?` and classes never cross a slash, `**/` stands for any folders or none; a
+    pattern that ends in `/` means everything below that folder. With `days` the daily logs among
+    the notes yield claims too.
     """
 
     claims: tuple[str, ...] = CLAIMS
     notes: tuple[str, ...] = NOTES
     deny: tuple[str, ...] = DENY
     profile: Profile = "personal"
+    days: bool = True
 
 
 def matches(path: str, pattern: str) -> bool:
     """Tell whether a slash-separated path matches a pattern, component by component."""
+    parts = path.split("/")
     if pattern.endswith("/"):
         folder = pattern.rstrip("/").split("/")
-        parts = path.split("/")
-        return len(parts) > len(folder) and _fits(parts[: len(folder)], folder)
-    return _fits(path.split("/"), pattern.split("/"))
+        return any(_fits(parts[:end], folder) for end in range(1, len(parts)))
+    return _fits(parts, pattern.split("/"))
 
 
 def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
@@ -133,6 +146,21 @@ def why_denied(path: str, rules: SourceRules) -> str:
     if not _any(path, (*rules.notes, *rules.claims)):
         return _UNMATCHED
     return ""
+
+
+def may_hold(folder: str, rules: SourceRules) -> bool:
+    """Tell whether a folder of a workspace, or one below it, may hold a file that runs read."""
+    if any(p.endswith("/") and matches(f"{folder}/any.md", p) for p in rules.deny):
+        return False
+    parts = folder.split("/")
+    return any(_leads_into(parts, p.split("/")[:-1]) for p in (*rules.claims, *rules.notes))
+
+
+def _leads_into(parts: list[str], folders: list[str]) -> bool:
+    if "**" in folders:
+        folders = folders[: folders.index("**")]
+        parts = parts[: len(folders)]
+    return len(parts) <= len(folders) and _fits(parts, folders[: len(parts)])
 
 
 def is_unmatched(path: str, rules: SourceRules) -> bool:
@@ -166,7 +194,14 @@ def is_procedures(path: str) -> bool:
 
 
 def _fits(parts: list[str], pattern: list[str]) -> bool:
-    return len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern))
+    """Tell whether path components match those of a pattern; one `**` among them is any number."""
+    if "**" not in pattern:
+        return len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern))
+    cut = pattern.index("**")
+    head, tail = pattern[:cut], pattern[cut + 1 :]
+    if len(parts) < len(head) + len(tail):
+        return False
+    return _fits(parts[:cut], head) and _fits(parts[len(parts) - len(tail) :], tail)
 
 
 def _any(path: str, patterns: tuple[str, ...]) -> bool:

@@ -2,34 +2,42 @@
 
 Rules by file name (memory-purifier, candidate extraction, widened to bullets): `PROCEDURES.md` one
 unit for each second-level section, `episodes/*.md` one for the file, everything else list items,
-table rows and paragraphs. A unit is identified by its words and file, never by line or heading.
+table rows and paragraphs. A file whose header has name, description and type is one memory that an
+agent wrote: its description first, its body as detail. Numbered steps are one unit. A unit is
+identified by its words and file, never by line or heading.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date
 from memrepo.purify.lines import SourceLines
-from memrepo.purify.markdown import Block, Document, Task, parse_document
 from memrepo.purify.sources import is_episode, is_procedures
 
-UnitKind = Literal["bullet", "row", "paragraph", "section", "document"]
+if TYPE_CHECKING:
+    from memrepo.purify.markdown import Block, Document, Task
+
+UnitKind = Literal["bullet", "row", "paragraph", "steps", "section", "document", "memory"]
 
 MAX_TEXT = 20_000
 SHORT = 10
 """A text of fewer characters is kept only where a key or its place says what it means."""
 INTRO_LENGTH = 120
+DETAIL_LENGTH = 2000
+"""Characters of the detail that stays with its statement; a longer body is several units."""
 
-_BOLD_LEAD = re.compile(r"(?P<mark>\*\*|__)(?P<key>[^*\n]{1,200}?)(?P<inside>[::]?)(?P=mark)")
-_COLON = re.compile(r"[ \t]*[::]")
-_PROMOTED = re.compile(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
+_BOLD_LEAD = regex(r"(?P<mark>\*\*|__)(?P<key>[^*\n]{1,200}?)(?P<inside>[:\uff1a]?)(?P=mark)")
+_COLON = regex(r"[ \t]*[:\uff1a]")
+_PROMOTED = regex(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,8 +45,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
     `text` is verbatim without list marker and checkbox, continuation lines joined by a line feed.
     `lines` are one-based and inclusive on the original bytes. `headings` and `parents` (texts of
-    the list items or the introducing line it stands under) run outermost first. `key` and `value`
-    are the halves of a bold lead. `captured` is an ISO date, empty when only the commit dates it.
+    the list items or the introducing line it stands under, the first cell of its row) run outermost
+    first. `key` and `value` are the halves of a bold lead. `detail` is the end of `text` that only
+    explains what it begins with: steps, or the body of an agent's memory file. `about` is what the
+    file's header names, and `hint` the type that it gives. `captured` is an ISO date, empty when
+    only the commit dates it.
     """
 
     resource: str
@@ -50,6 +61,9 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     key: str = ""
     value: str = ""
     task: Task = ""
+    detail: str = ""
+    about: str = ""
+    hint: str = ""
     captured: str = ""
     captured_from: DateBasis = ""
     text_hash: str = ""
@@ -73,9 +87,14 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 def scan(resource: str, data: bytes) -> Scan:
     """Find the units of a source; never raises, a file that cannot be read is a problem."""
+    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+
     document = parse_document(resource, data)
     work = _Work(resource=resource)
-    if is_episode(resource):
+    header = _memory_header(resource, data)
+    if header is not None:
+        work.add_memory(document, header)
+    elif is_episode(resource):
         work.add_document(document)
     elif is_procedures(resource):
         work.add_sections(document)
@@ -101,6 +120,39 @@ def bold_lead(text: str) -> tuple[str, str]:
     if not match["inside"] and colon is None:
         return "", ""
     return match["key"].strip(), plain[(colon or match).end() :].strip()
+
+
+class _MemoryHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What the header of an agent's memory file says, and its last line."""
+
+    name: str
+    description: str
+    hint: str
+    last: int
+
+
+_HINTS = {"user": "identity", "feedback": "constraint", "project": "fact", "reference": "fact"}
+
+
+def _memory_header(resource: str, data: bytes) -> _MemoryHeader | None:
+    """Read the header of a file that holds one memory of an agent; None for any other file."""
+    if not data.startswith((b"---", b"\xef\xbb\xbf---")):
+        return None
+    found = headers.split(data, resource)
+    values = {entry.key: entry.value for entry in found.entries}
+    inner = values.get("metadata")
+    kind = values.get("type") or (inner.get("type") if isinstance(inner, dict) else None)
+    name, description = values.get("name"), values.get("description")
+    if not (isinstance(name, str) and isinstance(description, str) and isinstance(kind, str)):
+        return None
+    if not has_words(description):
+        return None
+    return _MemoryHeader(
+        name=name.strip().removeprefix(f"{kind}_").removeprefix(f"{kind}-"),
+        description=" ".join(description.split()),
+        hint=_HINTS.get(kind, ""),
+        last=found.body_line - 1,
+    )
 
 
 def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ...]]]:
@@ -131,24 +183,48 @@ class _Work(msgspec.Struct):
     resource: str
     units: list[Unit] = msgspec.field(default_factory=list)
     problems: list[Problem] = msgspec.field(default_factory=list)
+    about: str = ""
+    hint: str = ""
     dropped: int = 0
     managed: int = 0
+
+    def add_memory(self, document: Document, header: _MemoryHeader) -> None:
+        """Take an agent's memory file whole; a long one is its description and several units."""
+        self.about, self.hint = header.name, header.hint
+        count = document.source.count
+        body = _body(document.source, set())
+        if len(body) <= DETAIL_LENGTH:
+            text = f"{header.description}\n\n{body}" if body else header.description
+            self._add("memory", text, (1, count), (), detail=body)
+            return
+        self._add("memory", header.description, (1, header.last), ())
+        self.add_blocks(document.blocks)
 
     def add_blocks(self, blocks: Sequence[Block]) -> None:
         """Take list items, table rows and paragraphs under the headings before them."""
         under: tuple[str, ...] = ()
-        for block, headings, following in _walk(blocks):
+        lists = _numbered_lists(blocks)
+        for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
-                    listed = following is not None and following.kind == "item"
-                    under = (block.text,) if listed and block.text.endswith(_COLONS) else ()
+                    owner = _owner(block.text) if _is_listed(blocks[at + 1 : at + 3]) else ""
+                    under = (owner,) if owner else ()
                     if not (under and _only_introduces(block.text)):
                         self._add_paragraph(block, headings)
                 case "item":
-                    self._add_item(block, headings, under)
+                    run = lists.get(block.ordered, ())
+                    if not _are_steps(run, headings, under):
+                        self._add_item(block, headings, under)
+                    elif block is run[0]:
+                        lines = (run[0].lines[0], _last_line(run[-1]))
+                        text = "\n".join(_numbered(run))
+                        self._add("steps", text, lines, headings, under, detail=text)
                 case "row":
-                    self._add("row", block.text, block.lines, headings)
-                case "heading" | "comment" | "other":
+                    inner = (*under, block.lead) if _names_row(block) else under
+                    self._add("row", block.text, block.lines, headings, inner)
+                case "heading" | "comment":
+                    under = ()
+                case "other" if following is None or following.kind != "row":
                     under = ()
 
     def add_sections(self, document: Document) -> None:
@@ -193,8 +269,10 @@ class _Work(msgspec.Struct):
 
     def _add_paragraph(self, block: Block, headings: tuple[str, ...]) -> None:
         """Take a paragraph; one whose lines each start with a bold lead is several."""
+        if named := _SELF_NAMED.match(block.text):
+            self.about = self.about or named["name"]
         for text, lines in _leads(block):
-            self._add("paragraph", text, lines, headings)
+            self._add("paragraph", text, lines, headings, detail=_below_title(text))
 
     def _add_item(self, block: Block, headings: tuple[str, ...], parents: tuple[str, ...]) -> None:
         if not (block.children and _only_introduces(block.text)):
@@ -212,6 +290,7 @@ class _Work(msgspec.Struct):
         parents: tuple[str, ...] = (),
         *,
         task: Task = "",
+        detail: str = "",
         dated: tuple[str, DateBasis] | None = None,
     ) -> None:
         key, value = bold_lead(text) if kind in ("bullet", "paragraph") else ("", "")
@@ -239,6 +318,9 @@ class _Work(msgspec.Struct):
                 key=key,
                 value=value,
                 task=task,
+                detail=detail,
+                about=self.about,
+                hint=self.hint,
                 captured=captured,
                 captured_from=basis,
                 text_hash=text_hash(text),
@@ -261,19 +343,89 @@ class _Work(msgspec.Struct):
 
 
 _END = 10**9
-_COLONS = (":", ":", ":**", ":**", ":__")
+_COLONS = (":", "\uff1a", ":**", "\uff1a**", "**:", "**\uff1a", ":__")
 
 
 def _only_introduces(text: str) -> bool:
     """Tell whether a text says nothing but that something follows."""
-    return text.endswith(_COLONS) and "\n" not in text and len(text) <= INTRO_LENGTH
+    only = text.endswith(_COLONS) or _BOLD_ONLY.fullmatch(text) is not None
+    return only and "\n" not in text and len(text) <= INTRO_LENGTH
+
+
+_BOLD_ONLY = regex(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
+
+
+def _is_listed(following: Sequence[Block]) -> bool:
+    """Tell whether a list or a table follows; its header is a block without text."""
+    kinds = [block.kind for block in following]
+    return kinds[:1] == ["item"] or kinds[:2] == ["other", "row"]
+
+
+def _owner(text: str) -> str:
+    """Return what a line says that owns the list or table below it, or an empty string.
+
+    Such a line ends in a colon, or it opens with a short bold lead: `**Acme** - notes`.
+    """
+    if text.endswith(_COLONS):
+        return text
+    match = _OWNING_LEAD.match(text)
+    return match["key"] if match and "\n" not in text and len(text) <= INTRO_LENGTH else ""
+
+
+_OWNING_LEAD = regex(
+    r"(?:\*\*|__)(?P<key>[^*\n]{1,80}?)[:\uff1a]?(?:\*\*|__)[:\uff1a]?(?:[ \t(—–-]|$)"
+)
+_STEPS = regex(
+    r"(?<!next )(?<![\w-])(?:steps?|workflow|how[ -]to|procedures?|process|protocol|checklist"
+    r"|routine|flow|schritte|ablauf|anleitung|pasos|procedimiento|flujo|étapes|procédure|passos|procedimento|fluxo"
+    r"|шаги|порядок|инструкция|процедура)\b|步骤|流程|协议|手順|流れ|절차|순서|워크플로"
+    r"|^\W*(?:when(?:ever)?|before|after|to|wenn|cuando|al|quand|pour|quando|para|при|когда|чтобы)\s",
+    re.IGNORECASE,
+)
+_ORDINAL = regex(r"[#№]?\d[\d.,:/-]*")
+
+
+def _numbered_lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+    """Return the items of each numbered list that may be a procedure, by the list's number."""
+    lists: dict[int, list[Block]] = {}
+    for block in blocks:
+        if block.ordered:
+            lists.setdefault(block.ordered, []).append(block)
+    return {number: tuple(run) for number, run in lists.items() if _may_be_steps(run)}
+
+
+def _may_be_steps(run: Sequence[Block]) -> bool:
+    plain = not any(bold_lead(block.text)[0] or block.task for block in run)
+    return plain and len(run) > 1 and sum(len(block.text) for block in run) <= DETAIL_LENGTH
+
+
+def _are_steps(run: Sequence[Block], headings: tuple[str, ...], under: tuple[str, ...]) -> bool:
+    """Tell whether a numbered list is one procedure: the heading or the line above it says so."""
+    return bool(run) and any(_STEPS.search(text) for text in (*headings[-1:], *under))
+
+
+def _numbered(run: Sequence[Block], indent: str = "") -> Iterator[str]:
+    """Spell steps with what stands below each, as lines."""
+    for number, block in enumerate(run, start=1):
+        sign = f"{number}." if block.ordered else "-"
+        yield f"{indent}{sign} " + block.text.replace("\n", f"\n{indent}   ")
+        yield from _numbered(block.children, indent + "   ")
+
+
+def _last_line(block: Block) -> int:
+    return max((_last_line(child) for child in block.children), default=block.lines[1])
+
+
+def _names_row(block: Block) -> bool:
+    """Tell whether the first cell of a row is what the others are about: no number, no mark."""
+    return has_words(block.lead) and not _ORDINAL.fullmatch(block.lead)
 
 
 def _leads(block: Block) -> list[tuple[str, tuple[int, int]]]:
-    """Split a paragraph at its bold leads when there are several and it starts with one."""
+    """Split a paragraph where several lines open with a bold lead or a date, and the first does."""
     rows = block.text.split("\n")
     first, last = block.lines
-    starts = [n for n, row in enumerate(rows) if bold_lead(row)[0]]
+    starts = [n for n, row in enumerate(rows) if bold_lead(row)[0] or _DATED_ENTRY.match(row)]
     # Line numbers only fit when no line was taken out of the paragraph.
     if len(starts) < 2 or starts[0] or len(rows) != last - first + 1:
         return [(block.text, block.lines)]
@@ -282,6 +434,24 @@ def _leads(block: Block) -> list[tuple[str, tuple[int, int]]]:
         ("\n".join(rows[a:b]).strip(), (first + a, first + b - 1))
         for a, b in zip(starts, ends, strict=True)
     ]
+
+
+_DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})\d{4}-\d{2}-\d{2}\b")
+
+
+_TITLE_LINE = regex(r"(?:\*\*[^*\n]{8,200}\*\*|__[^_\n]{8,200}__)(?:[ \t]*\[[^\]\n]*\])*[ \t]*\n")
+_SELF_NAMED = regex(
+    r"(?:\*\*)?(?:I am|I['’]m|My name is|Ich bin|Soy|Me llamo|Eu sou|Meu nome é|Je suis"
+    r"|Je m['’]appelle|Я|Меня зовут|我是|我叫|私は)\s?(?:\*\*)?(?P<name>[^\W\d_][\w-]{1,30})"
+    r"(?=\*|[,.。\uff0c]| [-–—]|です|$)"
+)
+
+
+def _below_title(text: str) -> str:
+    """Return what stands below the bold first line of a paragraph: it only explains the title."""
+    match = _TITLE_LINE.match(text)
+    rest = text[match.end() :].strip() if match else ""
+    return rest if has_words(rest) and len(rest) <= DETAIL_LENGTH else ""
 
 
 def _lines_of(block: Block) -> range:

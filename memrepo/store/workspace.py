@@ -10,7 +10,7 @@ import msgspec
 
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets, redact
-from memrepo.purify.sources import SourceRules, is_unmatched, kind_of, matches
+from memrepo.purify.sources import SourceRules, is_unmatched, kind_of, matches, may_hold
 from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -58,8 +58,7 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
     files: dict[str, bytes] = {}
     refused: set[str] = set()
     problems: list[Problem] = []
-    depth = max((p.count("/") for p in (*rules.claims, *rules.notes)), default=0)
-    for name, entry in _walk(root, "", depth):
+    for name, entry in _walk(root, "", _DEEPEST, enters=lambda folder: may_hold(folder, rules)):
         if only and not name.startswith(only):
             continue
         folder = not name or name.endswith("/")
@@ -118,7 +117,9 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
             (entry.name, entry) for entry in os.scandir(root.parent) if entry.name == name
         )
     else:
-        entries = _walk(root, "", _DEEPEST, wants)
+        entries = _walk(
+            root, "", _DEEPEST, enters=lambda name: not _is_shut(root / name, name, wants)
+        )
     files: dict[str, bytes] = {}
     problems: list[Problem] = []
     for name, entry in entries:
@@ -143,12 +144,9 @@ def _passed_over(folder: str, name: str, rules: SourceRules) -> bool:
 
 
 def _walk(
-    root: Path, prefix: str, depth: int, wants: Callable[[str], bool] | None = None
+    root: Path, prefix: str, depth: int, *, enters: Callable[[str], bool]
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
-    """Yield files, and folders that cannot be listed with the reason, in name order.
-
-    With `wants`, hidden and installed folders are passed over unless they hold what is wanted.
-    """
+    """Yield files, and folders that cannot be listed with the reason, in name order."""
     try:
         with os.scandir(root) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -162,8 +160,8 @@ def _walk(
         if not entry.is_dir(follow_symlinks=False):
             # A link to a folder is named as the folder it pretends to be, and refused there.
             yield name + "/" if _leads_to_folder(entry) else name, entry
-        elif depth and not (wants and _is_shut(root / entry.name, name, wants)):
-            yield from _walk(root / entry.name, name + "/", depth - 1, wants)
+        elif depth and enters(name):
+            yield from _walk(root / entry.name, name + "/", depth - 1, enters=enters)
 
 
 def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:

@@ -393,7 +393,7 @@ def test_a_weak_recurring_text_folds_into_the_one_that_says_it_fully():
     assert (first.verdict, first.compress_into) == ("compress", "cand-2")
     assert second.verdict == "promote"
     [claim] = claimed(weak, full)
-    assert claim.wording.text == full.text
+    assert (claim.wording.lead, claim.wording.said) == ("Atlas", full.text)
 
 
 def test_nothing_folds_into_a_text_that_negates_it():
@@ -429,10 +429,12 @@ SENTENCES = " ".join(f"Anna moved mirror {n} to the new rack and Ben watched." f
 @pytest.mark.parametrize("hint", ["fact", "lesson", "milestone", "aspiration"])
 def test_a_long_claim_is_parted_at_the_ends_of_sentences(hint):
     found = claimed(candidate(SENTENCES, type_hint=hint, heading="Atlas"))
-    assert " ".join(c.wording.text for c in found) == SENTENCES
-    assert [c.quote for c in found] == [c.wording.text for c in found]
-    assert all(300 < len(c.wording.text) <= 400 for c in found[:-1])
-    assert all(c.wording.text.endswith("watched.") for c in found)
+    said = [c.wording.said for c in found]
+    assert " ".join(said) == SENTENCES
+    assert [c.quote for c in found] == said
+    assert all(300 < len(text) <= 400 for text in said[:-1])
+    assert all(text.endswith("watched.") for text in said)
+    assert {c.wording.text.partition(": ")[0] for c in found} == {"Atlas"}
     assert {c.wording.subject for c in found} == {"Atlas"}
 
 
@@ -488,7 +490,7 @@ def test_a_text_of_several_facts_is_a_claim_for_each(text, triples):
 
 def test_a_value_that_is_a_list_keeps_its_key_in_every_part():
     found = claimed(candidate("**Stack:** Python; Postgres", heading="Atlas"))
-    assert [c.wording.text for c in found] == ["Stack: Python", "Stack: Postgres"]
+    assert [c.wording.text for c in found] == ["Atlas – Stack: Python", "Atlas – Stack: Postgres"]
 
 
 def test_an_episode_without_a_title_is_named_by_its_date():
@@ -522,12 +524,21 @@ def test_sections_of_procedures_are_methods_or_procedures(text, type_):
         ("- [x] 2026-01-04 Anna lives in Berlin", "Anna lives in Berlin"),
         ("[2026-01-04] Anna likes tea (D1:3)", "Anna likes tea (D1:3)"),
         ("**Editor**: Helix", "Editor: Helix"),
-        ("**Editor:** Helix **nightly**", "Editor: Helix **nightly**"),
-        ("**Important** things stay as they are", "**Important** things stay as they are"),
+        ("**Editor:** Helix **nightly**", "Editor: Helix nightly"),
+        ("**Important** things stay as they are", "Important things stay as they are"),
+        (
+            "Read [the guide](https://a.example/g) first",
+            "Read the guide (https://a.example/g) first",
+        ),
+        ("[mirror.md](mirror.md) — The mirror runs on port 80", "The mirror runs on port 80"),
+        (
+            "Start `a*b*c` with _care_ in snake_case_names",
+            "Start `a*b*c` with care in snake_case_names",
+        ),
     ],
 )
 def test_wording_is_the_text_tidied(text, wording):
-    assert claimed(candidate(text, heading="Anna"))[0].wording.text == wording
+    assert claimed(candidate(text, heading="Anna"))[0].wording.said == wording
 
 
 def test_the_longest_then_newest_member_words_a_cluster():

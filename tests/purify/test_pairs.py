@@ -247,7 +247,7 @@ def test_with_a_model_the_bound_is_exact_for_every_pair(confidence: float) -> No
         assert len(judge.asked) == 1
         assert (
             judge.asked[0].first.text
-            == max((m for m in state.active), key=lambda m: m.captured).body
+            == max((m for m in state.active), key=lambda m: m.captured).said
         )
         denied = Scripted([replace(YES, confidence=confidence, is_contradiction=False)])
         assert outcome(settled(state, denied)) == "stands"

@@ -25,7 +25,7 @@ from nobody import as_nobody
 
 from benchmarks.measure import Machine
 from benchmarks.memories import filled
-from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.recall.recalled import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core import codec
 from memrepo.core.layout import Layout

@@ -39,6 +39,8 @@ def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> 
             "SOUL.md": b"no\n",
             "README.md": b"no\n",
             "memory/x/deep.md": b"n",
+            "memory/x/.cache/n.md": b"no\n",
+            "other/x.md": b"no\n",
             "runtime/x.md": b"no\n",
             "notes.txt": b"no\n",
             ".git/config.md": b"no\n",
@@ -52,6 +54,7 @@ def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> 
         "MEMORY.md",
         "memory/tools.md",
         "memory/2026-01-05.md",
+        "memory/x/deep.md",
         "episodes/d.md",
         ".gitlab.md",
     }

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Annotated, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recalling import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
-from memrepo.actions.recall.touching import HITS, touch
+from memrepo.actions import result
+from memrepo.actions.recall.recalled import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
+from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import (
     heading,
     true_then,
     work_at,
 )
 from memrepo.actions.request import At, NoTouch, ValidAt, option
-from memrepo.actions.work import Answer, Work
-from memrepo.core.ids import visible
+from memrepo.actions.work import Work
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
@@ -30,23 +30,24 @@ from memrepo.store.index import Filter, Index
 
 EXCERPT = 600
 """Characters of a long text that are handed over where the whole is too much."""
-_LINE = 200
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `search`."""
 
     words: Annotated[tuple[str, ...], option("any of these words", metavar="WORD", least=1)]
-    k: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
-    type: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
-    tag: Annotated[tuple[str, ...], option("only what bears this tag", "--tag", metavar="TAG")] = ()
-    scope: Annotated[
+    limit: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
+    types: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
+    tags: Annotated[
+        tuple[str, ...], option("only what bears this tag", "--tag", metavar="TAG")
+    ] = ()
+    scopes: Annotated[
         tuple[str, ...],
         option(
             "only this scope and what holds in the whole repository", "--scope", metavar="SCOPE"
         ),
     ] = ()
-    status: Annotated[
+    statuses: Annotated[
         tuple[str, ...], option("also or instead of active", "--status", choices=RECALL_STATUSES)
     ] = ()
     max_tokens: Annotated[
@@ -75,40 +76,100 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     valid_at: ValidAt = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the evidence of a memory stands: the file, one-based lines, its day and version."""
+
+    resource: str
+    lines: tuple[int, int]
+    captured: str
+    blob: str
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory that answers a question.
+
+    `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
+    recall hands over: of a note at gist tier its gist. `commit` is the commit that was searched,
+    empty where the text is not committed yet.
+    """
+
+    id: str
+    path: str
+    type: str
+    title: str
+    text: str
+    truncated: bool = False
+    """Whether `text` is the part that answers, where the whole exceeds `max_tokens`."""
+    score: float
+    parts: Mapping[str, float]
+    status: str
+    standing: str
+    tier: str
+    """Of notes; empty for others."""
+    expired: bool
+    trust: str
+    """human-reviewed, machine-confirmed or unverified."""
+    answer_confidence: str
+    """How far an answer from it can be trusted: high, or less for notes of lower tiers."""
+    commit: str
+    sources: tuple[Place, ...]
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What was found, best first; `why` says why nothing was."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    tokens: int
+    """Size of the texts together."""
+    commit: str
+    """The commit that was searched."""
+    archived: int = 0
+    """Archived memories that match too, where only active ones were asked for."""
+    left_out: int = 0
+    """Hits that did not fit into `max_tokens`."""
+    why: str = ""
+    heading: tuple[str, ...] = ()
+    """Of when the answer is, where it is not of now."""
+
+
+class LayeredResult(Result, frozen=True, kw_only=True):
+    """What the first tier that answered holds; nothing is read where there are too many."""
+
+    tier: str
+    count: int
+    too_many: bool
+    recovered: bool
+    """Whether what was forgotten counts as retrieved now, and is warm again."""
+    partly: int
+    """Notes that hold some of the words, where none holds all."""
+    others: int
+    """Memories that hold all of the words and are no notes."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Search the memories at HEAD, or those that were known or true at another time."""
     if request.layered:
         return _layered(work, request)
     there = work_at(work, request.at)
-    past = bool(request.at)
-    index = index_of(there, past=past, tick=work.call.tick)
+    index = index_of(there, past=bool(request.at), tick=work.call.tick)
     only, weights = _filter(there, request), _weights(there, request)
     found = recall(there, index, request.words, only, work.call.now, weights)
-    commit = there.tree.commit
-    hits = [hit_of(one, commit) for one in found]
-    archived = _archived(index, request, only)
-    why = "" if hits else _why_nothing(index, request, only)
-    head = heading(there, request.at, request.valid_at)
-    every = len(hits)
-    asked = query_terms(" ".join(request.words))
-    hits, tokens = bounded(hits, request.max_tokens, asked)
+    commit, query = there.tree.commit, " ".join(request.words)
+    every = [hit_of(one, commit) for one in found]
+    hits, tokens = bounded(every, request.max_tokens, query_terms(query))
     if not (request.no_touch or request.at):
-        touch(work, [hit["id"] for hit in hits[:HITS]])
-    data = {"query": " ".join(request.words), "hits": hits, "tokens": tokens, "commit": commit}
-    data |= {"archived": archived, "left_out": every - len(hits), "why": why}
-    parts = [
-        *(["\n".join(head)] if head else []),
-        *(
-            (_text(hit, asked, explain=request.explain) for hit in hits)
-            if hits
-            else [_nothing(why)]
-        ),
-    ]
-    parts += _left_out(every - len(hits), request)
-    if archived:
-        more = counted(archived, "archived memory also matches", "archived memories also match")
-        parts.append(f"{more} (`--status archived`)")
-    return Answer(data=data, text="\n\n".join(parts))
+        touch(work, [hit.id for hit in hits[:HITS]])
+    return Result(
+        query=query,
+        hits=tuple(hits),
+        tokens=tokens,
+        commit=commit,
+        archived=_archived(index, request, only),
+        left_out=len(every) - len(hits),
+        why="" if every else _why_nothing(index, request, only),
+        heading=tuple(heading(there, request.at, request.valid_at)),
+    )
 
 
 def _weights(work: Work, request: Request) -> Weights:
@@ -121,11 +182,11 @@ def _weights(work: Work, request: Request) -> Weights:
 def _filter(work: Work, request: Request) -> Filter:
     """Return what is searched: what was true once is by now active or superseded."""
     only = Filter(
-        statuses=tuple(request.status or ("active",)),
-        types=tuple(request.type or ()),
-        tags=tuple(request.tag or ()),
-        scopes=tuple(request.scope or ()),
-        limit=request.k,
+        statuses=tuple(request.statuses or ("active",)),
+        types=tuple(request.types or ()),
+        tags=tuple(request.tags or ()),
+        scopes=tuple(request.scopes or ()),
+        limit=request.limit,
     )
     if not request.valid_at:
         return only
@@ -133,85 +194,73 @@ def _filter(work: Work, request: Request) -> Filter:
     return replace(
         only,
         paths=frozenset(m.path for m in held.values()),
-        statuses=tuple(request.status or ("active", "superseded")),
+        statuses=tuple(request.statuses or ("active", "superseded")),
     )
 
 
-def _layered(work: Work, request: Request) -> Answer:
+def _layered(work: Work, request: Request) -> LayeredResult:
     from memrepo.actions.recall.layered import NotLayered, layered
 
-    for name in ("type", "status", "at", "valid_at"):
-        if getattr(request, name):
-            raise NotLayered(f"--{name.replace('_', '-')}")
-    words = " ".join(request.words)
+    beside = {
+        "--type": request.types,
+        "--status": request.statuses,
+        "--at": request.at,
+        "--valid-at": request.valid_at,
+    }
+    if other := next((flag for flag, given in beside.items() if given), ""):
+        raise NotLayered(other)
+    query = " ".join(request.words)
     index, only = index_of(work, tick=work.call.tick), _filter(work, request)
     found = layered(work, index, request.words, only, work.call.now, _weights(work, request))
     commit = work.tree.commit
     every = [hit_of(one, commit) for one in found.hits]
-    asked = query_terms(words)
-    hits, tokens = bounded(every, request.max_tokens, asked)
-    if not (request.no_touch or request.at):
-        touch(work, [hit["id"] for hit in hits])
-    recovered = found.tier == "forgotten" and bool(hits) and not request.no_touch
-    data = {
-        "query": words,
-        "hits": hits,
-        "tokens": tokens,
-        "commit": commit,
-        "tier": found.tier,
-        "count": found.count,
-        "too_many": found.too_many,
-        "recovered": recovered,
-        "left_out": len(every) - len(hits),
-        "partly": found.partly,
-        "others": found.others,
-    }
-    if not every:
-        return Answer(data=data, text=found.told(words))
-    parts = [f"tier {found.tier}, confidence {every[0]['answer_confidence']}"]
-    parts += [_text(hit, asked, explain=request.explain) for hit in hits]
-    parts += _left_out(len(every) - len(hits), request)
-    if found.tier == "gist":
-        parts.append("these are gists: `memrepo show ID` has the original")
-    if recovered:
-        parts.append("recovered: forgotten, and warm again from now on")
-    return Answer(data=data, text="\n\n".join(parts))
+    hits, tokens = bounded(every, request.max_tokens, query_terms(query))
+    if not request.no_touch:
+        touch(work, [hit.id for hit in hits])
+    return LayeredResult(
+        query=query,
+        hits=tuple(hits),
+        tokens=tokens,
+        commit=commit,
+        left_out=len(every) - len(hits),
+        why="" if every else found.told(query),
+        tier=found.tier,
+        count=found.count,
+        too_many=found.too_many,
+        recovered=found.tier == "forgotten" and bool(hits) and not request.no_touch,
+        partly=found.partly,
+        others=found.others,
+    )
 
 
-def _left_out(count: int, request: Request) -> list[str]:
-    said = counted(count, "hit does not fit", "hits do not fit")
-    return [f"{said} into {request.max_tokens} tokens"] if count else []
-
-
-def hit_of(found: Recalled, commit: str) -> dict[str, Any]:
-    """Return what is told of a hit, as JSON; `commit` is empty where its text is none's yet."""
+def hit_of(found: Recalled, commit: str) -> Hit:
+    """Return what is told of a hit; `commit` is empty where its text is none's yet."""
     memory = found.memory
-    return {
-        "id": memory.id,
-        "path": memory.path,
-        "type": memory.type,
-        "title": without_secrets(_title(memory)),
-        "text": without_secrets(found.text),
-        "truncated": False,
-        "score": found.score,
-        "parts": dict(found.parts),
-        "status": memory.status,
-        "standing": memory.standing,
-        "tier": found.tier,
-        "expired": found.over,
-        "trust": trust_of(memory),
-        "answer_confidence": found.answer_confidence,
-        "commit": "" if found.edited else commit,
-        "sources": [
-            {"resource": s.resource, "lines": list(s.lines), "captured": s.captured, "blob": s.blob}
+    return Hit(
+        id=memory.id,
+        path=memory.path,
+        type=memory.type,
+        title=without_secrets(_title(memory)),
+        text=without_secrets(found.text),
+        score=found.score,
+        parts=dict(found.parts),
+        status=memory.status,
+        standing=memory.standing,
+        tier=found.tier,
+        expired=found.over,
+        trust=trust_of(memory),
+        answer_confidence=found.answer_confidence,
+        commit="" if found.edited else commit,
+        sources=tuple(
+            Place(resource=s.resource, lines=s.lines, captured=s.captured, blob=s.blob)
             for s in memory.sources
-        ],
-    }
+        ),
+    )
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:
     """Count the archived memories that match too, where only what is active was asked for."""
-    if request.status or request.valid_at:
+    if request.statuses or request.valid_at:
         return 0
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
 
@@ -236,7 +285,7 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
         what = counted(kept, "memory matches, past its time", "memories match, past their time")
         return f"{what} (`--status expired`)"
     if same:
-        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(request, name)]
+        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(request, f"{name}s")]
         what = counted(same, "memory matches", "memories match")
         return f"{what} without {', '.join(limits)}"
     if every:
@@ -247,64 +296,33 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
     return "no memory holds any of these words"
 
 
-def _nothing(why: str) -> str:
-    return f"nothing found: {why}"
-
-
 def _title(memory: Memory) -> str:
     parts = (memory.text("subject"), memory.text("predicate"), memory.text("object"))
     return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
 
 
-def shortened(hit: dict[str, Any], asked: Collection[str]) -> dict[str, Any]:
+def shortened(hit: Hit, asked: Collection[str]) -> Hit:
     """Return a hit of a long text with the part that answers, and say so in `truncated`."""
-    text = excerpt(hit["text"], asked, EXCERPT)
-    return hit if text == hit["text"] else {**hit, "text": text, "truncated": True}
+    text = excerpt(hit.text, asked, EXCERPT)
+    return hit if text == hit.text else replace(hit, text=text, truncated=True)
 
 
 def bounded(
-    hits: list[dict[str, Any]], limit: int | None, asked: Collection[str]
-) -> tuple[list[dict[str, Any]], int]:
+    hits: Sequence[Hit], limit: int | None, asked: Collection[str]
+) -> tuple[list[Hit], int]:
     """Keep the hits whose texts together stay within `limit` tokens.
 
     Where the whole of a long text does not fit, the part that holds most of the terms `asked` is
     kept; a hit that does not fit so either gives way to shorter ones behind it.
     """
-    kept, total = [], 0
+    kept, total = list[Hit](), 0
     for whole in hits:
-        hit, cost = whole, _cost(whole)
+        hit, cost = whole, token_count(whole.text)
         if limit is not None and total + cost > limit:
             hit = shortened(whole, asked)
-            cost = _cost(hit)
+            cost = token_count(hit.text)
             if total + cost > limit:
                 continue
         kept.append(hit)
         total += cost
     return kept, total
-
-
-def _cost(hit: dict[str, Any]) -> int:
-    return token_count(hit["text"])
-
-
-def _text(hit: dict[str, Any], asked: Collection[str], *, explain: bool = False) -> str:
-    body = " ".join(visible(excerpt(hit["text"], asked, _LINE)).split())
-    flags = "".join(
-        f", {hit[key]}"
-        for key, usual in (("status", "active"), ("standing", "resolved"))
-        if hit[key] != usual
-    )
-    flags += ", expired" if hit["expired"] else ""
-    flags += ", not committed" if not hit["commit"] else ""
-    flags += f", {hit['tier']}" if hit["tier"] in ("gist", "forgotten") else ""
-    lines = [f"{hit['id']}  {hit['type']}{flags}  (score {hit['score']:.2f})", f"  {body}"]
-    if explain:
-        parts = (f"{name} {value:.2f}" for name, value in hit["parts"].items() if value)
-        lines.append(f"  score: {' + '.join(parts)}")
-    for source in hit["sources"][:3]:
-        first, last = source["lines"]
-        span = f":{first}" + (f"-{last}" if last > first else "") if first else ""
-        lines.append(f"  from {source['resource']}{span}, {source['captured'] or 'undated'}")
-    if len(hit["sources"]) > 3:
-        lines.append(f"  and {len(hit['sources']) - 3} more places")
-    return "\n".join(lines)

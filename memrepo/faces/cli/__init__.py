@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from memrepo.actions.result import Result
     from memrepo.actions.work import Answer, Call
 
 SCHEMA_VERSION = 1
@@ -99,8 +100,9 @@ def _main(argv: Sequence[str] | None) -> Exit:
     if not call.where.is_dir():
         raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
     with Work(call) as work:
-        answer = run_command(work, name, request_of(name, options, call.read))
-    _print(call, answer)
+        request = request_of(name, options, call.read)
+        answer = run_command(work, name, request)
+    _print(call, name, request, answer)
     return answer.exit
 
 
@@ -193,21 +195,27 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(call: Call, answer: Answer) -> None:
+def _print(call: Call, name: str, request: Any, answer: Answer | Result) -> None:
     """Print what a command found; of a secret that stands in it, its kind."""
-    if not (call.json or answer.text or answer.problems):
+    data = answer.as_json() if call.json else {}
+    text = ""
+    if not (call.json or call.quiet):
+        from memrepo.faces.text import text_of
+
+        text = text_of(name, request, answer, colour=call.colour)
+    told = [str(p) for p in answer.notices if p.severity == "error" or not call.quiet]
+    if not (data or text or told):
         return
     from memrepo.core.secrets import concealed
 
-    told = [str(p) for p in answer.problems if p.severity == "error" or not call.quiet]
-    data, text, told = concealed([answer.data, answer.text, told])
+    data, text, told = concealed([data, text, told])
     if call.json:
         import json
 
         data = {"schema_version": SCHEMA_VERSION, **data}
         print(json.dumps(data, ensure_ascii=False, default=str))
         return
-    if text and not call.quiet:
+    if text:
         print(text)
     for problem in told:
         _warn(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memrepo.actions.result import Result
 from memrepo.actions.setup.agent import Request
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Answer, Work
@@ -9,7 +10,7 @@ from memrepo.actions.work import Answer, Work
 __all__ = ("Request", "do")
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Answer | Result:
     """Install, uninstall, or answer one event of a session."""
     if request.what != "hook":
         return perform(work, "agent", request)

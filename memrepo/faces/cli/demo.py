@@ -115,11 +115,12 @@ class _Guide:
         """Run one command line in a folder; an answer of no stops nothing, an error does."""
         self.call.say(f"$ memrepo {line}")
         with Work(replace(self.call, where=where, json=False)) as work:
-            answer = run_line(work, shlex.split(line))
-        lines = answer.text.split("\n") + [str(p) for p in answer.problems]
+            answer, text = run_line(work, shlex.split(line))
+        lines = text.split("\n") + [str(p) for p in answer.notices]
         for shown in lines[:LINES]:
             self.call.say(shown)
         if len(lines) > LINES:
             self.call.say(f"... {len(lines) - LINES} more lines")
-        self.steps.append({"command": line, "exit": int(answer.exit), "answer": dict(answer.data)})
-        return dict(answer.data)
+        data = answer.as_json()
+        self.steps.append({"command": line, "exit": int(answer.exit), "answer": data})
+        return data

@@ -17,6 +17,7 @@ from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
     from memrepo.actions.request import Option
+    from memrepo.actions.result import Result
     from memrepo.actions.work import Answer, Work
 
 _OWN = {
@@ -254,15 +255,19 @@ def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] =
     return kind(**found)
 
 
-def run_command(work: Work, name: str, request: Any) -> Answer:
+def run_command(work: Work, name: str, request: Any) -> Answer | Result:
     """Run one command: a verb, or one of the command line's own."""
     if VERBS.get(name) is COMMANDS[name]:
         return perform(work, name, request)
-    answer: Answer = COMMANDS[name].load().do(work, request)
+    answer: Answer | Result = COMMANDS[name].load().do(work, request)
     return answer
 
 
-def run_line(work: Work, argv: Sequence[str]) -> Answer:
-    """Parse and run a command line without global options, as the demo does."""
+def run_line(work: Work, argv: Sequence[str]) -> tuple[Answer | Result, str]:
+    """Run a command line without global options, as the demo does; return its text too."""
+    from memrepo.faces.text import text_of
+
     name, *rest = argv
-    return run_command(work, name, request_of(name, command_parser(name).parse_args(rest)))
+    request = request_of(name, command_parser(name).parse_args(rest))
+    result = run_command(work, name, request)
+    return result, text_of(name, request, result)

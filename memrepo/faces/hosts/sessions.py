@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.lifecycle import session
-from memrepo.actions.recall.recalling import index_of, recall
+from memrepo.actions.recall.recalled import index_of, recall
 from memrepo.actions.recall.search import hit_of
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
@@ -54,7 +54,7 @@ def happened(work: Work, event: Event) -> str:
             begun = perform(work, "session", session.Request(what="start", id=event.session))
             with suppress(MemrepoError):  # what cannot be written now is kept for the next time
                 _take_in_broken_off(work)
-            return str(begun.data["context"])
+            return str(begun.as_json()["context"])
         case "prompt":
             _gather(work, event)
             return _offer(work, event.prompt)

@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.result import Result
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Answer, Call, Work
-from memrepo.actions.write.single import NothingSaid
+from memrepo.actions.write.commit import NothingSaid
 from memrepo.core.ids import slugify
 from memrepo.core.messages import REASON_LENGTH, fold
+from memrepo.faces.text import text_of
 
 PROGRAM = "process:"
 SINGLE = ("add", "supersede", "forget", "restore")
 """Commands of one commit each: its subject is the reason."""
+
+
+class Done(NamedTuple):
+    """What a verb answered to a request."""
+
+    verb: str
+    request: Any
+    result: Result | Answer
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Return the answer as JSON can hold it."""
+        return self.result.as_json()
+
+    @property
+    def text(self) -> str:
+        """Return the answer as a person reads it."""
+        return text_of(self.verb, self.request, self.result)
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,11 +49,12 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         """Return an argument, or what it is when left out."""
         return self.arguments.get(name, default)
 
-    def run(self, verb: str, **fields: Any) -> Answer:
+    def run(self, verb: str, **fields: Any) -> Done:
         """Do what a verb does, for a request of these fields."""
-        return perform(self.work, verb, VERBS[verb].load().Request(**fields))
+        request = VERBS[verb].load().Request(**fields)
+        return Done(verb, request, perform(self.work, verb, request))
 
-    def write(self, verb: str, **fields: Any) -> Answer:
+    def write(self, verb: str, **fields: Any) -> Done:
         """Do what a verb does that writes, for the reason that the call names."""
         reason = fold(self.get("reason"), REASON_LENGTH)
         if not reason:
@@ -41,7 +62,8 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         subject = reason if verb in SINGLE else ""
         call = replace(self.work.call, expect=self.get("expected_commit"), subject=subject)
         with Work(call) as work:
-            return perform(work, verb, VERBS[verb].load().Request(reason=reason, **fields))
+            request = VERBS[verb].load().Request(reason=reason, **fields)
+            return Done(verb, request, perform(work, verb, request))
 
 
 def acting(call: Call, client: str) -> Call:

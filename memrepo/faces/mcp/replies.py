@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from memrepo.actions.recall.quoting import span
-from memrepo.actions.recall.search import shortened
+from memrepo.actions.recall.quotes import span
+from memrepo.actions.recall.search import Hit, shortened
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import counted, fold
 from memrepo.policies.chunking import token_count
@@ -53,33 +53,33 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     line: str
 
 
-def told(hit: dict[str, Any], asked: Collection[str] = (), **more: Any) -> Piece:
-    """Return a hit of recall (`hit_of`) as a tool tells of it.
+def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
+    """Return a hit of recall as a tool tells of it.
 
     Of a long text it tells the part that holds most of the terms `asked`.
     """
     hit = shortened(hit, asked)
-    note = hit["type"] == "note" and hit["tier"] not in ("gist", "forgotten")
-    shown = excerpt(hit["text"], asked, LINE)
-    shown = f"{hit['title']}: {shown}" if note else shown
-    source = max(hit["sources"], key=lambda s: s["captured"], default=None)
+    note = hit.type == "note" and hit.tier not in ("gist", "forgotten")
+    shown = excerpt(hit.text, asked, LINE)
+    shown = f"{hit.title}: {shown}" if note else shown
+    source = max(hit.sources, key=lambda s: s.captured, default=None)
     found = {
-        "id": hit["id"],
-        "type": hit["type"],
-        "status": hit["status"],
-        "standing": hit["standing"],
-        "trust": hit["trust"],
-        "confidence": hit["answer_confidence"],
+        "id": hit.id,
+        "type": hit.type,
+        "status": hit.status,
+        "standing": hit.standing,
+        "trust": hit.trust,
+        "confidence": hit.answer_confidence,
         **more,
     }
-    if hit["truncated"]:
+    if hit.truncated:
         found["truncated"] = True
     if source is not None:
-        found["source"] = place(source["resource"], source["lines"])
-        found["captured"] = source["captured"]
-    about = (hit["type"], hit["trust"], found.get("captured"), found.get("relation"))
-    line = f"{hit['id']} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
-    return Piece(data={**found, "text": fenced(hit["text"])}, line=line)
+        found["source"] = place(source.resource, source.lines)
+        found["captured"] = source.captured
+    about = (hit.type, hit.trust, found.get("captured"), found.get("relation"))
+    line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
+    return Piece(data={**found, "text": fenced(hit.text)}, line=line)
 
 
 def place(resource: str, lines: Sequence[int]) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from memrepo.actions.work import Answer
-from memrepo.actions.write.adding import BY_HAND, NotOneOf
-from memrepo.faces.mcp.calls import ToolCall
+from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.reading import MAX_TOKENS, report
 from memrepo.faces.mcp.replies import Reply
 from memrepo.views.context import fenced
@@ -12,16 +10,13 @@ from memrepo.views.context import fenced
 
 def store(call: ToolCall) -> Reply:
     """Write a memory, or answer with the one that says this already."""
-    kind = call.get("type", "fact")
-    if kind not in BY_HAND:
-        raise NotOneOf("type", kind, BY_HAND)
     return _written(
         call.write(
             "add",
             text=call.get("text"),
-            type=kind,
+            type=call.get("type", "fact"),
             cls=call.get("decay_class"),
-            tag=tuple(call.get("tags", ())),
+            tags=tuple(call.get("tags", ())),
             valid_until=call.get("valid_until"),
         )
     )
@@ -59,8 +54,9 @@ def revert(call: ToolCall) -> Reply:
     return report(call.write("revert", target=call.get("target")), MAX_TOKENS)
 
 
-def _written(answer: Answer) -> Reply:
-    data, found = answer.data, {k: answer.data[k] for k in ("id", "commit")}
+def _written(done: Done) -> Reply:
+    data, notices = done.data, done.result.notices
+    found = {k: data[k] for k in ("id", "commit")}
     unchanged = str(data.get("unchanged", ""))
     text = (
         f"{data['id']} {unchanged}: nothing written"
@@ -68,7 +64,7 @@ def _written(answer: Answer) -> Reply:
         else (f"{data['op']} {data['id']} in commit {found['commit'][:10]}")
     )
     more = {"unchanged": unchanged} if unchanged else {}
-    if answer.problems:
-        noticed = fenced("\n".join(str(p) for p in answer.problems[:5]))
+    if notices:
+        noticed = fenced("\n".join(str(p) for p in notices[:5]))
         return Reply(text=f"{text}\n{noticed}", data={**found, **more, "noticed": noticed})
     return Reply(text=text, data={**found, **more})

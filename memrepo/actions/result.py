@@ -1,0 +1,34 @@
+"""What a verb answers: a record whose fields are the keys of `--json`.
+
+A verb's `Result` says everything that a face may tell; how it is worded for a reader is the face's
+(`memrepo.faces.text`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import msgspec
+
+from memrepo.core.errors import Exit
+from memrepo.core.problems import Problem
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """The base of all results; these two are told beside the record and are no keys of it."""
+
+    exit: Exit = Exit.DONE
+    notices: tuple[Problem, ...] = ()
+    """What was noticed on the way: warnings about files, rules and the repository."""
+
+    def after(self, told: tuple[Problem, ...]) -> Self:
+        """Return the result with findings from before the verb in front of its own."""
+        return msgspec.structs.replace(self, notices=(*told, *self.notices))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as JSON can hold it."""
+        found: dict[str, Any] = msgspec.to_builtins(
+            msgspec.structs.replace(self, exit=Exit.DONE, notices=()), str_keys=True
+        )
+        del found["exit"], found["notices"]
+        return found

@@ -1,0 +1,135 @@
+"""What a heading makes of the statements below it, per language and extensible.
+
+"Forbidden", "Lessons", "Open questions" decide the type of what stands under them; in a daily log,
+"Decisions" stands over what lasts and "Execution" over what merely happened.
+"""
+
+from __future__ import annotations
+
+from memrepo.judges.wordlists import words_of
+
+LASTING_HEADING = words_of(""" decision,
+decisions, lesson, lessons, learned, learnings, learning, finding, findings, insight, insights,
+rule, rules, policy, preference, preferences, configuration, config, architecture, design,
+strategy, how it works, how to, root cause, remember, takeaway, takeaways, next step, next steps,
+pending, open, todo, to do, blocker, blockers, milestone, milestones, key, important, notes for,
+conventions, setup, infrastructure, accounts, access, contacts, people, plan, model, decisiones,
+decisión, lecciones, aprendizajes, reglas, preferencias, pendiente, pendientes, próximos pasos,
+arquitectura, decisões, decisão, lições, aprendizados, regras, preferências, pendente, pendências,
+próximos passos, arquitetura, décisions, leçons, règles, préférences, en attente,
+prochaines étapes, entscheidungen, lektionen, erkenntnisse, regeln, offen, nächste schritte,
+решения, решение, уроки, выводы, правила, запомнить, предпочтения, настройки, архитектура,
+открытые вопросы, 决定, 决策, 教训, 经验, 规则, 偏好, 配置, 架构, 关键, 重要, 待办, 下一步, 決定,
+教訓, 学び, ルール, 設定, 重要, 次のステップ, 課題, 결정, 교훈, 배운, 규칙, 설정, 중요, 다음 단계,
+과제
+""")
+HAPPENED_HEADING = words_of("""
+heartbeat, heartbeats, execution, closed prs, prs created, commits, activity, activities,
+healthcheck, check, checks, checked, progress, status, state, done today, work completed,
+completed, session summary, proactive work, proactive work session, files created, files modified,
+files changed, changes made, test, tests, backlog, results, metrics, updates, log, daily log,
+cron, digest, summary, report, research, tasks for today, today, feitos, estado, resumo,
+atualizações, hecho, resumen, actualizaciones, résumé, fait, erledigt, stand, сделано, статус,
+сегодня, проверка, отчёт, действия, 检查, 今日, 摘要, 成果, 状态, 进展, 日志, 探索, 総括, 今日の,
+作業, 進捗, 確認, 結果, 오늘, 작업, 진행, 상태, 결과
+""")
+
+# The first that fits decides.
+HEADING_TYPES = tuple(
+    (kind, words_of(words))
+    for kind, words in (
+        (
+            "open_question",
+            """
+open question*, unanswered, unresolved, unknowns, open issues, undecided, offene fragen,
+preguntas abiertas, dudas, perguntas em aberto, dúvidas, questions ouvertes, открытые вопросы,
+未解决, 待确认, 未解決, 検討中, 미해결
+""",
+        ),
+        (
+            "constraint",
+            """
+forbidden, never, rules, boundaries, constraint*, limits, limitations, do not, don't, not allowed,
+anti-goals, guardrails, must not, red lines, policy, policies, requirements, what you do not do,
+verboten, regeln, grenzen, prohibido, límites, reglas, restricciones, proibido, regras, limites,
+restrições, interdit*, règles, запрещено, правила, ограничения, 禁止, 限制, 规则, 规定, 制約,
+ルール, 禁止事項, 금지, 규칙, 원칙, 정책
+""",
+        ),
+        (
+            "lesson",
+            """
+lesson*, learned, learnings, gotchas, pitfalls, mistakes, quirks, insights, realizations,
+takeaways, findings, retrospective, lektionen, erkenntnisse, lecciones, aprendizajes, errores,
+lições, aprendizados, erros, leçons, apprentissages, erreurs, уроки, выводы, ошибки, 教训, 经验,
+启发, 教訓, 学び, 気づき, 교훈, 배운
+""",
+        ),
+        (
+            "decision",
+            """
+decision*, decided, rulings, entscheidung*, decisiones, decisión, decisões, decisão, décisions,
+решения, решение, 决策, 决定, 決定, 결정
+""",
+        ),
+        (
+            "preference",
+            """
+preference*, likes, dislikes, favorites, favourites, tone, communication style, vorlieben,
+preferencias, gustos, preferências, gostos, préférences, goûts, предпочтения, 偏好, 喜好, 好み,
+선호, 취향
+""",
+        ),
+        (
+            "aspiration",
+            """
+goal*, wish, wishes, dream*, vision, aspiration*, wishlist, bucket list, what i want, ziele,
+wünsche, metas, objetivos, sueños, sonhos, desejos, objectifs, rêves, souhaits, цели, мечты, 目标,
+愿望, 梦想, 目標, 夢, 목표, 꿈
+""",
+        ),
+        (
+            "commitment",
+            """
+todo, todos, to do, to-do, tasks, next steps, next step, pending, action items, commitments,
+follow-up*, follow up*, objectives, deadlines, aufgaben, nächste schritte, offen, pendiente*,
+próximos pasos, tareas, pendente*, pendências, próximos passos, tarefas, à faire, en attente,
+prochaines étapes, tâches, задачи, дальнейшие шаги, 待办, 下一步, 任务, 次のステップ, 課題,
+タスク, 할 일, 후속, 과제
+""",
+        ),
+        (
+            "milestone",
+            """
+milestone*, achievement*, completed, accomplish*, done, shipped, key events, timeline, changelog,
+last session, progress, meilensteine, erledigt, hitos, logros, hecho, marcos, conquistas, feitos,
+concluído, réalisations, fait, достижения, выполнено, вехи, 里程碑, 重要事件, 成就, 実績, 達成,
+完了, 마일스톤, 완료
+""",
+        ),
+        (
+            "procedure",
+            """
+workflow*, how to, how-to, steps, procedure*, process, protocol*, checklist, runbook, usage,
+routine, ablauf, anleitung, schritte, procedimiento*, pasos, flujo, procedimento*, passos, fluxo,
+procédure*, étapes, порядок, инструкци*, шаги, 步骤, 流程, 协议, 手順, 流れ, 절차, 방법, 워크플로
+""",
+        ),
+        (
+            "relationship",
+            """
+relationship*, family, friends, beziehung*, familie, relaciones, familia, relações, família,
+relations, famille, отношения, семья, 关系, 家人, 家族, 関係, 가족, 관계
+""",
+        ),
+        (
+            "identity",
+            """
+identity, who am i, who i am, who you are, about me, persona, personality, character*, nature,
+my role, identität, wer ich bin, identidad, quién soy, personalidad, identidade, quem sou,
+personalidade, natureza, me define, identité, qui suis, личность, кто я, 身份, 我是谁, 性格,
+自己紹介, 人格, 정체성, 성격
+""",
+        ),
+    )
+)

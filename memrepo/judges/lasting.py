@@ -1,0 +1,152 @@
+"""What tells a statement of a daily log that lasts from what merely happened.
+
+A day's log says both. That something was done, sent, checked or stood at a time belongs to its
+day; a rule, a decision, how a thing is set up, who somebody is, an open end belongs to memory. The
+signs are the heading that a statement stands under, the form of its verb, and its key. Their
+weights are those of a logistic regression over hand-labelled lines of nine agents' logs, which
+`benchmarks/lasting.py` fits anew on eight and tests on the ninth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memrepo.core.ids import normalise
+from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex
+from memrepo.judges.headings import HAPPENED_HEADING, LASTING_HEADING
+from memrepo.judges.triples import lead_of
+from memrepo.judges.wording import plain
+from memrepo.judges.wordlists import terms_of, words_of
+
+HAPPENED = regex(
+    # English: a line that opens with what was done
+    r"^\W*(?:(?!need|indeed|speed|feed|seed|embed|limited|based|used to|required|supposed|expected)"
+    r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
+    r"|went|came|gave|kept|left|put|shut)\b"
+    # done, and said of a thing
+    r"|\b(?:was|were|has been|have been|got|is now|are now|just)\s+(?:\w+ly\s+)?[a-z]{2,14}ed\b"
+    r"|\b(?:foi|foram|fue|fueron|a été|ont été|wurde|wurden)\s+\w+"
+    r"|^\W*(?:\w+\s+){1,4}(?:removid|atualizad|criad|enviad|corrigid|actualizad|cread|eliminad)[oa]s?\b"
+    r"|\b(?:обновлен|создан|удал[её]н|добавлен|исправлен|отправлен|проверен|установлен|настроен)\w*"
+    r"|\b(?:проверил|сделал|обновил|создал|добавил|исправил|отправил|удалил|настроил|запустил)\w*"
+    r"|已(?:更新|完成|发送|创建|恢复|修复|添加|删除|配置|推送)"
+    r"|^\W*(?:发送|生成|创建|完成|更新|追踪|推送|记录|检查|修复)"
+    r"|(?:しました|した|完了|済み)[。\s]*$|(?:했다|했음|완료|하였다)[.\s]*$",
+    re.IGNORECASE,
+)
+STANDING = words_of(""" is, are, uses, use, runs on, requires, require, must,
+should, never, always, cannot, can't, can not, depends, means, works, supports, lives, prefers,
+wants, likes, needs, has, have, contains, stored, located, only, instead of, because, by default,
+don't, do not, avoid, use the, usually, plans to, birthday, allergic, é, são, usa, está, fica,
+deve, precisa, quando, sempre, nunca, não, es, son, usa, debe, siempre, necesita, prefiere,
+cuando, est, sont, utilise, doit, toujours, jamais, ist, sind, nutzt, muss, immer, nie, нужно,
+нельзя, всегда, никогда, использует, должен, требует, если, 是, 必须, 需要, 使用, 不要, 总是, 只,
+通常, は, です, 必要, 使う, 常に, 必ず, 은, 는, 필요, 사용, 항상, 반드시
+""")
+SAID_BY_PERSON = words_of("""
+said, says, told, asked for, asked to, wants, want, prefers, approved, agreed, decided,
+confirmed that, requested, insisted, pediu, quer, prefere, aprovou, decidiu, disse, pidió, quiere,
+aprobó, decidió, dijo, a demandé, veut, möchte, will, bat, entschied, попросил, хочет, решил,
+сказал, 说, 要求, 希望, 决定, 言った, 希望, 決めた, 요청, 원한다, 결정
+""")
+DAY_KEY = terms_of("""
+status, state, context, action, actions, result, results, source, time, date, when, session,
+session id, session key, self-review, summary, today, progress, commit, branch, latest commit, pr,
+issue, evidence, confidence, recalls, channel, tests, files, changed, output, duration, started,
+finished, author, created, updated, last updated, established, estado, resumo, fecha, data, autor,
+hora, fuente, fonte, ação, statut, heure, stand, datum, статус, дата, время, автор, источник,
+状态, 系统状态, 内容, 时间, 日期, 作者, 今日总结, 总结, 结果, 来源, 状況, 日時, 日付, 結果, 内容,
+작성자, 상태, 날짜, 시간, 결과
+""")
+LASTING_KEY = regex(
+    r"decision|lesson|rule|root cause|fix|insight|learned|policy|preference|important|note"
+    r"|warning|gotcha|decisión|decisão|lección|lição|regla|regra|tática|leçon|décision|règle"
+    r"|entscheidung|regel|lektion|решение|урок|правило|вывод|важно|决定|教训|规则|注意|原因"
+    r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인",
+    re.IGNORECASE,
+)
+CLOCK = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])")
+REFERENCE = regex(
+    r"\b(?:PR|MR|issue|commit|pull request|build|run|task)s?\s*#?\d+|#\d{2,}\b"
+    r"|\b[0-9a-f]{7,12}\b(?=`|\W|$)"
+    r"|\b\d+\s+(?:minutes?|hours?|days?|min|h)\s+ago\b|/pull/\d+",
+    re.IGNORECASE,
+)
+TURNED = regex(r"\S\s*(?:→|->|=>)\s*\S")
+TICKED = regex(r"[✅✔☑🎉]|\[x\]|\bpassed\b|\bDONE\b", re.IGNORECASE)
+TALK = regex(r"^\W*(?:conversation|chat)\s+(?:summary|log|history)|^\W*session:\s", re.IGNORECASE)
+COUNT = regex(
+    r"^\W*\d[\d.,]*\+?\s|[$€£¥]\s?\d|\b\d+(?:[.,]\d+)?\s?(?:%|ms|kb|mb|gb|tokens?)\b", re.I
+)
+
+
+DAILY_WEIGHTS = {
+    "lasting_heading": 1.05,
+    "happened_heading": -0.7,
+    "timed_heading": -0.65,
+    "talk": -0.65,
+    "day_key": -1.5,
+    "lasting_key": 0.15,
+    "happened": -0.2,
+    "standing": 1.45,
+    "said_by_person": 0.6,
+    "timed": -1.45,
+    "reference": -0.8,
+    "turned": 0.15,
+    "ticked": -0.4,
+    "count": 0.1,
+    "open_task": -0.45,
+    "code": 0.55,
+    "short": -0.8,
+    "long": 0.15,
+}
+"""What each sign weighs in a daily log, as the logit of lasting."""
+
+
+def traits(candidate: Candidate) -> Iterator[str]:
+    """Yield the names of the signs that a candidate shows, in a fixed order."""
+    text = plain(candidate.text)
+    key, value = lead_of(candidate)
+    said = value or text
+    heads = candidate.context
+    near = heads[-2:]
+    if any(LASTING_HEADING.search(h) for h in near):
+        yield "lasting_heading"
+    if any(HAPPENED_HEADING.search(h) for h in near):
+        yield "happened_heading"
+    if any(CLOCK.search(h) for h in near):
+        yield "timed_heading"
+    if any(TALK.search(h) for h in heads):
+        yield "talk"
+    named = normalise(key or (text.partition(":")[0] if ":" in text[:40] else ""))
+    if named in DAY_KEY:
+        yield "day_key"
+    elif LASTING_KEY.search(named):
+        yield "lasting_key"
+    if HAPPENED.search(said):
+        yield "happened"
+    if STANDING.search(said):
+        yield "standing"
+    if SAID_BY_PERSON.search(said):
+        yield "said_by_person"
+    if CLOCK.search(text):
+        yield "timed"
+    if REFERENCE.search(text):
+        yield "reference"
+    if TURNED.search(text):
+        yield "turned"
+    if TICKED.search(text) or candidate.task == "done":
+        yield "ticked"
+    if COUNT.search(said):
+        yield "count"
+    if candidate.task == "open":
+        yield "open_task"
+    if "`" in candidate.text or "://" in candidate.text:
+        yield "code"
+    length = sum(2 if ord(ch) > 0x2E80 else 1 for ch in said)
+    if length < 35:
+        yield "short"
+    elif length > 110:
+        yield "long"

@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recalling import embed
+from memrepo.actions.recall.recalled import embed
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
 from memrepo.actions.run.claiming import claim_edits

@@ -78,6 +78,9 @@ TICKED = re.compile(r"[✅✔☑🎉]|\[x\]|\bpassed\b|\bDONE\b", re.IGNORECASE)
 TALK = re.compile(
     r"^\W*(?:conversation|chat)\s+(?:summary|log|history)|^\W*session:\s", re.IGNORECASE
 )
+ASKS = re.compile(r"[?\uff1f](?=\s|$)")
+ADDRESSED = re.compile(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
+EXCLAIMS = re.compile(r"[!\uff01](?=\s|$)")
 COUNT = re.compile(
     r"^\W*\d[\d.,]*\+?\s|[$€£¥]\s?\d|\b\d+(?:[.,]\d+)?\s?(?:%|ms|kb|mb|gb|tokens?)\b", re.I
 )
@@ -102,6 +105,10 @@ DAILY_WEIGHTS = {
     "code": 0.55,
     "short": -0.8,
     "long": 0.15,
+    # Talk is rare among the labelled lines: these three are set, not fitted.
+    "asks": -1.5,
+    "addressed": -1.0,
+    "exclaims": -1.0,
 }
 """What each sign weighs in a daily log, as the logit of lasting."""
 
@@ -146,6 +153,12 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "open_task"
     if "`" in candidate.text or "://" in candidate.text:
         yield "code"
+    if ASKS.search(said):
+        yield "asks"
+    if ADDRESSED.search(said):
+        yield "addressed"
+    if EXCLAIMS.search(said):
+        yield "exclaims"
     length = sum(2 if ord(ch) > 0x2E80 else 1 for ch in said)
     if length < 35:
         yield "short"

@@ -8,12 +8,11 @@ is not said again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from memrepo.core.ids import normalise, strip_marker
+from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
-from memrepo.judges import wordlists
-from memrepo.judges.triples import is_date, lead_of, read_triple, title_of
+from memrepo.judges.headings import telling
+from memrepo.judges.triples import lead_of, read_triple, title_of
 from memrepo.judges.wording import cap, extract, plain, tidy
 from memrepo.policies.matching import tokens
 from memrepo.purify.units import TERSE_MOST
@@ -22,19 +21,6 @@ SEGMENT_LENGTH = 70
 MOST_SEGMENTS = 3
 PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
 JOIN = " – "
-_FILE = re.compile(r"^[\w./-]+\.md\b[\s:–—-]*|^[\w ./-]+\.md[\s:–—-]+", re.IGNORECASE)
-_ASIDE = re.compile(
-    r"^\W*(?:session|conversation)\b.*\d{4}-\d\d-\d\d.*$"
-    r"|^\W*(?:session|part|note|entry|daily log|log|day)s?\W*\d*\W*$",
-    re.IGNORECASE,
-)
-_WHEN = re.compile(
-    r"\[?(?<![\d:])\d{1,2}:\d\d(?::\d\d)?(?:\s?[–-]\s?\d{1,2}:\d\d)?(?:\s?[AP]M)?\]?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?"
-    r"|\b\d{4}-\d\d-\d\d(?:T[\d:]+Z?)?",
-)
-_NUMBER = re.compile(r"^\W*\d{1,3}[.)]\s+")
-_EMPTY = re.compile(r"\s*\(\W*\)|[ \t]+(?=[)\],])")
-_OWN_MARK = re.compile(r"^[^\w\"'“«「(\[@#/.~`]+|[\s:\uff1a]+$")
 
 
 def whole(candidate: Candidate) -> tuple[str, str]:
@@ -121,20 +107,3 @@ def is_profile(candidate: Candidate) -> bool:
     return (
         bool(files) and files <= PROFILES and len(candidate.context) > 0 and bool(candidate.about)
     )
-
-
-def telling(context: tuple[str, ...]) -> Iterator[str]:
-    """Yield what headings and list parents say, cleaned, without dates and generic ones."""
-    for text in context:
-        segment = clean(text)
-        generic = normalise(segment).removesuffix(".md") in wordlists.GENERIC_HEADINGS
-        if segment and not generic and not is_date(segment) and not _ASIDE.match(segment):
-            yield segment
-
-
-def clean(heading: str) -> str:
-    """Return a heading without marks, number, file name and closing colon."""
-    first = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
-    first = _EMPTY.sub("", _WHEN.sub("", first)) if _WHEN.search(first) else first
-    text = _NUMBER.sub("", _OWN_MARK.sub("", _FILE.sub("", first)))
-    return _OWN_MARK.sub("", text).strip(" \t~–—-,")

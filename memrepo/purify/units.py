@@ -215,7 +215,7 @@ class _Work(msgspec.Struct):
                             lines = (run[0].lines[0], _last_line(run[-1]))
                             text = "\n".join(_numbered(run))
                             self._add("steps", text, lines, headings, under, detail=text)
-                    elif _is_terse(run):
+                    elif (under or len(headings) > 1) and _is_terse(run):
                         if block is run[0]:
                             self._add_list(run, headings, under)
                     else:
@@ -416,11 +416,16 @@ def _are_steps(run: Sequence[Block], headings: tuple[str, ...], under: tuple[str
 
 
 def _is_terse(run: Sequence[Block]) -> bool:
-    """Tell whether the items of a list have but a few words each, and nothing below them."""
+    """Tell whether the items of a list have but a few words each, and are no sentences."""
     if not _may_be_one(run) or any(block.children or "\n" in block.text for block in run):
+        return False
+    if any(block.text.endswith(_STOPS) for block in run):
         return False
     lengths = sorted(_width(block.text) for block in run)
     return lengths[-1] <= TERSE_MOST and lengths[len(lengths) // 2] <= TERSE and sum(lengths) <= 360
+
+
+_STOPS = (".", "!", "?", "。", "\uff01", "\uff1f")
 
 
 def _width(text: str) -> int:

@@ -18,12 +18,13 @@ COMPILE := $(PUBLIC) CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compil
 DEV_GROUP := import tomllib; \
 	print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 
-.PHONY: help demo test test-long lint format docs bench lock build clean
+.PHONY: help demo test test-long mutants lint format docs bench lock build clean
 
 help:
 	@echo "make demo    the tour on sample data, offline"
 	@echo "make test    the tests"
 	@echo "make test-long  the tests, with 10,000 cases for each law of merging"
+	@echo "make mutants break the pure modules, and see what the tests notice"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  rewrite the code in the house format"
 	@echo "make docs    refresh the tables and transcripts of the documentation"
@@ -40,6 +41,9 @@ test: $(READY)
 
 test-long: $(READY)
 	@HYPOTHESIS_PROFILE=long $(PY) -m pytest $(PYTEST_ARGS)
+
+mutants: $(READY)
+	@$(PY) tests/mutants.py
 
 lint: $(READY)
 	@$(PY) -m ruff check .

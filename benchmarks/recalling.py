@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import filled
-from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.recall.recalled import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source

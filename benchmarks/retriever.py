@@ -58,10 +58,11 @@ class Retriever:
             self._waiting.append(document)
 
     def commit(self) -> None:
-        """Write the documents that wait, in one commit."""
-        ids = self._memory.add_all([entry_of(d) for d in self._waiting])
+        """Write the documents that wait, in one commit; one that may hold a secret is left out."""
+        ids = self._memory.add_all([entry_of(d) for d in self._waiting], skip_secrets=True)
         for id_, document in zip(ids, self._waiting, strict=True):
-            self._documents[id_].append(document["id"])
+            if id_:
+                self._documents[id_].append(document["id"])
         self._waiting = []
 
     def search(self, query: str, count: int) -> list[str]:

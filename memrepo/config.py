@@ -12,7 +12,7 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
-from memrepo.keys import MORE, Key, chunks_of, rules_of, weights_of
+from memrepo.keys import CLASSIC, MORE, Key, chunks_of, rules_of, weights_of
 from memrepo.policies.rules import CRONS, Rules, Weights
 from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
 from memrepo.values import read_value
@@ -238,7 +238,20 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         key = BY_NAME[name]
         if name not in self.values and key.kind == "crons":
             return key.default[self.profile]
+        if name not in self.values and name in CLASSIC and self.lifecycle == "classic":
+            return CLASSIC[name]
         return self.values.get(name, key.default)
+
+    @property
+    def lifecycle(self) -> str:
+        """Return the lifecycle profile: what the keys of ageing are where they are not given."""
+        name = "lifecycle.profile"
+        return cast("str", self.values.get(name, BY_NAME[name].default))
+
+    def aged_by(self, profile: str) -> Config:
+        """Return the configuration as it would be with another lifecycle profile."""
+        values = {**self.values, "lifecycle.profile": profile}
+        return Config(values=MappingProxyType(values), given=self.given)
 
     @property
     def profile(self) -> Profile:

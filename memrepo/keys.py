@@ -13,6 +13,7 @@ from memrepo.core.layout import HOT_NAMES
 from memrepo.core.times import format_duration, parse_duration
 from memrepo.policies.rules import (
     GAP,
+    LASTING,
     LISTS,
     REFRESHED,
     TTLS,
@@ -47,6 +48,7 @@ KeyKind = Literal[
     "ref",
     "aliases",
     "duration",
+    "age",
     "ttls",
     "words",
     "pattern",
@@ -68,7 +70,16 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
 _TTLS = MappingProxyType(
     {name: NEVER if ttl is None else format_duration(ttl) for name, ttl in TTLS.items()}
 )
+PROFILES = ("evidence", "classic")
 LIFECYCLE: tuple[Key, ...] = (
+    Key(
+        name="lifecycle.profile",
+        kind="choice",
+        default=PROFILES[0],
+        words=PROFILES,
+        doc="evidence: what stands in a source stays, and turns stale; classic: what is not"
+        " retrieved leaves.",
+    ),
     Key(
         name="run.pace_pct",
         kind="percent",
@@ -95,9 +106,15 @@ LIFECYCLE: tuple[Key, ...] = (
     ),
     Key(
         name="tiers.clean_after",
-        kind="duration",
-        default="30d",
-        doc="How long a forgotten note stands in the tree before it leaves.",
+        kind="age",
+        default=NEVER,
+        doc="How long a forgotten note stands in the tree before it leaves (classic: 30d).",
+    ),
+    Key(
+        name="tiers.forgotten_last",
+        kind="flag",
+        default=False,
+        doc="Whether forgotten notes stand after all other hits (classic: true).",
     ),
     Key(
         name="decay.ttl",
@@ -110,6 +127,18 @@ LIFECYCLE: tuple[Key, ...] = (
         kind="texts",
         default=REFRESHED,
         doc="Decay classes whose time begins anew with a retrieval.",
+    ),
+    Key(
+        name="decay.lasting",
+        kind="texts",
+        default=LASTING,
+        doc="Decay classes that time marks stale and takes out of no recall (classic: none).",
+    ),
+    Key(
+        name="decay.evidence",
+        kind="flag",
+        default=True,
+        doc="Whether evidence that stands outweighs a class that was guessed (classic: false).",
     ),
     Key(
         name="hot.path",
@@ -135,15 +164,15 @@ LIFECYCLE: tuple[Key, ...] = (
     Key(name="hot.max_bytes", kind="whole", default=24 * 1024, doc="The host's limit of bytes."),
     Key(
         name="archive.after",
-        kind="duration",
-        default="30d",
-        doc="A memory not retrieved for so long is archived.",
+        kind="age",
+        default=NEVER,
+        doc="A memory not retrieved for so long is archived (classic: 30d).",
     ),
     Key(
         name="archive.demoted_after",
-        kind="duration",
-        default="60d",
-        doc="The same after a demotion from the hot cache.",
+        kind="age",
+        default=NEVER,
+        doc="The same after a demotion from the hot cache (classic: 60d).",
     ),
     Key(
         name="archive.review_after",
@@ -152,6 +181,19 @@ LIFECYCLE: tuple[Key, ...] = (
         doc="An archived memory of that age is listed for a person to decide.",
     ),
 )
+
+CLASSIC: Mapping[str, Any] = MappingProxyType(
+    {
+        "tiers.clean_after": "30d",
+        "tiers.forgotten_last": True,
+        "decay.lasting": (),
+        "decay.evidence": False,
+        "archive.after": "30d",
+        "archive.demoted_after": "60d",
+        "compression.enabled": True,
+    }
+)
+"""Defaults of the lifecycle profile `classic`, where they differ."""
 
 ENRICHMENT: tuple[Key, ...] = (
     Key(
@@ -193,8 +235,8 @@ ENRICHMENT: tuple[Key, ...] = (
     Key(
         name="compression.enabled",
         kind="flag",
-        default=True,
-        doc="Whether runs put old memories of low importance together in summaries.",
+        default=False,
+        doc="Whether runs put old memories of low importance in summaries (classic: true).",
     ),
     Key(
         name="compression.trigger",
@@ -376,6 +418,9 @@ def rules_of(get: Callable[[str], Any]) -> Rules:
     def span(name: str) -> timedelta:
         return parse_duration(get(name))
 
+    def age(name: str) -> timedelta | None:
+        return None if get(name) == NEVER else span(name)
+
     ttl: Mapping[str, str] = get("decay.ttl")
     return Rules(
         pace_pct=float(get("run.pace_pct")),
@@ -383,11 +428,14 @@ def rules_of(get: Callable[[str], Any]) -> Rules:
             warm_after=span("tiers.warm_after"),
             gist_after=span("tiers.gist_after"),
             forgotten_after=span("tiers.forgotten_after"),
-            clean_after=span("tiers.clean_after"),
+            clean_after=age("tiers.clean_after"),
+            last=bool(get("tiers.forgotten_last")),
         ),
         decay=DecayRules(
             ttl={c: None if t == NEVER else parse_duration(t) for c, t in ttl.items()},
             refreshed=tuple(get("decay.refreshed")),
+            lasting=tuple(get("decay.lasting")),
+            evidence=bool(get("decay.evidence")),
         ),
         hot=HotRules(
             budget=get("hot.budget"),
@@ -398,8 +446,8 @@ def rules_of(get: Callable[[str], Any]) -> Rules:
             max_bytes=get("hot.max_bytes"),
         ),
         archive=ArchiveRules(
-            after=span("archive.after"),
-            demoted_after=span("archive.demoted_after"),
+            after=age("archive.after"),
+            demoted_after=age("archive.demoted_after"),
             review_after=span("archive.review_after"),
         ),
     )

@@ -144,6 +144,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
             "a branch, or a ref below refs/memrepo/",
         ),
         "duration": (_is_duration, 'a duration such as "4h" or "30d"'),
+        "age": (lambda v: v == NEVER or _is_duration(v), f'a duration such as "30d", or "{NEVER}"'),
         "pattern": (_is_pattern, f"a regular expression of at most {PATTERN_LENGTH} characters"),
         "words": (
             _are_words,

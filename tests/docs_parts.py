@@ -82,6 +82,7 @@ def key_table() -> str:
         "prices": "table of four prices a model",
         "ref": "name of a branch or ref",
         "duration": "duration such as `4h` or `30d`",
+        "age": "duration, or `never`",
         "words": "table of lists of words",
         "weight": "number from 0 to 1",
         "ttls": 'table of durations by class, or `"never"`',
@@ -222,7 +223,7 @@ def tool_table(tools: Iterable[Tool]) -> str:
     """Render tools for agents with their arguments; those in brackets may be left out."""
     rows = []
     for tool in tools:
-        takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.takes)
+        takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.arguments)
         rows.append((f"`{tool.name}`", " ".join(takes), tool.description))
     return table(("tool", "takes", "what for"), rows)
 

@@ -84,6 +84,16 @@ def begin(base: Path, workspace: Path, *options: str) -> Path:
     return repo
 
 
+def classic(repo: Path) -> Path:
+    """Let time take out what nobody retrieves, as the original programs do; return the folder."""
+    path = repo / "memrepo.toml"
+    path.write_text(f'{path.read_text()}\n[lifecycle]\nprofile = "classic"\n')
+    then = {"GIT_AUTHOR_DATE": NOW, "GIT_COMMITTER_DATE": NOW}
+    argv = ["git", "-C", str(repo), "commit", "-qam", "the classic lifecycle", "--no-verify"]
+    subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, env={**os.environ, **then})
+    return repo
+
+
 def files(root: Path, *, git_too: bool = False) -> dict[str, bytes]:
     """Return every file below a folder; links as their target."""
     found = {}

@@ -464,9 +464,9 @@ def crossings(draw: st.DrawFn) -> tuple[Triple, State, State]:
 
 
 def cases(number: int) -> settings:
-    """Return how many cases to draw: `number`, or the profile's where that is more (`long`)."""
-    long = settings.get_current_profile_name() == "long"
+    """Return how many cases to draw: `number`, or the profile's if it is for more or for fewer."""
+    bound = {"long": max, "mutants": min}.get(settings.get_current_profile_name())
     return settings(
-        max_examples=max(number, settings().max_examples) if long else number,
+        max_examples=bound(number, settings().max_examples) if bound else number,
         suppress_health_check=[HealthCheck.too_slow],
     )

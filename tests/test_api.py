@@ -130,6 +130,19 @@ def test_one_refused_entry_refuses_all(
     assert standing(repo) == before
 
 
+def test_a_text_with_a_secret_is_named_by_its_entry(memory: OpenRepository) -> None:
+    entries = [Entry(text="The moon is far."), Entry(text=f"The key is {TOKEN}")]
+    with pytest.raises(MemrepoError, match="the text of entry 2 holds a secret"):
+        memory.add_all(entries)
+
+
+def test_an_entry_with_a_secret_may_be_skipped(memory: OpenRepository) -> None:
+    entries = [Entry(text=f"The key is {TOKEN}"), Entry(text="The moon is far.")]
+    none, moon = memory.add_all(entries, skip_secrets=True)
+    assert none == ""
+    assert [hit.id for hit in memory.search("moon key")] == [moon]
+
+
 def test_a_secret_in_the_reason_is_refused(repo: Path, memory: OpenRepository) -> None:
     before = standing(repo)
     with pytest.raises(MemrepoError):

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 RANK = {
     "core": 0,
+    "merge": 1,
     "policies": 1,
     "purify": 1,
     "views": 2,
@@ -108,6 +109,8 @@ def test_every_module_belongs_to_a_ring() -> None:
     [
         ("memrepo.core.x", "from memrepo.policies import tiers"),
         ("memrepo.core.x", "from memrepo import store"),
+        ("memrepo.core.x", "from memrepo.merge import tombstones"),
+        ("memrepo.merge.x", "from memrepo.checks import rules"),
         ("memrepo.core.x", "import memrepo.faces.cli"),
         ("memrepo.core.x", "from ..views import pages"),
         ("memrepo.core.x", "def f():\n    from memrepo.store import repo"),
@@ -135,6 +138,8 @@ def test_a_planted_violation_is_caught(module: str, source: str) -> None:
         ("memrepo.faces.cli", "from memrepo.actions import run\nfrom memrepo import __version__"),
         ("memrepo.actions.x", "from memrepo.assets import asset\nfrom memrepo import config"),
         ("memrepo.store.x", "import git\nfrom memrepo.core import memory"),
+        ("memrepo.merge.x", "from memrepo.core.state import State"),
+        ("memrepo.purify.x", "from memrepo.merge.tombstones import tombstones_in"),
         ("memrepo.purify.x", "from memrepo.policies import matching\nfrom . import units"),
         ("memrepo.judges.x", "def f():\n    import anthropic"),
         ("memrepo.faces.mcp.server", "from mcp.server import Server"),

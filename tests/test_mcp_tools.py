@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from envelopes import INJECTION, MARK, assert_inside, outside, strings
 from hostile_files import SECRETS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from workspaces import small
 
 from memrepo.actions.work import Call, Work
@@ -76,7 +76,7 @@ def test_a_tool_says_what_it_does_and_reaches_no_further(tool: Tool) -> None:
     assert hints["openWorldHint"] is False
     assert hints["readOnlyHint"] is not tool.writes
     assert tool.writes or not tool.destructive
-    assert tool.writes == ("reason" in tool.required) == ("expected_commit" in tool.takes)
+    assert tool.writes == ("reason" in tool.required) == ("expected_commit" in tool.own)
     assert not set(tool.takes) & {"path", "file", "folder", "url", "uri", "remote"}
 
 

@@ -7,9 +7,12 @@ is derived from them: the command line's parser, the tools' JSON Schema, the ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 import msgspec
+
+if TYPE_CHECKING:
+    from memrepo.merge.takeback import Side
 
 
 class Option(NamedTuple):
@@ -84,3 +87,20 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
     dry_run: bool = False
     reason: str = ""
+
+
+class Sides(Protocol):
+    """What a request holds that lets a person choose a side where two clash."""
+
+    @property
+    def ours(self) -> bool:
+        """Tell whether this side is taken."""
+
+    @property
+    def theirs(self) -> bool:
+        """Tell whether the other side is taken."""
+
+
+def side_of(request: Sides) -> Side:
+    """Return the side that is taken; empty where a person has chosen none."""
+    return "ours" if request.ours else "theirs" if request.theirs else ""

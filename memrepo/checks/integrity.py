@@ -6,13 +6,13 @@ leave manifests alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from memrepo.core.changes import OPS
 from memrepo.core.ids import ID_PATTERN
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 RULES: Mapping[str, str] = {
@@ -27,8 +27,8 @@ RULES: Mapping[str, str] = {
 }
 """Every rule of this module, with what it asks for in one line."""
 
-_RUN = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}(?:-import)?")
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_RUN = regex(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}(?:-import)?")
+_COMMIT = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRINGS = ("revert", "sync")
 """Operations by which a manifest comes back or comes from another clone."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from memrepo.core.patterns import regex
+
 BEGIN = "<!-- memrepo:begin (memrepo keeps this block; `memrepo agent uninstall` removes it) -->"
 END = "<!-- memrepo:end -->"
-_BLOCK = re.compile(r"(?:\r?\n)?<!-- memrepo:begin.*?<!-- memrepo:end -->\r?\n?", re.DOTALL)
+_BLOCK = regex(r"(?:\r?\n)?<!-- memrepo:begin.*?<!-- memrepo:end -->\r?\n?", re.DOTALL)
 
 
 def with_block(text: str, body: str) -> str:

@@ -7,7 +7,6 @@ The texts stand in the body as quotes, so that no text can pose as a line of the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
@@ -22,6 +21,7 @@ from memrepo.core.ids import digest, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.lines import unix
 from memrepo.core.messages import fold
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import ACTOR
 from memrepo.core.spelling import entry_lines
@@ -34,8 +34,8 @@ VERDICTS: tuple[VerdictWord, ...] = get_args(VerdictWord)
 `superseded`: one of two memories replaced the other, `kept` names it. `merged`: a third one
 replaced both. `both`: they do not contradict each other. `neither`: neither holds any more.
 `newer`: two sides of a merge worded one text differently, and the newer wording stands."""
-ID = re.compile(r"con-[0-9a-f]{16}")
-_GAVE_WAY = re.compile(r"-gave-way-[0-9a-f]{12}\.md$")
+ID = regex(r"con-[0-9a-f]{16}")
+_GAVE_WAY = regex(r"-gave-way-[0-9a-f]{12}\.md$")
 """What sides of a merge lost besides wordings (`merge.files.keep`)."""
 REASON_LENGTH = 500
 
@@ -55,7 +55,7 @@ _FIELDS: Mapping[str, Kind] = {
     "run": Text(limit=200, what="a short text"),
 }
 _REQUIRED = ("type", "id", "kind", "status", "verdict", "memories", "by")
-_HEADING = re.compile(r"## (mem-[0-9a-f]{16})(?:, [a-z ]+)?")
+_HEADING = regex(r"## (mem-[0-9a-f]{16})(?:, [a-z ]+)?")
 _ROLES = ("as it stands", "the other wording")
 
 

@@ -7,14 +7,15 @@ again. Comments and trailing commas are no JSON and are refused.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
-_BLANK = re.compile(r"[ \t\r\n]*")
-_INDENT = re.compile(r"\n([ \t]+)\S")
+from memrepo.core.patterns import regex
+
+_BLANK = regex(r"[ \t\r\n]*")
+_INDENT = regex(r"\n([ \t]+)\S")
 _DECODER = json.JSONDecoder()
 
 

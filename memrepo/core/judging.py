@@ -117,10 +117,10 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     then the texts of enclosing list items. `key` and `value` are the halves of a bold lead
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
-    often recall handed over the note that it is; empty for what is no nominated note. `detail` is
-    the end of `text` that only explains what it begins with; a claim of it keeps it as it is.
-    `about` names whom or what its file is about, where that is known. `daily` marks what only
-    daily logs say.
+    often recall handed over the note that it is; empty for what is no nominated note. `changes`
+    names memories that it changes by its words. `detail` is the end of `text` that only explains
+    what it begins with; a claim of it keeps it as it is. `about` names whom or what its file is
+    about, where that is known. `daily` marks what only daily logs say.
     """
 
     candidate_id: str
@@ -134,6 +134,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     days: int = 1
     resources: int = 1
     retrieved: str = ""
+    changes: tuple[str, ...] = ()
     detail: str = ""
     about: str = ""
     daily: bool = False
@@ -290,7 +291,7 @@ class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Newer = Literal["first", "second", "unknown"]
-Why = Literal["claimed", "same_key", "similar"]
+Why = Literal["claimed", "changed", "same_key", "similar"]
 NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
 
 
@@ -298,7 +299,8 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
     """The question whether two statements contradict each other.
 
     `why`: the judge itself named the second one when it worded the first (then `reason` is what
-    it said), both give another value to one subject and predicate, or their words are alike.
+    it said), rules noticed that one changes the other, both give another value to one subject and
+    predicate, or their words are alike.
     `fault` is empty at first; a second question says what was wrong with the first answer.
     """
 

@@ -7,9 +7,8 @@ the last full stop. Digits are never folded into letters: `O1` and `01` are two 
 
 from __future__ import annotations
 
-import re
-
 from memrepo.core.ids import normal_claim
+from memrepo.core.patterns import regex
 
 _LETTERS = (
     # Cyrillic and Greek (lower case, for case is folded first), Armenian, Cherokee, small capitals.
@@ -32,7 +31,7 @@ _TABLE: dict[int, str | None] = {
 }
 _TABLE |= dict.fromkeys(map(ord, _BLANK))
 _TABLE |= dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
-_ENDS = re.compile(r"^[\"'\s]+|[\"'\s.!;,:]+$")
+_ENDS = regex(r"^[\"'\s]+|[\"'\s.!;,:]+$")
 
 
 def look(text: str) -> str:

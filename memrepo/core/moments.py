@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
+from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_OFFSET = re.compile(r"(?:[Zz]|[+-]\d{2}:?\d{2})$", re.ASCII)
+_DATE = regex(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_OFFSET = regex(r"(?:[Zz]|[+-]\d{2}:?\d{2})$", re.ASCII)
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _LAST = datetime.max.replace(microsecond=0, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)

@@ -7,23 +7,32 @@ commands work with it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, AnyStr, cast
 
 
 class _Regex:
     """Stands for a compiled pattern until something is asked of it."""
 
-    def __init__(self, pattern: str | bytes, flags: int) -> None:
-        self.pattern = pattern
+    def __init__(self, spell: Callable[[], str | bytes], flags: int) -> None:
+        self._spell = spell
         self._given = flags
 
     def __getattr__(self, name: str) -> Any:
         """Compile, and keep what was asked for: the next time it is found without this method."""
-        found = getattr(re.compile(self.pattern, self._given), name)
+        if name == "pattern":
+            found: Any = self._spell()
+        else:
+            found = getattr(re.compile(self._spell(), self._given), name)
         setattr(self, name, found)
         return found
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return what `re.compile` does, by all that it answers; a mistake in it shows at first use."""
-    return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))
+    return spelled(lambda: pattern, flags)
+
+
+def spelled(spell: Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return what `regex` does, of a pattern that is put together when it is first used."""
+    return cast("re.Pattern[AnyStr]", _Regex(spell, flags))

@@ -5,15 +5,15 @@ By it a page that a hand changed can be told from one that is merely old, withou
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from memrepo.core.ids import digest
+from memrepo.core.patterns import regex
 
 Kind = Literal["hot", "view"]
 Standing = Literal["ours", "edited", "foreign"]
 
-_STAMP = re.compile(rb"<!-- memrepo:(hot|view) ([0-9a-f]{16}) -->\n")
+_STAMP = regex(rb"<!-- memrepo:(hot|view) ([0-9a-f]{16}) -->\n")
 
 
 def stamped(kind: Kind, rest: str) -> bytes:

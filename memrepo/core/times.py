@@ -45,6 +45,12 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
+def end_of(until: str) -> datetime:
+    """Return the end of a validity: a date holds to the end of its day."""
+    moment = parse_time(until)
+    return moment.replace(hour=23, minute=59, second=59) if len(until) == 10 else moment
+
+
 def whole_seconds(moment: datetime) -> datetime:
     """Drop the fraction of a second: files and commits hold whole seconds."""
     return moment.astimezone(UTC).replace(microsecond=0)

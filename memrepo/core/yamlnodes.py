@@ -15,15 +15,16 @@ import msgspec
 
 from memrepo.core.entries import Entry, Reading
 from memrepo.core.fields import Node, shown
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import FOREIGN_DEPTH, OWN_DEPTH, refusal
 from memrepo.core.schema import ORDER
 from memrepo.core.spelling import resolves
 
-_STRANGE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
-_TAB = re.compile(r" *\t")
-_COMMENT = re.compile(r"#.*")
-_MARGIN_KEY = re.compile(r"([^\s:#-][^\s:]*):")
+_STRANGE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
+_TAB = regex(r" *\t")
+_COMMENT = regex(r"#.*")
+_MARGIN_KEY = regex(r"([^\s:#-][^\s:]*):")
 _MOST = 20
 _QUOTE = "put the value in double quotes"
 _TAB_FOUND = ("frontmatter-tab", "found a tab, expected spaces")

@@ -14,14 +14,15 @@ from functools import partial
 from urllib.parse import unquote
 
 from memrepo.actions.request import Wish
-from memrepo.actions.work import Answer, Call, Work
-from memrepo.actions.write.adding import Drafts, Entry
+from memrepo.actions.work import Call, Work
+from memrepo.actions.write.commit import Unchanged, said, write
+from memrepo.actions.write.drafts import Drafts, Entry
 from memrepo.actions.write.edit import rewording
-from memrepo.actions.write.single import said, write
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 
@@ -29,7 +30,7 @@ ROOT = "/memories"
 TAG = "memory-tool"
 LONGEST = 100_000
 """Characters that a file may have."""
-_SEGMENT = re.compile(r"[^\W_][\w .,@+()=-]{0,99}")
+_SEGMENT = regex(r"[^\W_][\w .,@+()=-]{0,99}")
 _DEEPEST = 10
 
 
@@ -149,7 +150,7 @@ class MemoryFiles:
     def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> str:
         name, bodies = name_of(path), [""]
 
-        def draft(work: Work, state: State) -> Step | Answer:
+        def draft(work: Work, state: State) -> Step | Unchanged:
             memory = _files(state).get(name)
             if memory is None:
                 raise _missing(path)
@@ -157,7 +158,7 @@ class MemoryFiles:
             _refuse_long(body)
             bodies[0] = normal_body(body)
             if bodies[0] == memory.body:
-                return Answer()
+                return Unchanged()
             stamp = Stamp(by=work.actor, at=work.call.now)
             fields = {**rewording(memory, body), "generated": stamp}
             return _step("reword", command, path, [Update(id=memory.id, fields=fields, body=body)])
@@ -165,7 +166,7 @@ class MemoryFiles:
         self._write(draft)
         return bodies[0]
 
-    def _write(self, draft: Callable[[Work, State], Step | Answer]) -> None:
+    def _write(self, draft: Callable[[Work, State], Step | Unchanged]) -> None:
         with Work(self._now()) as work:
             write(work, Wish(), partial(draft, work))
 

@@ -15,17 +15,18 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.past.past import find_present
-from memrepo.actions.recall.quoting import evidence
-from memrepo.actions.recall.recalling import RECALL_STATUSES, facts, index_of, recall
+from memrepo.actions.check.secrecy import SecretInText
+from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.recalled import RECALL_STATUSES, facts, index_of, recall
 from memrepo.actions.recall.search import Hit, bounded, hit_of
-from memrepo.actions.recall.touching import HITS
-from memrepo.actions.recall.touching import touch as _touch
+from memrepo.actions.recall.usage import HITS
+from memrepo.actions.recall.usage import touch as _touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish
-from memrepo.actions.work import Answer, Call, Work
-from memrepo.actions.write.adding import Drafts, Entry, NotOneOf
-from memrepo.actions.write.single import said, write
+from memrepo.actions.work import Call, Work
+from memrepo.actions.write.commit import Unchanged, said, write
+from memrepo.actions.write.drafts import Drafts, Entry, NotOneOf
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import TYPES, Memory, Source
@@ -170,25 +171,31 @@ class OpenRepository:
         return self.add_all([entry], reason=reason, now=now)[0]
 
     def add_all(
-        self, entries: Iterable[Entry], *, reason: str = "", now: datetime | None = None
+        self,
+        entries: Iterable[Entry],
+        *,
+        reason: str = "",
+        skip_secrets: bool = False,
+        now: datetime | None = None,
     ) -> list[str]:
         """Write memories in one commit, all or none, and return an id for each entry in order.
 
         What an active memory says already (an equal text in the same scope, about the same subject
         where the entry names one) is not written again: its entry gets the id there is. Raises
         Rejected, SecretInText, NothingSaid, BadValue, NotOneOf, NoSuchClass or NewerFormat, and
-        then nothing is written.
+        then nothing is written; an entry whose text is at fault is named by its number, from 1.
+        With `skip_secrets` an entry whose text may hold a secret is left out: its id is empty.
         """
-        wanted = [replace(one, text=said(one.text, "the text")) for one in entries]
+        wanted = list(_sayable(entries, skip_secrets=skip_secrets))
         work = self._work(now)
         ids: list[str] = []
 
-        def draft(state: State) -> Step | Answer:
+        def draft(state: State) -> Step | Unchanged:
             drafts = Drafts(work.refreshed(), state)
-            ids[:] = [drafts.take(entry)[0].id for entry in wanted]
+            ids[:] = [drafts.take(entry)[0].id if entry else "" for entry in wanted]
             made = drafts.made
             if not made:
-                return Answer()
+                return Unchanged()
             what = made[0].slug if len(made) == 1 else counted(len(made), "memory", "memories")
             return Step(
                 op="create",
@@ -197,7 +204,7 @@ class OpenRepository:
                 changes=tuple(Create(memory=memory) for memory in made),
             )
 
-        self.problems = write(work, Wish(reason=reason), draft).problems
+        self.problems = write(work, Wish(reason=reason), draft).notices
         return ids
 
     def _work(self, now: datetime | None) -> Work:
@@ -221,6 +228,19 @@ def open_repository(
     """
     with _open(Path(where).absolute()) as store:
         yield OpenRepository(store, clock, actor if ":" in actor else f"process:{actor}")
+
+
+def _sayable(entries: Iterable[Entry], *, skip_secrets: bool) -> Iterator[Entry | None]:
+    """Yield each entry with its text as a memory keeps it, None for one that is skipped."""
+    given = list(entries)
+    for number, one in enumerate(given, start=1):
+        what = f"the text of entry {number}" if len(given) > 1 else "the text"
+        try:
+            yield replace(one, text=said(one.text, what))
+        except SecretInText:
+            if not skip_secrets:
+                raise
+            yield None
 
 
 def _require(number: int, what: str) -> None:

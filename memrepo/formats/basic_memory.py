@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping
 
 from memrepo.core.memory import CLAIM_TYPES
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page, hashtags, linked, names_of, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
 
-_OBSERVATION = re.compile(r"\s*[-*+]\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
-_RELATION = re.compile(r"\s*[-*+]\s+([^\[\]]{0,100}?)\s*\[\[([^\[\]|#]{1,300})[^\[\]]*\]\]")
-_SECTIONS = re.compile(r"#{1,6}\s+(?:observations|relations)\s*", re.I)
+_OBSERVATION = regex(r"\s*[-*+]\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
+_RELATION = regex(r"\s*[-*+]\s+([^\[\]]{0,100}?)\s*\[\[([^\[\]|#]{1,300})[^\[\]]*\]\]")
+_SECTIONS = regex(r"#{1,6}\s+(?:observations|relations)\s*", re.I)
 _TYPES: Mapping[str, str] = {
     "requirement": "constraint",
     "rule": "constraint",

@@ -7,10 +7,10 @@ header: these are read item by item.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from memrepo.core.patterns import regex
 from memrepo.formats.items import items
 from memrepo.formats.pages import Page, linked, names_of, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
@@ -22,7 +22,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "reference": ("fact", ""),
 }
 """Their types as (type, layer) of ours; an empty layer is the type's own."""
-_POINTER = re.compile(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
+_POINTER = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 
 
 def read(files: Files) -> Read:

@@ -6,10 +6,10 @@ paths. `memory/procedures/` holds procedures, `MEMORY.md` is only an index.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from memrepo.core.memory import CLAIM_TYPES
+from memrepo.core.patterns import regex
 from memrepo.formats.pages import Page, is_markdown, read_pages
 from memrepo.formats.records import Files, Given, Read, Record
 
@@ -22,8 +22,8 @@ _TYPES: Mapping[str, str] = {
     "technical": "fact",
     "edict": "constraint",
 }
-_ID = re.compile(r"-([0-9a-f]{8})\Z")
-_TRIPLE = re.compile(r"(?P<entity>[^\n]{1,200})'s (?P<key>[^\n]{1,200}?) is (?P<value>[^\n]+)\.")
+_ID = regex(r"-([0-9a-f]{8})\Z")
+_TRIPLE = regex(r"(?P<entity>[^\n]{1,200})'s (?P<key>[^\n]{1,200}?) is (?P<value>[^\n]+)\.")
 
 
 def wants(path: str) -> bool:

@@ -6,12 +6,12 @@ As the layered memory manager keeps them: a bullet of the hot cache carries
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.items import items, log_notes
 from memrepo.formats.pages import Page, is_markdown, prose, read_pages
@@ -22,7 +22,7 @@ _HOT = "MEMORY.md"
 _ARCHIVE = "memory/archive/"
 _POINTER = "→"
 """Begins the line under a section that says where the full texts stand."""
-_BULLET = re.compile(
+_BULLET = regex(
     r"\s*[-*+]\s+(?P<text>\S.*?)\s*↑(?P<day>\d{4}-\d{2}-\d{2})\((?P<reason>[^()]{1,100})\)"
     r"←(?P<file>[^\s\[\]]{1,300})(?P<pin>\[pin\])?\s*"
 )

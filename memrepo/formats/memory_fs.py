@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from memrepo.core.memory import Gist
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
@@ -21,7 +22,7 @@ from memrepo.purify.records import read_object
 _TIERS = ("hot", "warm", "forgotten", "gist")
 """In the order in which a note's own text is looked for: a gist is only its summary."""
 _COUNTER = "refcount.json"
-_TAGS = re.compile(r"\s*(?:标签|標籤|tags?)\s*[:：]\s*(.*)", re.IGNORECASE)
+_TAGS = regex(r"\s*(?:标签|標籤|tags?)\s*[:：]\s*(.*)", re.IGNORECASE)
 
 
 def wants(path: str) -> bool:

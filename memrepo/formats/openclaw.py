@@ -6,7 +6,6 @@ the daily log it came from; `.dreams/short-term-recall.json` has concept tags fo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Source
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.items import items, log_notes
 from memrepo.formats.pages import Page, is_markdown, prose, read_pages
@@ -25,13 +25,13 @@ from memrepo.purify.records import mappings, read_object, texts
 _DIARY = ("DREAMS.md", "dreams.md")
 _RECALL = "memory/.dreams/short-term-recall.json"
 _REPORTS = "memory/dreaming/"
-_PROMOTED = re.compile(
+_PROMOTED = regex(
     r"\s*[-*+]\s+(?P<text>\S.*?)\s+\[score=[\d.]{1,20} [^\[\]\n]{0,200}"
     r"source=(?P<path>[^\[\]\s:]{1,300}):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\]\s*"
 )
-_RULE = re.compile(r"\s{0,3}(?:-\s?){3,}\s*")
-_WHEN = re.compile(r"\s*[*_]([^*_]{4,80})[*_]\s*")
-_COMMENT = re.compile(r"\s*<!--[^>]{0,300}-->\s*")
+_RULE = regex(r"\s{0,3}(?:-\s?){3,}\s*")
+_WHEN = regex(r"\s*[*_]([^*_]{4,80})[*_]\s*")
+_COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
 _KNOWN = 40
 """So many characters of what was recalled have to stand in a memory that takes its tags."""
 

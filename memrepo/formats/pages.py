@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -11,15 +10,14 @@ import msgspec
 from memrepo.core import header
 from memrepo.core.codec import normal_body
 from memrepo.core.fields import Node
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import date_of_path
 from memrepo.purify.lines import read_lines
 
-_WIKI = re.compile(
-    r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]"
-)
-_LINK = re.compile(r"\]\(<?([^()<>\s]{1,300}\.md)>?(?:#[^()\s]{0,200})?\)")
-_TAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
+_WIKI = regex(r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
+_LINK = regex(r"\]\(<?([^()<>\s]{1,300}\.md)>?(?:#[^()\s]{0,200})?\)")
+_TAG = regex(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate, PromotionScores, VerdictWord
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.sameness import sense
 from memrepo.judges.triples import read_triple
@@ -18,7 +18,7 @@ _FILLERS = frozenset(
     ("a", "an", "the", "also", "just", "really", "very", "der", "das", "den", "dem", "auch")
 )
 _EDGES = "\"'`*_.,;:!()[]{}<>«»„“”‘’。、，！；：「」『』（）【】…-–—"
-_WIDE_STOPS = re.compile("[。、，！；：「」『』（）【】]")
+_WIDE_STOPS = regex("[。、，！；：「」『』（）【】]")
 
 _Key = tuple[str, str, tuple[str, ...]]
 

@@ -7,13 +7,13 @@ joins words of several true ones into a false one is not found.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
 from memrepo.core.ids import normalise, visible
 from memrepo.core.judging import Summary, SummaryRequest
 from memrepo.core.memory import Gist, Memory
+from memrepo.core.patterns import regex
 from memrepo.judges.wordlists import NEGATION
 from memrepo.policies import summaries
 from memrepo.policies.entities import LONGEST
@@ -24,8 +24,8 @@ from memrepo.policies.summaries import summary_of
 Places = Sequence[tuple[str, str]]
 """Texts of an answer, each with the name of its field."""
 
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_TAG = re.compile(r"[\w][\w .+/-]{0,39}")
+_NUMBER = regex(r"\d+(?:[.,:/-]\d+)*")
+_TAG = regex(r"[\w][\w .+/-]{0,39}")
 _SHORT = 3
 """Words of so many letters join others; they may differ from the note's."""
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memrepo.core.ids import normalise, strip_marker
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wording import plain
 from memrepo.judges.wordlists import words_of
@@ -140,7 +141,7 @@ personalidade, natureza, me define, identité, qui suis, личность, кт�
     )
 )
 
-_DATE_WORDS = re.compile(
+_DATE_WORDS = regex(
     r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
     r"|\d{4}年|\d{1,2}[月日]|\d+(?:st|nd|rd|th)?"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*"
@@ -148,15 +149,15 @@ _DATE_WORDS = re.compile(
     r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw",
     re.IGNORECASE,
 )
-_FILE = re.compile(r"^[\w./-]+\.md\b[\s:–—-]*|^[\w ./-]+\.md[\s:–—-]+", re.IGNORECASE)
-_NUMBER = re.compile(r"^\W*\d{1,3}[.)]\s+")
-_MARKS = re.compile(r"^[^\w\"'“«「(\[@#/.~`]+|[\s:\uff1a]+$")
+_FILE = regex(r"^[\w./-]+\.md\b[\s:–—-]*|^[\w ./-]+\.md[\s:–—-]+", re.IGNORECASE)
+_NUMBER = regex(r"^\W*\d{1,3}[.)]\s+")
+_MARKS = regex(r"^[^\w\"'“«「(\[@#/.~`]+|[\s:\uff1a]+$")
 _MOMENT = (
     r"(?:\d{4}-\d\d-\d\d(?:T[\d:]+Z?)?"
     r"|~?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?)"
 )
 # A day or time at an end of a heading says when it was written, one inside what it is about.
-_WHEN = re.compile(
+_WHEN = regex(
     rf"^[\[(]?{_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*"
     rf"|\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
     rf"|[\s:,–—~-]*(?<![\[(]){_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*$",
@@ -166,7 +167,7 @@ _PART = (
     r"(?:late|early|morning|afternoon|evening|night|nightly|daily|weekly|work|proactive|solo|my)"
 )
 # "Session 3", "Daily Log", "Late Session Notes" say nothing of what is below.
-_OF_A_DAY = re.compile(
+_OF_A_DAY = regex(
     r"^\W*(?:session|conversation)\b.*\d{4}-\d\d-\d\d.*$"
     rf"|^\W*(?:{_PART}\s+){{0,3}}(?:sessions?|run|part|notes?|entry|logs?|day|work)"
     r"(?:\s+(?:log|notes?|summary|session|memory|run))?\W*\d*\W*(?:\([^()]*\))?$"

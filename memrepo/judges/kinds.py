@@ -7,24 +7,25 @@ from collections.abc import Sequence
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import CLAIM_TYPES
+from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists as w
 from memrepo.judges.headings import HEADING_TYPES
 
-_STEPS = re.compile(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d", re.I | re.M)
-_FIRST = re.compile(r"\bfirst\b|\bzuerst\b", re.IGNORECASE)
-_THEN = re.compile(r"\bthen\b|\bdann\b", re.IGNORECASE)
-_COMMAND = re.compile(
-    r"^\W*(?:run|use|execute|call|verwende|nutze|运行|使用|実行)\b.*`[^`]+`", re.I
-)
-_RELATION = re.compile(
-    rf"(?:['’]s|\b(?:my|his|her|their|our|your|mein|meine|seine?|ihre?))\s+(?:\w+\s+)?"
-    rf"(?:{w.RELATION.pattern})|(?:{w.RELATION.pattern})\s+(?:of|is|named|called|von|ist|heißt)\b",
+_STEPS = regex(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d", re.I | re.M)
+_FIRST = regex(r"\bfirst\b|\bzuerst\b", re.IGNORECASE)
+_THEN = regex(r"\bthen\b|\bdann\b", re.IGNORECASE)
+_COMMAND = regex(r"^\W*(?:run|use|execute|call|verwende|nutze|运行|使用|実行)\b.*`[^`]+`", re.I)
+_RELATION = spelled(
+    lambda: (
+        rf"(?:['’]s|\b(?:my|his|her|their|our|your|mein|meine|seine?|ihre?))\s+(?:\w+\s+)?"
+        rf"(?:{w.RELATION.pattern})|(?:{w.RELATION.pattern})\s+(?:of|is|named|called|von|ist|heißt)\b"
+    ),
     re.IGNORECASE,
 )
 # "must have been" guesses and a "must-have" is liked: neither binds anyone.
-_MUST = re.compile(r"(?<![\w-])must(?!\w|-\w|\s+have\s+been)", re.IGNORECASE)
-_WILL = re.compile(r"^\W*(?:[^\W\d_a-z][\w'’-]*\s+){1,3}(?:will|werde)\b")
-_WIDE_RELATION = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
+_MUST = regex(r"(?<![\w-])must(?!\w|-\w|\s+have\s+been)", re.IGNORECASE)
+_WILL = regex(r"^\W*(?:[^\W\d_a-z][\w'’-]*\s+){1,3}(?:will|werde)\b")
+_WIDE_RELATION = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
 
 # First match wins. The narrow, deliberate kinds stand before the broad ones.
 _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex
 from memrepo.judges.headings import HAPPENED_HEADING, LASTING_HEADING
 from memrepo.judges.triples import lead_of
 from memrepo.judges.wording import plain
 from memrepo.judges.wordlists import terms_of, words_of
 
-HAPPENED = re.compile(
+HAPPENED = regex(
     # English: a line that opens with what was done
     r"^\W*(?:(?!need|indeed|speed|feed|seed|embed|limited|based|used to|required|supposed|expected)"
     r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
@@ -59,29 +60,27 @@ hora, fuente, fonte, ação, statut, heure, stand, datum, статус, дата
 状态, 系统状态, 内容, 时间, 日期, 作者, 今日总结, 总结, 结果, 来源, 状況, 日時, 日付, 結果, 内容,
 작성자, 상태, 날짜, 시간, 결과
 """)
-LASTING_KEY = re.compile(
+LASTING_KEY = regex(
     r"decision|lesson|rule|root cause|fix|insight|learned|policy|preference|important|note"
     r"|warning|gotcha|decisión|decisão|lección|lição|regla|regra|tática|leçon|décision|règle"
     r"|entscheidung|regel|lektion|решение|урок|правило|вывод|важно|决定|教训|规则|注意|原因"
     r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인",
     re.IGNORECASE,
 )
-CLOCK = re.compile(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])")
-REFERENCE = re.compile(
+CLOCK = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])")
+REFERENCE = regex(
     r"\b(?:PR|MR|issue|commit|pull request|build|run|task)s?\s*#?\d+|#\d{2,}\b"
     r"|\b[0-9a-f]{7,12}\b(?=`|\W|$)"
     r"|\b\d+\s+(?:minutes?|hours?|days?|min|h)\s+ago\b|/pull/\d+",
     re.IGNORECASE,
 )
-TURNED = re.compile(r"\S\s*(?:→|->|=>)\s*\S")
-TICKED = re.compile(r"[✅✔☑🎉]|\[x\]|\bpassed\b|\bDONE\b", re.IGNORECASE)
-TALK = re.compile(
-    r"^\W*(?:conversation|chat)\s+(?:summary|log|history)|^\W*session:\s", re.IGNORECASE
-)
-ASKS = re.compile(r"[?\uff1f](?=\s|$)")
-ADDRESSED = re.compile(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
-EXCLAIMS = re.compile(r"[!\uff01](?=\s|$)")
-COUNT = re.compile(
+TURNED = regex(r"\S\s*(?:→|->|=>)\s*\S")
+TICKED = regex(r"[✅✔☑🎉]|\[x\]|\bpassed\b|\bDONE\b", re.IGNORECASE)
+TALK = regex(r"^\W*(?:conversation|chat)\s+(?:summary|log|history)|^\W*session:\s", re.IGNORECASE)
+ASKS = regex(r"[?\uff1f](?=\s|$)")
+ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
+EXCLAIMS = regex(r"[!\uff01](?=\s|$)")
+COUNT = regex(
     r"^\W*\d[\d.,]*\+?\s|[$€£¥]\s?\d|\b\d+(?:[.,]\d+)?\s?(?:%|ms|kb|mb|gb|tokens?)\b", re.I
 )
 

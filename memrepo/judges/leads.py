@@ -7,10 +7,9 @@ is not said again.
 
 from __future__ import annotations
 
-import re
-
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex
 from memrepo.judges.headings import telling
 from memrepo.judges.triples import lead_of, read_triple, title_of
 from memrepo.judges.wording import cap, extract, plain, tidy
@@ -39,7 +38,7 @@ def whole(candidate: Candidate) -> tuple[str, str]:
     return lead, f"{lead}{join}{extract(text)}"
 
 
-_KEYED = re.compile(r"[^\s:][^:\n]{0,40}: \S")
+_KEYED = regex(r"[^\s:][^:\n]{0,40}: \S")
 
 
 def _joined(text: str) -> str:

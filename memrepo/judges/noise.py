@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -16,7 +17,7 @@ _PREVIOUS = (
     r"(?:all\s+|any\s+|the\s+|of\s+|your\s+|my\s+){0,3}(?:previous|prior|above|earlier|preceding)"
 )
 
-_INSTRUCTION = re.compile(
+_INSTRUCTION = regex(
     rf"(?:ignore|disregard|forget|override)\s+{_PREVIOUS}\s+\w*\s*"
     r"(?:instructions?|messages?|prompts?|rules?|directions?|context)"
     r"|</?\s*(?:system|assistant|instructions?)\s*>|<\|im_start\|>|\[/?INST\]"
@@ -28,7 +29,7 @@ _INSTRUCTION = re.compile(
     r"|忽略.{0,6}(?:指令|指示|提示)|(?:これまで|以前|上記)の?.{0,6}指示を?.{0,2}無視|이전.{0,4}지시.{0,4}무시",
     _FLAGS,
 )
-_HEARTBEAT = re.compile(
+_HEARTBEAT = regex(
     # "Reply HEARTBEAT_OK when nothing is due" is a rule: the word alone, or nearly, is the noise.
     r"^.{0,12}\b(?:HEARTBEAT[_ -]?OK|NO_REPLY)\b.{0,20}$"
     r"|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
@@ -40,27 +41,27 @@ _HEARTBEAT = re.compile(
     r"(?:\s+(?:today|yet|so\s+far|for\s+now|this\s+time|(?:since|at)\b.{0,30}))?\W*$",
     re.IGNORECASE,
 )
-_SAVED = re.compile(
+_SAVED = regex(
     r"^\W*(?:auto[- ]?sav(?:e|ed)\b|(?:session|checkpoint|memory|context|state)s?\s+"
     r"(?:was\s+|has\s+been\s+)?(?:auto-?)?(?:saved|flushed|checkpointed)\b"
     r"|(?:session|compaction|context)\s+(?:was\s+)?(?:started|ended|finished|reset|resumed|compacted)\b"
     r"|saved\s+(?:to|at|session|memory|successfully)\b)",
     re.IGNORECASE,
 )
-_SESSION = re.compile(
+_SESSION = regex(
     r"^\W*(?:session|conversation|chat|message|run)[ _-]?(?:id|key)\b\W*\S+\W*$", re.IGNORECASE
 )
-_OPAQUE = re.compile(
+_OPAQUE = regex(
     r"^\W*(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{80,})\W*$",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
+_TIMES = regex(
     r"^(?=.*(?:\d{4}-\d\d|\d:\d\d))"
     r"(?:[\d\s:./,+\-–—TZ\[\]()]|UTC|GMT|CES?T|AM|PM|Mon|Tue|Wed|Thu|Fri|Sat|Sun)+$",
     re.IGNORECASE,
 )
 # People write "CRITICAL: never ..." too, so a bare level needs a time, brackets or a logger's name.
-_LOG = re.compile(
+_LOG = regex(
     r"^\W*(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?Z?[\])]?\s*"
     r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL)\b"
     r"|^\W*\[(?:INFO|DEBUG|WARN|ERROR|TRACE)\]\s"
@@ -75,32 +76,30 @@ _LOG = re.compile(
     r"|^\W*(?:ERROR|WARN(?:ING)?|FATAL|INFO|DEBUG):\s.{0,80}\((?:attempt|retry)\s\d+\)\W*$",
     re.MULTILINE,
 )
-_TRACE = re.compile(
+_TRACE = regex(
     r"Traceback \(most recent call last\)|^\s*at \S+ ?\([^)\n]*:\d+(?::\d+)?\)"
     r"|^\s*File \"[^\"\n]*\", line \d+",
     re.MULTILINE,
 )
-_ERROR_LINE = re.compile(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
-_ROLE_DUMP = re.compile(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
-_ROLE_LINES = re.compile(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
+_ERROR_LINE = regex(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
+_ROLE_DUMP = regex(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
+_ROLE_LINES = regex(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
 # What is left of a line whose whole point was a secret: "Password: [redacted:password]"
-_REDACTED = re.compile(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
+_REDACTED = regex(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
 # A value of a file format that stands alone says nothing: null, 0x1F, 1.10
-_LITERAL = re.compile(
-    r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I
-)
+_LITERAL = regex(r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I)
 # Directives are asked for, never learned, and nothing in ingested text carries them out.
-_DIRECTIVES = re.compile(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
-_COMMENT = re.compile(r"^\s*<!--.*-->\s*$", re.DOTALL)
+_DIRECTIVES = regex(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
+_COMMENT = regex(r"^\s*<!--.*-->\s*$", re.DOTALL)
 
 
-def _courtesy_pattern() -> re.Pattern[str]:
+def _courtesies() -> str:
     parts = [p.strip() for p in wordlists.COURTESIES.replace("\n", " ").split(",") if p.strip()]
     words = sorted((re.escape(p).replace(r"\*", r"\w*") for p in parts), key=len, reverse=True)
-    return re.compile(rf"(?:{'|'.join(words)})", re.IGNORECASE)
+    return rf"(?:{'|'.join(words)})"
 
 
-_COURTESY = _courtesy_pattern()
+_COURTESY = spelled(_courtesies, re.IGNORECASE)
 _COURTESY_LENGTH = 60
 
 _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -116,7 +115,7 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 # A form that nobody filled in, or filled with nothing: "Pronouns:", "Blockers: none known"
-_UNFILLED = re.compile(
+_UNFILLED = regex(
     r"\W*(?:[^:\uff1a\n]{1,60}[:\uff1a]\W*)(?:none(?:\s+(?:yet|known|so far))?|n/?a|tbd"
     r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
     r"|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
@@ -124,13 +123,11 @@ _UNFILLED = re.compile(
     r"|definir com \w+|à définir|offen|未定|待定|未設定|미정)?\W*",
     re.IGNORECASE,
 )
-_BRACKETED = re.compile(
-    r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b"
-)
-_IN_BRACKETS = re.compile(r"[*_\s]*[(\[][^()\[\]]*[)\]][*_.\s]*")
-_LABEL = re.compile(r"\W*[^\n]{1,48}[:\uff1a][*_\s]*")
-_LONG_LINK = re.compile(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
-_METADATA = re.compile(
+_BRACKETED = regex(r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b")
+_IN_BRACKETS = regex(r"[*_\s]*[(\[][^()\[\]]*[)\]][*_.\s]*")
+_LABEL = regex(r"\W*[^\n]{1,48}[:\uff1a][*_\s]*")
+_LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
+_METADATA = regex(
     r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
     r"|recalls|message.?id|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
@@ -139,18 +136,18 @@ _METADATA = re.compile(
     r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
     re.IGNORECASE,
 )
-_ABOUT_FILE = re.compile(
+_ABOUT_FILE = regex(
     r"^\W*(?:this|the) (?:file|document|page|folder)\b|\bappend-only\b"
     r"|^\W*seed(?:ed)?\s+(?:notes?|from|with)\b|^\W*(?:est[ea] |el |o )?(?:arquivo|archivo)\b"
     r"|^\W*(?:ce fichier|diese datei|этот файл|本文件|このファイル|이 파일)",
     re.IGNORECASE,
 )
-_CHAT = re.compile(
+_CHAT = regex(
     r"^\W*\[?(?:telegram|whatsapp|discord|slack|signal|imessage)\b[^\]\n]{0,80}\d{1,2}:\d\d"
     r"|\(untrusted metadata\)|^\W*\[message_id: ?\d+\]",
     _FLAGS,
 )
-_TURN = re.compile(r"^(?:assistant|user|human|system|tool)\s*:\s+(?:\S+\s+){3}", _FLAGS)
+_TURN = regex(r"^(?:assistant|user|human|system|tool)\s*:\s+(?:\S+\s+){3}", _FLAGS)
 
 _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("redacted_only", _REDACTED),
@@ -231,11 +228,9 @@ def _joins(text: str, at: int) -> bool:
 
 
 _PROFILES = ("USER.md", "IDENTITY.md", "TOOLS.md")
-_SECOND_PERSON = re.compile(r"\byou(?:r|'re|’re|rself)?\b", re.IGNORECASE)
-_THIS_FILE = re.compile(
-    r"\b(?:this|the) (?:file|isn't|is not)\b|\bworkspace-relative\b", re.IGNORECASE
-)
-_FORM_HEADING = re.compile(
+_SECOND_PERSON = regex(r"\byou(?:r|'re|’re|rself)?\b", re.IGNORECASE)
+_THIS_FILE = regex(r"\b(?:this|the) (?:file|isn't|is not)\b|\bworkspace-relative\b", re.IGNORECASE)
+_FORM_HEADING = regex(
     r"^\W*(?:what goes here|examples?|template|how to use this(?: file)?|ejemplos?|exemplos?"
     r"|exemples?|beispiele?|примеры?|示例|例|예시)\W*$",
     re.IGNORECASE,

@@ -6,7 +6,6 @@ It scores by named signals (`judges.signals`), words a claim with the evidence's
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -31,6 +30,7 @@ from memrepo.core.judging import (
     Wording,
 )
 from memrepo.core.memory import Gist
+from memrepo.core.patterns import regex
 from memrepo.judges import folding
 from memrepo.judges.kinds import kind_of
 from memrepo.judges.leads import whole
@@ -51,6 +51,7 @@ from memrepo.judges.wording import cap, extract, split_title, tidy
 from memrepo.policies.gists import gist_of
 from memrepo.policies.matching import PriorIndex
 from memrepo.policies.summaries import summary_of
+from memrepo.purify.noticing import noticed
 from memrepo.purify.pass2 import with_postures
 from memrepo.purify.routing import affinity, recast, route
 
@@ -58,7 +59,7 @@ BATCH = 10**9  # rules have no context window
 REJECT_AT, DEFER_BELOW, RESOLVED_FROM, NOISE_AT = 0.5, 1.5, 2.0, 0.8
 TITLE_LENGTH = 120
 DOCUMENTS = ("episode", "method", "procedure")  # hints whose unit is a titled document
-_HASHTAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
+_HASHTAG = regex(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):
@@ -117,12 +118,15 @@ class OfflineJudge(msgspec.Struct, frozen=True):
     def verify(self, suspicion: Suspicion) -> Finding:
         """Flag what its own rules named, and statements that differ in a negation or an opposite.
 
-        Sure only of two values of one key that can have but one, where both days are explicit;
-        else two statements are left to a person.
+        Sure of a change that the newer statement tells itself, and of two values of one matter
+        where the days are explicit; else two statements are left to a person.
         """
         match suspicion.why:
             case "claimed":
                 return _unsure(suspicion.reason, found=True)
+            case "changed":
+                found = noticed(suspicion.first, suspicion.second)
+                return found.finding if found else _unsure("")
             case "same_key":
                 return two_values(suspicion.first, suspicion.second)
             case "similar":

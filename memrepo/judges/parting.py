@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.headings import is_date
 from memrepo.judges.successions import SINGLE
@@ -25,8 +26,8 @@ from memrepo.judges.triples import lead_of, read_triple
 from memrepo.judges.wording import EXTRACT_LENGTH, sentence_ends, split_title, tidy
 from memrepo.policies.matching import normal_predicate, normal_subject
 
-_ENTRIES = re.compile(r"\s*[;；]\s*")
-_CLOSED = re.compile(r"`[^`]*`|\([^()]*\)|https?://\S+")
+_ENTRIES = regex(r"\s*[;；]\s*")
+_CLOSED = regex(r"`[^`]*`|\([^()]*\)|https?://\S+")
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -10,33 +10,34 @@ from __future__ import annotations
 import re
 
 from memrepo.core.ids import normalise
+from memrepo.core.patterns import regex
 from memrepo.judges.wordlists import terms_of
 
 FEWEST_WORDS = 5
 """Shorter texts have too little of their own: they are compared word by word only."""
 
-_CODE = re.compile(r"`([^`]*)`")
-_WIDE_STOPS = re.compile("[。、，！；：「」『』（）【】]")
+_CODE = regex(r"`([^`]*)`")
+_WIDE_STOPS = regex("[。、，！；：「」『』（）【】]")
 _EDGES = "\"'*_.,;:!()[]{}<>«»„“”‘’。、，！；：「」『』（）【】…-–—"
 _SHORT_FORMS = (
-    (re.compile(r"\bcan['’]t\b"), "can not"),
-    (re.compile(r"\bwon['’]t\b"), "will not"),
-    (re.compile(r"(?<=\w)n['’]t\b"), " not"),
-    (re.compile(r"(?<=\w)['’]re\b"), " are"),
-    (re.compile(r"(?<=\w)['’]ve\b"), " have"),
-    (re.compile(r"(?<=\w)['’]ll\b"), " will"),
-    (re.compile(r"\bi['’]m\b"), "i am"),
-    (re.compile(r"\b(he|she|it|that|there|who)['’]s\b"), r"\1 is"),
+    (regex(r"\bcan['’]t\b"), "can not"),
+    (regex(r"\bwon['’]t\b"), "will not"),
+    (regex(r"(?<=\w)n['’]t\b"), " not"),
+    (regex(r"(?<=\w)['’]re\b"), " are"),
+    (regex(r"(?<=\w)['’]ve\b"), " have"),
+    (regex(r"(?<=\w)['’]ll\b"), " will"),
+    (regex(r"\bi['’]m\b"), "i am"),
+    (regex(r"\b(he|she|it|that|there|who)['’]s\b"), r"\1 is"),
 )
 # "is planning to" and "plans to" say the same; "was planning to" is over.
-_PROGRESS = re.compile(r"\b(?:is|are|am)\s+(?:currently\s+|now\s+)?(?=\w{3,}ing\b)")
+_PROGRESS = regex(r"\b(?:is|are|am)\s+(?:currently\s+|now\s+)?(?=\w{3,}ing\b)")
 _KEPT_LY = frozenset(("only", "barely", "hardly", "rarely", "nearly", "july", "family", "italy"))
 _WHEN_WORDS = frozenset(
     ("yesterday", "today", "tomorrow", "recently", "lately", "currently", "now", "often", "soon")
 )
 # Endings of the past tense stay: whoever worked there works there no more.
 _STEMS = (("ies", "y", 3), ("ing", "", 3), ("es", "", 3), ("s", "", 3))
-_DOUBLED = re.compile(r"([b-df-hj-km-np-rtv-y])\1$")
+_DOUBLED = regex(r"([b-df-hj-km-np-rtv-y])\1$")
 
 # Words that add nothing to a statement when it is compared with another.
 _FILLERS = terms_of("""
@@ -138,7 +139,7 @@ together with, along with, with
 """
 _LINES = [[p.strip() for p in line.split(",")] for line in _GROUPS.strip().splitlines()]
 _MEANING_OF = {phrase: line[0] for line in _LINES for phrase in line}
-_SAME_MEANING = re.compile(
+_SAME_MEANING = regex(
     r"(?<![\w-])(?:"
     + "|".join(
         re.escape(p).replace(r"\ ", r"\s+") for p in sorted(_MEANING_OF, key=len, reverse=True)

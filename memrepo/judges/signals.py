@@ -14,6 +14,7 @@ import msgspec
 
 from memrepo.core.ids import strip_marker
 from memrepo.core.judging import Candidate, PromotionScores
+from memrepo.core.patterns import regex
 from memrepo.judges import talk
 from memrepo.judges import wordlists as w
 from memrepo.judges.lasting import DAILY_WEIGHTS, traits
@@ -63,10 +64,10 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (w.HEDGE, Signal("hedged", durability=-0.15, judgement=-0.10, noise=0.15)),
     (w.CHATTER, Signal("chatter", -0.30, -0.20, -0.10, -0.20, -0.30, 0.30)),
 )
-_SPECIFICS = re.compile(
+_SPECIFICS = regex(
     r"\bv?\d+\.\d+|\b\d{2,}\b|https?://|`[^`]+`|(?:^|\s)[~.]?/[\w.-]+/|\b[\w.-]{1,64}@[\w-]{1,64}\.\w|[$€£¥]\d"
 )
-_NAME = re.compile(r"(?<=[\w,;:] )[^\W\d_a-z][\w'’-]+|\b[A-Z]{2,}\b|^[A-Z]\w+['’]s\b")
+_NAME = regex(r"(?<=[\w,;:] )[^\W\d_a-z][\w'’-]+|\b[A-Z]{2,}\b|^[A-Z]\w+['’]s\b")
 _FRAGMENT = Signal("fragment", -0.30, -0.20, -0.10, 0.0, -0.20, 0.20)
 _SCRAP = Signal("scrap", -0.40, -0.40, -0.20, -0.20, -0.40, 0.75)
 _QUESTION = Signal("reader_question", -0.40, -0.40, -0.20, -0.20, -0.40, 0.75)
@@ -104,9 +105,11 @@ def _trait(code: str, weight: float) -> Signal:
 _DAILY_TRAITS = {code: _trait(code, weight) for code, weight in DAILY_WEIGHTS.items()}
 _LOOKED_FOR = Signal("looked_for", durability=0.10, judgement=0.20, persistence=0.30)
 """A note that recall handed over again and again has shown what it is good for."""
+_CHANGES = Signal("changes_known", 0.25, 0.30, 0.10, 0.05, 0.30, -0.30)
+"""What changes a statement that stands is worth as much as that one was."""
 _SMALL_TALK = Signal("small_talk", -0.25, -0.25, -0.10, -0.15, -0.25, 0.25)
 _ANSWER = Signal("answers", judgement=0.25, action=0.10, persistence=0.10)
-_SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
+_SENTENCE = regex(r"[^.!?…。！？\n]+[.!?…。！？]*")
 
 
 def score(candidate: Candidate) -> tuple[PromotionScores, tuple[str, ...]]:
@@ -150,6 +153,8 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
         yield from _speech_signals(candidate, text)
     if candidate.retrieved:
         yield _LOOKED_FOR
+    if candidate.changes:
+        yield _CHANGES
     again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
     if again:
         yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))

@@ -6,7 +6,6 @@ newer date. Sentences without a key are never compared at all.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -15,6 +14,7 @@ import msgspec
 from memrepo.core.ids import normalise
 from memrepo.core.judging import Cluster, Contradiction, Finding, PriorClaim
 from memrepo.core.memory import Source
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.triples import Triple
 from memrepo.policies.matching import (
@@ -35,13 +35,13 @@ SINGLE = frozenset(normal_predicate(word) for word in wordlists.SINGLE_VALUED)
 _COPULA = frozenset(normal_predicate(word) for word in ("is", "am", "ist", "bin"))
 _VERBS = frozenset(normal_predicate(word) for word in wordlists.SINGLE_VALUED_VERBS)
 _ANOTHER_VALUE = "another value of the key"
-_BOUND = re.compile(
+_BOUND = regex(
     r"\b(?:until|till|from|since|during|while|when|if|unless|except|only|usually|sometimes|mostly"
     r"|at|in|on|for|with|by|before|after|next|bis|ab|seit|während|wenn|falls|nur|meist|bei|im|am"
     r"|in|für|mit|vor|nach|nächste[nrs]?)\b.*|(?:まで|から|直到|之前|之后|期间|까지|부터|동안).*"
 )
 """When, where or for whom a value holds, from the first such word on."""
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER = regex(r"\d+(?:[.,:]\d+)*")
 
 
 class Succession(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from memrepo.core.patterns import regex
 from memrepo.judges.wordlists import terms_of, words_of
 
 FIRST_PERSON = words_of("""
@@ -19,7 +20,7 @@ SECOND_PERSON = words_of("""
 you, your, you're, you've, you'd, you'll, yours, du, dich, dir, dein*, euch, tu, te, ты, тебе,
 твой, вы, вам, 你, 您, 당신
 """)
-PAST_EVENT = re.compile(
+PAST_EVENT = regex(
     r"\b(?:I|we)(?:['’]ve|\s+have|\s+had)\b"
     r"|\b(?:I|we)\s+(?:\w+ly\s+|just\s+|also\s+|even\s+|never\s+|once\s+)?(?:\w{2,}ed|went|was|were"
     r"|got|made|took|met|saw|found|felt|gave|told|said|bought|began|did|came|left|lost|won|wrote"
@@ -28,7 +29,7 @@ PAST_EVENT = re.compile(
     r"|\b(?:ich|wir)\s+(?:habe|haben|bin|sind|war|waren|hatte|hatten)\b",
     re.IGNORECASE,
 )
-UNDER_WAY = re.compile(
+UNDER_WAY = regex(
     r"\b(?:I['’]m|we['’]re|I\s+am|we\s+are|been)\s+(?:\w+ly\s+|also\s+|still\s+|just\s+)?\w+ing\b"
     r"|\b(?:gonna|going\s+to|planning\s+to|plans?\s+to)\b",
     re.IGNORECASE,
@@ -55,7 +56,7 @@ toll, super, danke, genau, klar, schön, ach, gratuliere, herzlichen glückwunsc
 )
 # A reaction that stands by itself: "Sounds good!", "That's great, Ann." The comma or mark after
 # it tells it from "No deploys on Fridays" and "Great Danes need space".
-SMALL_TALK = re.compile(
+SMALL_TALK = regex(
     r"^\W*(?:(?:wow|thanks(?:\s+(?:a lot|so much|again))?|thank\s+you(?:\s+(?:so|very)\s+much)?|thx"
     r"|congrat\w*|awesome|amazing|great|nice|cool|yeah|yep|yup|yes|no|sure(?:\s+thing)?|definitely"
     r"|absolutely|totally|exactly|agreed|oh|haha\w*|lol|hey|hi|hello|perfect|ok(?:ay)?|alright|done"
@@ -70,7 +71,7 @@ SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 # "Good morning Ann, how are you?": what is asked stands behind the greeting.
-GREETED = re.compile(
+GREETED = regex(
     r"^\W*(?:good\s+(?:morning|afternoon|evening)|hi|hello|hey|hallo|guten\s+(?:morgen|tag|abend))\b"
     r"(?:\s+\w+)?\s*[,!.]\s*",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ import msgspec
 
 from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judging import Candidate
+from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.headings import is_date, telling
 from memrepo.judges.wording import bare_object, bold_lead, cap, split_title, tidy
@@ -24,10 +25,10 @@ OBJECT_LENGTH = 300
 
 _VERBS = sorted((v.strip() for v in wordlists.VERBS.replace("\n", " ").split(",")), key=len)[::-1]
 _VERB = "|".join(re.escape(v).replace(r"\ ", r"\s+") for v in _VERBS)
-_DAY_NAME = re.compile(r"^\d{4}-?\d{2}-?\d{2}(?:[-_T]?\d{4}\b)?[-_]?")
+_DAY_NAME = regex(r"^\d{4}-?\d{2}-?\d{2}(?:[-_T]?\d{4}\b)?[-_]?")
 _UPPER = r"[^\W\d_a-zß-öø-ÿа-яё]"
 _NAME = rf"(?:{_UPPER}[\w'’.&-]*)(?:\s+{_UPPER}[\w'’.&-]*){{0,2}}"
-_SHAPE_TWO = re.compile(
+_SHAPE_TWO = regex(
     rf"^(?P<subject>I|Ich|The\s+user|{_NAME})\s+"
     r"(?:(?:also|really|still|currently|always|usually|often|auch|immer)\s+)?"
     rf"(?P<verb>{_VERB})\s+(?P<rest>\S.*)$",

@@ -6,20 +6,21 @@ import re
 import unicodedata
 
 from memrepo.core.ids import strip_marker
+from memrepo.core.patterns import regex
 
 EXTRACT_LENGTH = 400
-_BOLD_LEAD = re.compile(
+_BOLD_LEAD = regex(
     r"^(?:\*\*(?P<star>[^*\n]{1,120}?)\*\*|__(?P<bar>[^\n]{1,119}?[:：])__)(?P<rest>.*)$", re.DOTALL
 )
-_COLON = re.compile(r"^\s*[:：]\s*")
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
-_SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
+_COLON = regex(r"^\s*[:：]\s*")
+_HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_SENTENCE_END = regex(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
 # A full stop after one of these ends no sentence.
-_ABBREVIATION = re.compile(
+_ABBREVIATION = regex(
     r"(?:^|[\s(])(?:e\.g|i\.e|z\.\s?B|d\.\s?h|dr|mr|mrs|ms|prof|st|vs|etc|no|nr|ca|bzw|usw|[A-Z])\.$",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
+_TAG = regex(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
 
 
 def weight(text: str) -> int:
@@ -71,16 +72,16 @@ def _unlinked(match: re.Match[str]) -> str:
     return said
 
 
-_COMMENT = re.compile(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
-_POINTER = re.compile(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
-_LINK = re.compile(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
-_BREAK = re.compile(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
-_CODE = re.compile(r"(`[^`\n]*`)")
+_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
+_POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
+_LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
+_BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
+_CODE = regex(r"(`[^`\n]*`)")
 _EMPHASIS = (
-    re.compile(r"\*\*\*?(?=\S)([^*\n]{1,500}?)\*\*\*?"),
-    re.compile(r"(?<!\w)__(?=\S)([^_\n]{1,500}?)__(?!\w)"),
-    re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)\*(?![\w*])"),
-    re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500}?)_(?![\w_])"),
+    regex(r"\*\*\*?(?=\S)([^*\n]{1,500}?)\*\*\*?"),
+    regex(r"(?<!\w)__(?=\S)([^_\n]{1,500}?)__(?!\w)"),
+    regex(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)\*(?![\w*])"),
+    regex(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500}?)_(?![\w_])"),
 )
 
 

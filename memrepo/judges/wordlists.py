@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import re
 
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+from memrepo.core.patterns import regex, spelled
+
+_WIDE = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def words_of(text: str, *, start: bool = False) -> re.Pattern[str]:
-    """Compile a comma-separated list; `*` ends a stem, scripts without blanks match anywhere."""
+    """Match a comma-separated list; `*` ends a stem, scripts without blanks match anywhere."""
+    return spelled(lambda: _either(text, start=start), re.IGNORECASE)
+
+
+def _either(text: str, *, start: bool) -> str:
     parts = [part.strip() for part in text.replace("\n", " ").split(",") if part.strip()]
     loose = [re.escape(part) for part in parts if _WIDE.search(part)]
     bound = [
@@ -22,7 +28,7 @@ def words_of(text: str, *, start: bool = False) -> re.Pattern[str]:
     ]
     tight = rf"(?<![\w-])(?:{'|'.join(bound)})(?!\w|-\w)" if bound else ""
     either = "|".join(filter(None, (tight, "|".join(loose))))
-    return re.compile(rf"^\W*(?:{either})" if start else either, re.IGNORECASE)
+    return rf"^\W*(?:{either})" if start else either
 
 
 def terms_of(text: str) -> frozenset[str]:

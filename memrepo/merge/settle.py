@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
+from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import Decoded, State, apply, read_state
 from memrepo.merge import closure
@@ -23,7 +24,7 @@ from memrepo.merge.files import is_derived
 from memrepo.merge.splice import FileVersion
 from memrepo.merge.states import Facts, MergeResult, merge_states, owners
 
-_MARKERS = re.compile(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
+_MARKERS = regex(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):

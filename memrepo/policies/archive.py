@@ -31,8 +31,8 @@ def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime
     until = hot.until if hot is not None else None
     last = max(filter(None, (created, access.last)), default=created)
     if until is not None and until >= last:
-        return until + rules.demoted_after
-    return last + rules.after
+        return until + rules.demoted_after if rules.demoted_after else None
+    return last + rules.after if rules.after else None
 
 
 def is_kept(memory: Memory) -> bool:
@@ -51,10 +51,13 @@ def archivable(
     memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: ArchiveRules
 ) -> list[tuple[Memory, datetime]]:
     """Return what is due for the archive with the moment it fell due, oldest first."""
-    found = []
+    found: list[tuple[Memory, datetime]] = []
+    ages = [age for age in (rules.after, rules.demoted_after) if age is not None]
+    if not ages:
+        return found
     for memory in memories:
         created = memory.time("created")
-        if created is None or now - created < min(rules.after, rules.demoted_after):
+        if created is None or now - created < min(ages):
             continue  # too young, whatever happened to it
         due = archive_due(memory, accesses.of(memory.id), rules)
         if due is not None and now >= due:
@@ -84,10 +87,12 @@ def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> 
     """Say why a memory is archived."""
     hot: Hot | None = memory.fields.get("hot")
     last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
-    if hot is not None and hot.until is not None and due == hot.until + rules.demoted_after:
-        since = f"no longer hot since {format_time(hot.until)}"
-        return f"{last}, {since}, {format_duration(rules.demoted_after)} ago at {format_time(due)}"
-    return f"{last}, idle for {format_duration(rules.after)} or more at {format_time(due)}"
+    demoted, age = hot.until if hot is not None else None, rules.demoted_after
+    if demoted is not None and age is not None and due == demoted + age:
+        since = f"no longer hot since {format_time(demoted)}"
+        return f"{last}, {since}, {format_duration(age)} ago at {format_time(due)}"
+    idle = f"idle for {format_duration(rules.after)} or more" if rules.after else "idle"
+    return f"{last}, {idle} at {format_time(due)}"
 
 
 def for_review(

@@ -2,7 +2,8 @@
 
 Lineage: openclaw-hybrid-memory, decay and pruning. Deliberate differences: confidence falls with
 time and not with each run of a job, so the same moment gives the same answer and a refresh restores
-it; what may never be pruned is decided here and not by the class alone.
+it; what may never be pruned is decided here and not by the class alone; and where evidence counts
+(`DecayRules.evidence`), time marks what lasts or stands as stale and takes none of it out.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from memrepo.core.access import Access, Accesses
-from memrepo.core.memory import Memory
-from memrepo.core.times import format_duration, format_time, parse_time
+from memrepo.core.memory import Memory, Source, Stamp
+from memrepo.core.patterns import regex
+from memrepo.core.times import end_of, format_duration, format_time, parse_time
 from memrepo.policies.classes import class_of
 from memrepo.policies.futuredates import future_date
 from memrepo.policies.rules import DecayRules
@@ -26,6 +28,10 @@ FLOOR = 0.1
 _SOFT = 0.75
 _STEPS = 16
 _LEAST_STEP = timedelta(hours=1)
+_STALE = 0.5
+"""What is stale has this share of its confidence, however old it grows."""
+_DATED = regex(r"(?:.*/)?\d{4}-\d{2}-\d{2}[^/]*")
+"""A file named by its day: it is written once, and that a line still stands there says nothing."""
 
 
 class Keeping(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +39,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     `expires` is None for what is kept for ever; `held` is the future date that holds decay;
     `low` is the moment at which its confidence falls below the floor, if it is not refreshed.
+    `lasts` says that time alone does not take it out of recall; `until` is its stated end.
     """
 
     cls: str
@@ -42,6 +49,8 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
     held: datetime | None = None
     low: datetime | None = None
     now: datetime
+    lasts: bool = False
+    until: datetime | None = None
 
     @property
     def expired(self) -> bool:
@@ -49,20 +58,38 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         return self.expires is not None and self.now > self.expires
 
     @property
+    def stale(self) -> bool:
+        """Tell whether it was not borne out for longer than its class lives, and stays."""
+        return self.lasts and self.expired
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether the end that somebody stated has come."""
+        return self.until is not None and self.until <= self.now
+
+    @property
     def gone(self) -> bool:
         """Tell whether recall is silent about it."""
-        return self.expired or self.confidence < FLOOR
+        return self.ended or (self.expired and not self.lasts) or self.confidence < FLOOR
+
+    @property
+    def leaves(self) -> datetime | None:
+        """Return when it leaves recall by itself if nothing happens; None for never."""
+        moments = [self.until, self.low, None if self.lasts else self.expires]
+        return min((m for m in moments if m is not None), default=None)
 
     @property
     def due(self) -> datetime:
         """Return when it fell due for pruning; meaningful only where it is gone."""
-        moments = [m for m in (self.expires, self.low) if m is not None and m <= self.now]
-        return min(moments, default=self.confirmed or self.now)
+        at = self.leaves
+        return at if at is not None and at <= self.now else self.confirmed or self.now
 
     def told(self) -> str:
         """Say why it is gone, for a commit."""
         when = f"last confirmed {format_time(self.confirmed)}" if self.confirmed else "undated"
-        if self.expired and self.expires:
+        if self.ended and self.until:
+            return f"it was true until {format_time(self.until)}"
+        if self.expired and self.expires and not self.lasts:
             return f"class {self.cls}, expired {format_time(self.expires)}, {when}"
         return f"class {self.cls}, confidence {self.confidence:.4f} below {FLOOR}, {when}"
 
@@ -72,13 +99,32 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
     cls = class_of(memory)
     stored = float(memory.fields.get("confidence", 1.0))
     ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
+    until = stated_end(memory, rules)
     if ttl is None or confirmed is None:
         low = confirmed if stored < FLOOR else None
         return Keeping(
-            cls=cls, confirmed=confirmed, expires=None, confidence=stored, low=low, now=now
+            cls=cls,
+            confirmed=confirmed,
+            expires=None,
+            confidence=stored,
+            low=low,
+            now=now,
+            until=until,
         )
     held = held_until(memory)
     expires = max(confirmed + ttl, held) if held else confirmed + ttl
+    if lasts(memory, cls, rules):
+        return Keeping(
+            cls=cls,
+            confirmed=confirmed,
+            expires=expires,
+            held=held,
+            now=now,
+            confidence=stored * _STALE if now > expires and stored >= FLOOR / _STALE else stored,
+            low=confirmed if stored < FLOOR else None,
+            lasts=True,
+            until=until,
+        )
     free = held is None or now >= held
     halvings = _halvings(now - confirmed, ttl) if free else 0
     return Keeping(
@@ -89,7 +135,44 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
         now=now,
         confidence=stored * 0.5**halvings,
         low=_low(stored, confirmed, ttl, held),
+        until=until,
     )
+
+
+def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
+    """Tell whether time alone never takes a memory out of recall.
+
+    A short class that somebody gave ends it; one that was guessed from the words does so only where
+    no evidence stands.
+    """
+    if cls in rules.lasting:
+        return True
+    return rules.evidence and "decay" not in memory.fields and stands(memory)
+
+
+def stands(memory: Memory) -> bool:
+    """Tell whether a memory rests on a line that stands in a source, or on a person's word.
+
+    A run marks what lost its last line (`retire_candidate`). A file named by its day is a record of
+    that day, and no evidence that something still holds.
+    """
+    if any(map(_is_human, (memory.fields.get("generated"), *memory.fields.get("verified", ())))):
+        return True
+    return memory.standing != "retire_candidate" and any(map(_holds, memory.sources))
+
+
+def _is_human(stamp: Stamp | None) -> bool:
+    return stamp is not None and stamp.by.startswith("human:")
+
+
+def _holds(source: Source) -> bool:
+    return bool(source.text_hash) and not _DATED.fullmatch(source.resource)
+
+
+def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
+    """Return the end of a memory's validity, where that takes it out of recall."""
+    until = memory.text("valid_until")
+    return end_of(until) if until and rules.evidence and not memory.flag("pinned") else None
 
 
 def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:
@@ -132,13 +215,16 @@ def is_protected(memory: Memory, cls: str) -> bool:
     return (
         cls == "permanent"
         or any(memory.flag(name) for name in ("pinned", "critical", "user_marked"))
-        or any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
+        or any(map(_is_human, memory.fields.get("verified", ())))
     )
 
 
 def is_over(memory: Memory, kept: Keeping) -> bool:
-    """Tell whether recall is silent about a memory; never where it is protected from pruning."""
-    return kept.gone and not is_protected(memory, kept.cls)
+    """Tell whether recall is silent about a memory.
+
+    Where it is protected from pruning only the end that somebody stated makes it so.
+    """
+    return kept.ended or (kept.gone and not is_protected(memory, kept.cls))
 
 
 def decays(memory: Memory) -> bool:
@@ -169,6 +255,8 @@ def _is_young(memory: Memory, access: Access, now: datetime, rules: DecayRules) 
     """Tell cheaply that a memory is not over: most are not, and no text need be searched for it."""
     cls = class_of(memory)
     if float(memory.fields.get("confidence", 1.0)) < FLOOR:
+        return False
+    if memory.text("valid_until") and rules.evidence:
         return False
     ttl, created = rules.ttl.get(cls), memory.time("created")
     if ttl is None or (created is not None and now - created <= _SOFT * ttl):

@@ -16,15 +16,16 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.policies.archive import unarchive
 from memrepo.policies.hotcache import demote, hot_of, promote
 
 Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
-_DIRECTIVE = re.compile(
+_DIRECTIVE = regex(
     r"\[\[ *(?:(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
     r"|(forget keyword) *: *([^\[\]\n]{1,200}?)|(memory_health)) *\]\]"
 )
-_CODE = re.compile(
+_CODE = regex(
     r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"
     r".*?(?:^ {0,3}(?:(?P=ticks)`*|(?P=waves)~*)[ \t]*\r?$|\Z)"
     r"|(?P<span>`+)(?!`)[^\n]*?(?<!`)(?P=span)(?!`)",

@@ -104,6 +104,31 @@ volunteer: help shelter charity, weather: rain snow sun storm wind, wedding: mar
 weekend: saturday sunday, workout: gym exercise training
 """
 
+_ABBREVIATIONS = """
+agm: annual general meeting, ai: artificial intelligence, aka: also known as, api: application
+programming interface, asap: soon possible, atm: cash machine, bday: birthday, ceo: chief executive
+officer, cfo: chief financial officer, ci: continuous integration, cpu: processor, crm: customer
+relationship management, cto: chief technology officer, cv: curriculum vitae resume, db: database,
+dept: department, dns: domain name system, dob: date birth born, diy: do yourself, eod: end day,
+eta: estimated time arrival, faq: frequently asked questions, fyi: information, gdpr: general data
+protection regulation, gp: general practitioner doctor, gpu: graphics card, hoa: homeowners
+association, hq: headquarters head office, hr: human resources, id: identifier identity, ide:
+editor, kpi: key performance indicator, llm: large language model, ml: machine learning, mri:
+magnetic resonance, mvp: minimum viable product, nda: non disclosure agreement, ngo: non
+governmental organisation, okr: objectives key results, ooo: out office, os: operating system, pc:
+computer, phd: doctorate, pm: project manager, poc: proof concept, pr: pull request, prod:
+production, pto: paid time off, qa: quality assurance, rsvp: reply, saas: software service, sdk:
+software development kit, seo: search engine optimisation, sla: service level agreement, sso: single
+sign on, tbd: determined, tos: terms service, tsa: airport security, uk: united kingdom, un: united
+nations, url: web address, usa: united states, ux: user experience, vat: value added tax, vp: vice
+president, vpn: virtual private network, wfh: work from home, wip: work progress, yoy: year
+"""
+
+
+def abbreviations() -> Iterator[tuple[str, list[str]]]:
+    """Yield each abbreviation with the words it stands for, small ones left out."""
+    yield from _rows(_ABBREVIATIONS)
+
 
 def forms() -> Iterator[tuple[str, str]]:
     """Yield each irregular or other form with the word it stands for: `went`, `go`."""

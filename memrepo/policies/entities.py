@@ -17,22 +17,21 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 
 LONGEST = 60
-_CODE = re.compile(r"`([^`\s]{2,40})`")
-_HOST = re.compile(r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,12}(?![\w.]*\w)")
-_HANDLE = re.compile(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}")
-_MIXED = re.compile(
-    r"(?<![\w./-])(?:[A-Za-z][a-z0-9]*[a-z][A-Z]\w*|[A-Z]{2,}[A-Z0-9]*|[a-z]\d+[a-z])\b"
-)
+_CODE = regex(r"`([^`\s]{2,40})`")
+_HOST = regex(r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,12}(?![\w.]*\w)")
+_HANDLE = regex(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}")
+_MIXED = regex(r"(?<![\w./-])(?:[A-Za-z][a-z0-9]*[a-z][A-Z]\w*|[A-Z]{2,}[A-Z0-9]*|[a-z]\d+[a-z])\b")
 _WORD = r"[^\W\d_a-zß-öø-ÿа-яё][\w'’&-]*"
-_NAME = re.compile(
+_NAME = regex(
     rf"(?<![\w.@/`-]){_WORD}(?:[ \t]+(?:(?:de|da|del|der|van|von|la|le)[ \t]+)?{_WORD}){{0,3}}"
 )
 _FILES = frozenset(
     "md py txt json toml yaml yml sh html csv log js ts css cfg ini pdf png jpg".split()
 )
-_GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|ein|eine|mit|für|auf|wird|sind)\b")
+_GERMAN = regex(r"\b(?:der|die|das|und|ist|nicht|ein|eine|mit|für|auf|wird|sind)\b")
 _ENDS = ".!?:;。！？-–—|>\n"
 _NO_NAME = frozenset(
     """
@@ -51,11 +50,11 @@ _CALLED = "goes by|is nicknamed|is called|is known as|heißt auch|wird genannt"
 _SHORT = "is short for|stands for|is an abbreviation of|ist kurz für|steht für"
 _TERM = rf"(?:`[^`\s]{{1,40}}`|@?[A-Za-z0-9][\w.-]*\d[\w-]*|{_WORD}(?:[ \t]+{_WORD}){{0,3}})"
 _STATED = (
-    re.compile(rf"(?P<one>{_TERM})(?:\s*\(|,\s+|\s+)(?:{_AKA})\s+(?P<other>{_TERM})"),
-    re.compile(rf"(?P<one>{_TERM})\s+(?:{_CALLED})\s+(?P<other>{_TERM})"),
-    re.compile(rf"(?P<other>{_TERM})\s+(?:{_SHORT})\s+(?P<one>{_TERM})"),
+    regex(rf"(?P<one>{_TERM})(?:\s*\(|,\s+|\s+)(?:{_AKA})\s+(?P<other>{_TERM})"),
+    regex(rf"(?P<one>{_TERM})\s+(?:{_CALLED})\s+(?P<other>{_TERM})"),
+    regex(rf"(?P<other>{_TERM})\s+(?:{_SHORT})\s+(?P<one>{_TERM})"),
 )
-_BRACKET = re.compile(rf"(?P<one>{_TERM})\s+\((?P<other>[A-Za-z][A-Za-z0-9]{{1,11}})\)")
+_BRACKET = regex(rf"(?P<one>{_TERM})\s+\((?P<other>[A-Za-z][A-Za-z0-9]{{1,11}})\)")
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):

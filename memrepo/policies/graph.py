@@ -8,7 +8,6 @@ down. Lineage: openclaw-engram, memory linking; the walk was promised there and 
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -18,11 +17,10 @@ import msgspec
 
 from memrepo.core.ids import ID_PATTERN, slugify
 from memrepo.core.memory import LAYERS, Link, Memory
+from memrepo.core.patterns import regex
 
-_WIKILINK = re.compile(r"\[\[ *([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
-_MARKDOWN = re.compile(
-    r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]"
-)
+_WIKILINK = regex(r"\[\[ *([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
+_MARKDOWN = regex(r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]")
 SUPERSEDES = "supersedes"
 """The type of the edge from a memory to one that it replaced: no link says so, two fields do."""
 _STEP = 0.7

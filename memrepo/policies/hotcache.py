@@ -18,7 +18,7 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.times import format_time, parse_time
+from memrepo.core.times import end_of, format_time
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.rules import DecayRules, HotRules
 
@@ -85,12 +85,6 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     if is_over(memory, keeping(memory, accesses.of(memory.id), now, decay)):
         return "its time is over"
     return ""
-
-
-def end_of(until: str) -> datetime:
-    """Return the end of a validity: a date holds to the end of its day."""
-    moment = parse_time(until)
-    return moment.replace(hour=23, minute=59, second=59) if len(until) == 10 else moment
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""The interlock: a run that would eat the store does not merge itself."""
+"""The interlock: what would eat the store does not land by itself; claims count, notes do not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
+from memrepo.core.memory import Memory
 from memrepo.core.state import State
 
 FREE = 20
@@ -14,7 +15,7 @@ _RETIRING = "retire_candidate"
 
 
 def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
-    """Return the ids of active memories that the changes would take out of recall or views.
+    """Return the ids of the claims in recall that the changes would take out of it.
 
     Those are removed, superseded, archived, or from now on about to be retired.
     """
@@ -32,21 +33,22 @@ def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
                 pass
             case _:
                 assert_never(change)
-    return frozenset(
-        i for i in lost if i in state.memories and state.memories[i].status == "active"
-    )
+    return frozenset(i for i in lost if i in state.memories and is_claim(state.memories[i]))
+
+
+def is_claim(memory: Memory) -> bool:
+    """Tell whether a memory is a claim in recall: active and no note, retired or not."""
+    return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
 def interlock(state: State, changes: Iterable[Change], max_change_pct: float) -> str:
-    """Return why a run must wait for a person, or an empty string when it may merge itself.
+    """Return why a person must look first, or an empty string when the changes may land.
 
-    It must when it takes more than `max_change_pct` percent of the active memories out of recall,
-    and more than 20 of them.
+    They may not when they take more than `max_change_pct` percent of the claims out of recall, and
+    more than 20 of them. What is about to be retired is out of it already.
     """
-    lost, total = len(losses(state, changes)), len(state.active)
+    lost = len(losses(state, changes))
+    total = sum(is_claim(m) and m.standing != _RETIRING for m in state.active)
     if lost <= FREE or lost * 100 <= max_change_pct * total:
         return ""
-    return (
-        f"it would take {lost} of {total} active memories out of recall"
-        f" (more than {max_change_pct:g} %)"
-    )
+    return f"it would take {lost} of {total} claims out of recall (more than {max_change_pct:g} %)"

@@ -18,12 +18,16 @@ import msgspec
 
 from memrepo.policies.cues import ASKS
 from memrepo.policies.merits import Moment, access, behind, importance, recency
-from memrepo.policies.questions import Question, Span, nearness
+from memrepo.policies.questions import Question, nearness
 from memrepo.policies.rules import Merits, Weights
-from memrepo.policies.terms import stems, stop_stems
+from memrepo.policies.speakers import ASSISTANT, USER
+from memrepo.policies.terms import is_spaceless, stems, stop_stems
+from memrepo.policies.timespans import Span
 
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""
+_LENGTHS = (40, 100)
+"""Mean terms of a text up to which its length hardly counts, and from which it counts in full."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
@@ -73,6 +77,9 @@ class Corpus(Protocol):
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
         """Return for each term that occurs how many documents hold it."""
+
+    def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
+        """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the documents that hold any of the terms, the likeliest first."""
@@ -183,17 +190,26 @@ class _Turn:
 
     def __init__(self, question: Question, corpus: Corpus, weights: Weights, reach: Reach) -> None:
         self.question, self.corpus, self.weights, self.reach = question, corpus, weights, reach
-        self.documents = {d.number: d for d in corpus.propose(question.terms, reach.candidates)}
         self.counts: dict[int, Counter[str]] = {}
         self.rarity: dict[str, float] = {}
+        self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
+        asked = [t for t in question.terms if not (self.timely and t in question.timed)]
+        self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
+        if self.rarity.keys().isdisjoint(asked):  # characters alone say nothing
+            self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
+        proposed = corpus.propose(list(self.terms), reach.candidates) if self.terms else ()
+        self.documents = {d.number: d for d in proposed}
+        short, long = _LENGTHS
+        share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
+        self.b = weights.b + share * (weights.b_long - weights.b)
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return every document that any signal speaks for."""
-        lexical = self.by_kinds(self.asked(self.question.terms))
+        lexical = self.by_kinds(self.asked(self.terms))
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
             lexical = self.by_words(self.fed_back(lexical), lexical)
-        near = self.with_neighbours(lexical)
+        near = self.with_neighbours(self.by_role(lexical))
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
         meant = self.by_meaning(like, near.keys()) if like else {}
         near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
@@ -211,7 +227,7 @@ class _Turn:
                     "subject": self.weights.subject
                     * (bool(subject) and self.documents[n].subject == subject),
                     "answer": self.by_answer(self.documents[n].cues) * level[n],
-                    "date": self.weights.date * nearness(self.question, self.documents[n].day),
+                    "date": self.by_date(self.documents[n].day),
                     **({"meaning": meant.get(n, 0.0)} if like else {}),
                 },
             )
@@ -220,6 +236,20 @@ class _Turn:
 
     def one(self, number: int, parts: Mapping[str, float]) -> Ranked:
         return Ranked(document=self.documents[number], score=sum(parts.values()), parts=parts)
+
+    def spelled(self, term: str) -> Mapping[str, float]:
+        """Return the terms by which a term of the question is looked for, by their weight.
+
+        What another language makes of the word counts in full. Where no text holds it, those that
+        are spelled nearly like it stand in; of languages with compounds, they always stand beside.
+        """
+        forms = (term, *self.question.forms.get(term, ()))
+        held = self.rarities(forms)
+        found = {form: 1.0 for form in forms if form in held}
+        if not found or self.question.compounds:
+            alike = self.corpus.alike(term, inflects=self.question.inflects)
+            found |= {t: self.weights.alike * w for t, w in alike.items() if t not in found}
+        return found or {term: 1.0}
 
     def counted(self, document: Document) -> Counter[str]:
         if document.number not in self.counts:
@@ -234,10 +264,10 @@ class _Turn:
             self.rarity[term] = math.log(1 + (size - held + 0.5) / (held + 0.5))
         return self.rarity
 
-    def asked(self, terms: Sequence[str]) -> dict[int, float]:
+    def asked(self, terms: Mapping[str, float]) -> dict[int, float]:
         """Return scores by words of the question, higher the more of them a document holds."""
-        scores = self.by_words(dict.fromkeys(terms, 1.0))
-        rarities = {t: self.rarity[t] for t in terms if t in self.rarity}
+        scores = self.by_words(terms)
+        rarities = {t: w * self.rarity[t] for t, w in terms.items() if t in self.rarity}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
         for number in scores:
             counts = self.counts[number]
@@ -263,11 +293,28 @@ class _Turn:
                     )
         return gained
 
+    def by_date(self, day: str) -> float:
+        """Return what a day adds: most where the question is of a span of days that holds it."""
+        near = self.weights.date * nearness(self.question, day)
+        within = any(first <= day <= last for first, last in self.question.spans)
+        return self.weights.span if within else near
+
+    def by_role(self, scores: Mapping[int, float]) -> dict[int, float]:
+        """Return the scores, an assistant's answers lowered unless the question asks for them."""
+        share = 1 - self.weights.answers.assistant * (not self.question.of_assistant)
+        return {
+            n: score * (share if ASSISTANT in self.documents[n].cues else 1)
+            for n, score in scores.items()
+        }
+
     def by_answer(self, cues: str) -> float:
-        """Return the share by which a text counts for more because it answers, less if it asks."""
+        """Return the share by which a text counts for more because it answers, less if it asks.
+
+        A user tells of himself as he asks an assistant, so his asking loses nothing.
+        """
         answers = self.weights.answers
         fitting = sum(kind in cues for kind in self.question.wanted)
-        return answers.fits * fitting - answers.asks * (ASKS in cues)
+        return answers.fits * fitting - answers.asks * (ASKS in cues and USER not in cues)
 
     def by_words(
         self, asked: Mapping[str, float], so_far: Mapping[int, float] | None = None
@@ -278,7 +325,7 @@ class _Turn:
         """
         rarities = self.rarities(asked)
         before = so_far or {}
-        k1, b, average = self.weights.k1, self.weights.b, self.corpus.average or 1.0
+        k1, b, average = self.weights.k1, self.b, self.corpus.average or 1.0
         worth = {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
         scores = {}
         for number, document in self.documents.items():
@@ -298,7 +345,7 @@ class _Turn:
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
         """Return the telling terms of the best hits, weighted by how much they tell."""
         best = self.best(scores, self.reach.fed_back)
-        asked = frozenset(self.question.terms)
+        asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
         fresh = {t for n in best for t in self.counted(self.documents[n])} - asked - stop_stems()
         rarities = self.rarities(sorted(fresh))
@@ -325,7 +372,7 @@ class _Turn:
             return ""
         (subject,) = named
         name = frozenset(stems(subject.split()))
-        rest = self.asked([t for t in self.question.terms if t not in name])
+        rest = self.asked({t: w for t, w in self.terms.items() if t not in name})
         if not rest:
             return subject
         own = max((s for n, s in rest.items() if self.documents[n].subject == subject), default=0.0)
@@ -343,16 +390,25 @@ class _Turn:
         around = self.corpus.around(self.documents[n] for n in hits)
         for reply in self.replies(hits[: self.reach.replies], around):
             lent.setdefault(reply, 0.0)
-        shares = {1: self.weights.neighbour, 2: self.weights.second_neighbour}
         for number in hits:
             row = around.get(number, (number,))
             at = row.index(number)
             for i, other in enumerate(row):
                 if other in lent and self.documents[other].path != self.documents[number].path:
-                    replies = i - at == 1 and self.is_reply(number, other)
-                    share = self.weights.answers.reply if replies else shares[abs(i - at)]
+                    share = self.share(number, other, i - at)
                     lent[other] += share * scores[number]
         return lent
+
+    def share(self, number: int, other: int, away: int) -> float:
+        """Return what part of its score a hit lends to one that stands so many places behind it.
+
+        An assistant answers every turn of a user: that says nothing for the answer.
+        """
+        if away == 1 and USER in self.documents[number].cues:
+            return 0.0
+        if away == 1 and self.is_reply(number, other):
+            return self.weights.answers.reply
+        return self.weights.neighbour if abs(away) == 1 else self.weights.second_neighbour
 
     def replies(self, hits: Sequence[int], around: Mapping[int, Sequence[int]]) -> set[int]:
         """Return what answers a hit that asks."""
@@ -363,9 +419,13 @@ class _Turn:
         return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}
 
     def is_reply(self, number: int, after: int) -> bool:
-        """Tell whether what stands after a document answers it: it asks, and another speaks."""
+        """Tell whether what stands after a document answers it: it asks, and another speaks.
+
+        What a user asks an assistant answers, who knows nothing of him but what he told.
+        """
         one, other = self.documents[number], self.documents[after]
-        return ASKS in one.cues and one.subject != other.subject
+        asks = ASKS in one.cues and USER not in one.cues and ASSISTANT not in other.cues
+        return asks and one.subject != other.subject
 
     def by_thread(self, level: Mapping[int, float]) -> Mapping[str, float]:
         """Return the mean of each thread's best, so that a source that fits lifts all it holds."""
@@ -383,11 +443,8 @@ class _Turn:
 
     def of_those_days(self) -> set[int]:
         """Return what is of the days that were asked for: it answers, whatever its words are."""
-        if not self.question.spans:
-            return set()
-        found = self.corpus.dated(self.question.spans, self.reach.dated)
-        self.documents |= {d.number: d for d in found if d.number not in self.documents}
-        return {document.number for document in found}
+        self.documents |= {d.number: d for d in self.timely if d.number not in self.documents}
+        return {document.number for document in self.timely}
 
     def by_meaning(self, like: Likeness, scored: Collection[int]) -> dict[int, float]:
         """Return what likeness of meaning adds, of the most that it adds to any document.

@@ -32,6 +32,8 @@ TTLS: Mapping[str, timedelta | None] = MappingProxyType(
     }
 )
 REFRESHED = ("durable", "normal", "stable", "active")
+LASTING = ("durable", "normal", "stable")
+"""Classes of what is meant to last: time marks them stale and takes none of them out of recall."""
 
 
 RunMode = Literal["incremental", "reconciliation"]
@@ -50,12 +52,17 @@ CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 class TierRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Ages since the last touch at which a note moves, and how long it stays forgotten."""
+    """Ages since the last touch at which a note moves, and how long it stays forgotten.
+
+    `clean_after` is None where a forgotten note stays in the tree. `last` puts what is forgotten
+    after all other hits; else its age and its gist alone tell against it.
+    """
 
     warm_after: timedelta = timedelta(hours=3)
     gist_after: timedelta = timedelta(days=7)
     forgotten_after: timedelta = timedelta(days=14)
-    clean_after: timedelta = timedelta(days=30)
+    clean_after: timedelta | None = None
+    last: bool = False
 
     def after(self, tier: str) -> timedelta:
         """Return the age at which a note enters a tier."""
@@ -64,10 +71,17 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Time to live by class (None: for ever), and the classes that a retrieval refreshes."""
+    """Time to live by class (None: for ever), and the classes that a retrieval refreshes.
+
+    What is past its time leaves recall, but for the classes that are `lasting`, which turn stale.
+    With `evidence` a class that was only guessed from the words takes nothing out whose evidence
+    stands (`decay.stands`), and what has a stated end leaves when that has come.
+    """
 
     ttl: Mapping[str, timedelta | None] = msgspec.field(default_factory=lambda: TTLS)
     refreshed: tuple[str, ...] = REFRESHED
+    lasting: tuple[str, ...] = LASTING
+    evidence: bool = True
 
 
 class HotRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,10 +96,13 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a memory idles before it rests, and how long until a person is asked about it."""
+    """How long a memory idles before it rests, and how long until a person is asked about it.
 
-    after: timedelta = timedelta(days=30)
-    demoted_after: timedelta = timedelta(days=60)
+    None is never.
+    """
+
+    after: timedelta | None = None
+    demoted_after: timedelta | None = None
     review_after: timedelta = timedelta(days=180)
 
 
@@ -97,6 +114,14 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     hot: HotRules = msgspec.field(default_factory=HotRules)
     archive: ArchiveRules = msgspec.field(default_factory=ArchiveRules)
     pace_pct: float = 5.0
+
+
+CLASSIC = Rules(
+    tiers=TierRules(clean_after=30 * _DAY, last=True),
+    decay=DecayRules(lasting=(), evidence=False),
+    archive=ArchiveRules(after=30 * _DAY, demoted_after=60 * _DAY),
+)
+"""The rules as the original programs have them: whatever nobody retrieves leaves in the end."""
 
 
 class Merits(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +146,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """Share that a text gains which holds a kind of answer that the question asks for."""
     asks: float = 0.2
     """Share that a text loses which asks."""
+    assistant: float = 0.4
+    """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
     spread: float = 0.01
     """Share of the best score that each hit of a day takes from the next of that day, where several
     things are asked for."""
@@ -131,10 +158,15 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
 
     k1: float = 1.0
     b: float = 0.2
+    """Of short texts, whose length hardly counts."""
+    b_long: float = 0.75
+    """Of long ones."""
     coverage: float = 0.3
     """Share that a text gains which holds all the words, each counted by how rare it is."""
     kinds: float = 0.4
     """What a word of a kind that was asked for counts beside the word for the kind."""
+    alike: float = 0.7
+    """What a word counts that is spelled nearly like one that no memory holds, by likeness."""
     feedback: float = 0.15
     neighbour: float = 0.25
     second_neighbour: float = 0.2
@@ -143,6 +175,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     answers: Answers = msgspec.field(default_factory=Answers)
     date: float = 0.2
     """Of the month that is named, and as much again of the very day."""
+    span: float = 1.0
+    """Of a day within a span that is named, such as last week: as much as all the words."""
     other_subject: float = 0.95
     """The subject's own best must reach this share of the best, or the question misnames it."""
     meaning: float = 0.6

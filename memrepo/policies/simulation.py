@@ -60,6 +60,11 @@ class Day(msgspec.Struct, frozen=True, kw_only=True):
     hot: int
     gone: int
 
+    @property
+    def recalled(self) -> int:
+        """Return how many memories but notes recall finds."""
+        return sum(self.classes.values())
+
 
 class Simulation(msgspec.Struct, frozen=True, kw_only=True):
     """The days, the memories at the end, what was retrieved when, and how many draws were lost."""
@@ -117,8 +122,9 @@ def wake(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> dat
         return now  # there was no room for it; there may be tomorrow
     kept = keeping(memory, access, now, rules.decay)
     found = [archive_due(memory, access, rules.archive)]
+    found.append(kept.until)
     if not is_protected(memory, kept.cls):
-        found += [kept.expires, kept.low, now if kept.confidence < FLOOR else None]
+        found += [kept.leaves, now if kept.confidence < FLOOR else None]
     return min((at for at in found if at is not None), default=None)
 
 
@@ -127,9 +133,10 @@ def _wake_note(note: Memory, access: Access, rules: Rules) -> datetime | None:
     if note.flag("pinned"):
         return None
     if note.text("tier") == "forgotten":
-        written = note.time("tier_written")
-        kept = written is None or note.flag("user_marked")
-        return None if kept or written is None else written + rules.tiers.clean_after
+        written, after = note.time("tier_written"), rules.tiers.clean_after
+        if written is None or after is None or note.flag("user_marked"):
+            return None
+        return written + after
     if place is None:
         return None
     touched = max(place.touched, access.last) if access.last else place.touched

@@ -1,7 +1,8 @@
 """Cut text into search terms: folded, stemmed words, and character pairs where no blanks stand.
 
 The same cut serves what is indexed and what is asked. Case, compatibility forms (NFKC) and accents
-are folded; English words are stemmed (Snowball), and irregular forms led back to their word.
+are folded; words are stemmed by the rules of the text's language (Snowball), and irregular English
+forms led back to their word.
 Scripts that set no blanks between words (Han, Kana, Thai, ...) and Hangul, which joins particles to
 words, are cut into overlapping pairs.
 """
@@ -9,14 +10,14 @@ words, are cut into overlapping pairs.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import cast
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.policies.english import forms
+from memrepo.policies.english import abbreviations, forms
+from memrepo.policies.languages import ENGLISH, bare, fold, language_of, small_words
 
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -31,10 +32,9 @@ _RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
 _IS_SPACELESS = regex(f"[{SPACELESS}]")
 _ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
 """What `_RUN` finds in a text of ASCII alone, and much quicker to compile."""
+_NAMES = regex(r"\b(?!(?:The|An|Our|My|In|On|At|When|If) )[A-Z][a-z]+(?: [A-Z][a-z]+){2,5}\b")
 _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
-_ACCENT = 200
-"""Canonical combining classes from here on are accents; below stand viramas and voicing marks."""
 LONGEST = 64
 """Characters of a word that count; what is longer is a key, a hash or an attack."""
 MONTHS = (
@@ -51,30 +51,16 @@ MONTHS = (
     "november",
     "december",
 )
-STOP_WORDS = frozenset(
-    "a about after again all also am an and any are as at back be been before being but by can"
-    " could d did do does doing down during each ever few for from get gets getting got had has"
-    " have having he her here hers herself him himself his how i if in into is it its itself just"
-    " kind ll m me might mine more most my myself no nor not now of off on once one only or other"
-    " our ours out over own re s same shall she should so some such t than that the their theirs"
-    " them themselves then there these they this those through to too under until up us ve very was"
-    " we were what when where which while who whom whose why will with would you your yours".split()
-)
+STOP_WORDS = small_words()[ENGLISH]
 """Words that ask and join; a question is asked without them unless it has no others."""
-
-
-def fold(text: str) -> str:
-    """Return the text in one spelling: NFKC, case-folded, without accents or invisible signs."""
-    if text.isascii():
-        return text.lower()
-    parts = unicodedata.normalize("NFKD", normalise(text))
-    bare = "".join(c for c in parts if unicodedata.combining(c) < _ACCENT)
-    return unicodedata.normalize("NFC", bare)
 
 
 def words(text: str) -> list[str]:
     """Return the folded words of a text in order; pairs of characters of scripts without blanks."""
-    folded = fold(text)
+    return _words(fold(text))
+
+
+def _words(folded: str) -> list[str]:
     if "'" in folded or "\u2019" in folded:
         folded = _APOSTROPHE.sub("", _POSSESSIVE.sub("", folded))
     if folded.isascii():
@@ -83,11 +69,15 @@ def words(text: str) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """Return the terms of a text that is indexed: with the single characters that a pair hides."""
+    """Return the terms of a text that is indexed: with what people ask for in their place.
+
+    The single characters that a pair hides, and the initials of a name of several words.
+    """
+    initials = ["".join(w[0] for w in run.split()).lower() for run in _NAMES.findall(text)]
     if text.isascii():
-        return terms(text)
+        return [*terms(text), *initials]
     runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
-    return [*terms(text), *(character for run in runs for character in run)]
+    return [*terms(text), *initials, *(character for run in runs for character in run)]
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -100,48 +90,99 @@ def _cut(text: str) -> Iterator[str]:
             yield from (run[i : i + 2] for i in range(len(run) - 1))
 
 
-@lru_cache(maxsize=1)
-def _stem() -> Callable[[list[str]], list[str]]:
+def is_spaceless(term: str) -> bool:
+    """Tell whether a term is a character, or two, of a script without blanks."""
+    return bool(_IS_SPACELESS.match(term))
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str) -> Callable[[list[str]], list[str]] | None:
+    """Return the Snowball stemmer of a language, where there is one."""
     import Stemmer
 
-    return cast("Callable[[list[str]], list[str]]", Stemmer.Stemmer("english").stemWords)
+    if language not in Stemmer.algorithms():
+        return None
+    return cast("Callable[[list[str]], list[str]]", Stemmer.Stemmer(language).stemWords)
 
 
 @lru_cache(maxsize=1)
 def _bases() -> dict[str, str]:
     """Return by the stem of a form that no rule leads back (went) the stem of its word (go)."""
     known = dict(forms())
-    return dict(zip(_stem()(list(known)), _stem()(list(known.values())), strict=True))
+    return dict(zip(_english(list(known)), _english(list(known.values())), strict=True))
 
 
-def stems(found: list[str]) -> list[str]:
-    """Return the stem of each word; words of other languages stay as the rules leave them."""
-    bases = _bases()
-    return [bases.get(stem, stem) for stem in _stem()(found)]
+def _english(found: list[str]) -> list[str]:
+    stem = _stemmer(ENGLISH)
+    return stem(found) if stem else found
 
 
-@lru_cache(maxsize=1)
-def stop_stems() -> frozenset[str]:
+def stems(found: list[str], language: str = ENGLISH) -> list[str]:
+    """Return the stem of each word by the rules of a language, without accents."""
+    if language == ENGLISH:
+        bases = _bases()
+        return [bases.get(stem, stem) for stem in _english([bare(word) or word for word in found])]
+    stem = _stemmer(language)
+    return [bare(one) or one for one in (stem(found) if stem else found)]
+
+
+@lru_cache(maxsize=8)
+def stop_stems(language: str = ENGLISH) -> frozenset[str]:
     """Return the stems of the words that ask and join."""
-    return frozenset(stems(sorted(STOP_WORDS)))
+    found = small_words().get(language, frozenset()) | STOP_WORDS
+    return frozenset((*stems(sorted(found), language), *stems(sorted(STOP_WORDS))))
 
 
 def terms(text: str) -> list[str]:
-    """Return the search terms of a text, in order, repeats included."""
-    return stems(words(text))
+    """Return the search terms of a text, in order, repeats included, as its language has it."""
+    found = words(text)
+    language = language_of(found, text)
+    return stems(found if language == ENGLISH else _words(normalise(text)), language)
 
 
 def query_terms(text: str) -> tuple[str, ...]:
     """Return the terms a question asks for, each once: stop words only where there is no other."""
-    found = words(text)
-    content = [w for w in found if w not in STOP_WORDS] or found
-    return tuple(dict.fromkeys(stems(content)))
+    return tuple(term for term, _ in asked_terms(text))
+
+
+def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the terms of a question, each once, with what the same word may be in texts.
+
+    That is, an abbreviation or its words, and in other languages than English what the rules of
+    English make of a word, since a text that shows no language is stemmed by those.
+    """
+    written = words(text)
+    language = language_of(written, text)
+    if language != ENGLISH:
+        written = _words(normalise(text))
+    small = small_words().get(language, STOP_WORDS)
+    content = [word for word in written if bare(word) not in small] or written
+    found: dict[str, tuple[str, ...]] = {}
+    for word, term in zip(content, stems(content, language), strict=True):
+        others = _abbreviated().get(term, ())
+        others += () if language == ENGLISH else (*stems([word]), bare(word))
+        found.setdefault(term, tuple(dict.fromkeys(o for o in others if o and o != term)))
+    for short, long in _abbreviated().items():
+        if found.keys() >= set(long):
+            found[long[0]] += (short,)
+    return [pair for pair in found.items() if pair[0]]
+
+
+@lru_cache(maxsize=1)
+def _abbreviated() -> dict[str, tuple[str, ...]]:
+    """Return by the term of an abbreviation the terms of what it stands for."""
+    return {stems([short])[0]: tuple(stems(long)) for short, long in abbreviations()}
 
 
 def telling_words(text: str) -> list[str]:
     """Return the words of a question that `query_terms` asks for, as they are written."""
     asked = set(query_terms(text))
-    return [word for word in text.split() if not asked.isdisjoint(terms(word))]
+    language = language_of(words(text), text)
+    return [
+        word
+        for word in text.split()
+        if not asked.isdisjoint(stems(_words(normalise(word)), language))
+    ]
 
 
 def date_words(captured: str) -> str:

@@ -16,6 +16,7 @@ from datetime import time as clock_time
 import msgspec
 
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.policies.graph import Graph
 from memrepo.policies.lexicon import Lexicon
 from memrepo.policies.rules import GAP
@@ -26,10 +27,10 @@ from memrepo.purify.dates import find_clock
 UNTITLED = "Untitled Thread"
 _WORDS = 3
 _LETTERS = 4
-_KEY = re.compile(r"\bsession[ _-]?(key|id)\b[\s*`:=]{1,8}([\w@][\w@.:/-]{0,99})", re.I)
+_KEY = regex(r"\bsession[ _-]?(key|id)\b[\s*`:=]{1,8}([\w@][\w@.:/-]{0,99})", re.I)
 _HEAD = 400
 """Characters of a note in which its session is named."""
-_NO_BLANKS = re.compile(f"[{SPACELESS}]")
+_NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):

@@ -141,7 +141,9 @@ def ahead(
     if tier == TIERS[-1]:
         written = note.time("tier_written") if note.text("tier") == tier else None
         marked = written is None or note.flag("user_marked")
-        return None if marked or written is None else ("", written + rules.clean_after)
+        if marked or written is None or rules.clean_after is None:
+            return None
+        return "", written + rules.clean_after
     goal = TIERS[TIERS.index(tier) + 1]
     return goal, max([place.touched, *_touches(access, place, now)]) + rules.after(goal)
 
@@ -156,12 +158,14 @@ def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
 
     It must have stood there as forgotten for long enough, so that a person could have seen it.
     """
-    written = note.time("tier_written")
-    if note.text("tier") != "forgotten" or written is None or now - written <= rules.clean_after:
+    written, after = note.time("tier_written"), rules.clean_after
+    if note.text("tier") != "forgotten" or written is None or after is None:
+        return ""
+    if now - written <= after:
         return ""
     if note.flag("user_marked") or note.flag("pinned"):
         return ""
-    kept = format_duration(rules.clean_after)
+    kept = format_duration(after)
     return f"forgotten since {format_time(written)}, not retrieved for more than {kept}"
 
 

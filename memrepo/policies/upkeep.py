@@ -24,8 +24,6 @@ from memrepo.policies.leaving import Leaving
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import steps_for, why_clean
 
-AGEING = ("tier", "prune", "archive")
-"""Operations that age alone asks for: the interlock does not count them."""
 LEAST = 20
 """So many memories may always be pruned or archived in one run."""
 
@@ -100,7 +98,13 @@ def _leaving(
     """Yield prunes and then archivings, each kind oldest first."""
     leaving = Leaving(state.memories)
     gone: set[str] = set()
-    for memory, why in _pruned(state, accesses, now, rules):
+    for memory, why, ended in _pruned(state, accesses, now, rules):
+        if ended:
+            # What was true once is still asked for: `--valid-at` finds it in the archive.
+            if allowed(step := archive(memory, now, why)):
+                gone.add(memory.id)
+                yield step
+            continue
         step = Step(op="prune", what=memory.label, reason=why, memories=(memory.id,))
         if not allowed(step) or memory.id in gone:
             continue
@@ -116,10 +120,11 @@ def _leaving(
 
 def _pruned(
     state: State, accesses: Accesses, now: datetime, rules: Rules
-) -> Iterator[tuple[Memory, str]]:
+) -> Iterator[tuple[Memory, str, bool]]:
+    """Yield what is over, oldest first, with the reason and whether a stated end has come."""
     notes = [m for m in state.active if m.is_note]
     found = [
-        (written, note.id, note, why)
+        (written, note.id, note, why, False)
         for note in notes
         if (why := why_clean(note, now, rules.tiers)) and (written := note.time("tier_written"))
     ]
@@ -127,6 +132,6 @@ def _pruned(
         rests = archive_due(memory, accesses.of(memory.id), rules.archive)
         # What fell due for the archive before its time was over rests there.
         if rests is None or rests >= kept.due:
-            found.append((kept.due, memory.id, memory, kept.told()))
-    for _, _, memory, why in sorted(found, key=lambda f: f[:2]):
-        yield memory, why
+            found.append((kept.due, memory.id, memory, kept.told(), kept.ended))
+    for _, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
+        yield memory, why, ended

@@ -12,6 +12,7 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Stamp
 from memrepo.policies.archive import archivable, for_review
 from memrepo.policies.decay import decays, is_over, keeping
+from memrepo.policies.doubt import is_retired
 from memrepo.policies.hotcache import heat, hot_of, unused
 from memrepo.policies.rules import Rules
 
@@ -58,7 +59,7 @@ def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules:
         hot=len(hot),
         budget=rules.hot.budget,
         pinned=sum(m.flag("pinned") for m in hot),
-        files=len(active),
+        files=sum(not is_retired(m) for m in active),
         tracked=sum(bool(accesses.of(m.id).total) for m in active),
         archived=sum(m.status == "archived" for m in found),
         labels=Counter(_label(m, counts[m.id], rules) for m in hot),

@@ -77,7 +77,8 @@ def _suspected(
     new = pool.memories.keys() if changed is None else changed
     seen: set[frozenset[str]] = set()
     for id_ in sorted(pool.memories) if changed is None else pool.around(changed):
-        rows: list[tuple[str, Why]] = [(other, "same_key") for other in pool.other_values(id_)]
+        rows: list[tuple[str, Why]] = [(other, "changed") for other in pool.changed(id_)]
+        rows += [(other, "same_key") for other in pool.other_values(id_)]
         rows += [(other, "similar") for other in pool.alike(id_)]
         for other, why in rows:
             pair = frozenset((id_, other))

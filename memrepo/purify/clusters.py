@@ -7,7 +7,6 @@ what has a role of its own (`zones`) is never joined.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
@@ -15,9 +14,10 @@ from msgspec.structs import replace
 from memrepo.core.ids import digest
 from memrepo.core.judging import Candidate, Cluster, Verdict
 from memrepo.core.memory import HOME_OF_TYPE
+from memrepo.core.patterns import regex
 from memrepo.purify import zones
 
-_TOKEN = re.compile(r"[^\W\d_][\w./-]*")
+_TOKEN = regex(r"[^\W\d_][\w./-]*")
 _NO_ENTITY = frozenset(
     {
         "The",

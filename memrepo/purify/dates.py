@@ -12,6 +12,8 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Literal
 
+from memrepo.core.patterns import regex
+
 DateBasis = Literal["unit", "heading", "file", ""]
 
 _MONTHS = {
@@ -58,7 +60,7 @@ _YEAR = r"(?P<year>[12]\d{3})(?!\d)"
 _MONTH_DIGITS = r"(?P<month>\d{1,2})"
 _DAY = r"(?P<day>\d{1,2})"
 _FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
+    regex(form, re.IGNORECASE)
     for form in (
         rf"(?<!\d){_YEAR}([-/]){_MONTH_DIGITS}\2{_DAY}(?!\d)",
         rf"(?<!\d){_DAY}(?:st|nd|rd|th|\.)?[ \t]{{0,3}}(?:of[ \t])?{_MONTH},?[ \t]{{1,3}}{_YEAR}",
@@ -68,22 +70,22 @@ _FORMS = tuple(
         rf"(?<!\d){_YEAR}[ \t]?년[ \t]?{_MONTH_DIGITS}[ \t]?월[ \t]?{_DAY}[ \t]?일",
     )
 )
-_YEAR_LIKE = re.compile(r"[12]\d{3}")
-_FILE_DAY = re.compile(r"(?<!\d)([12]\d{3})-?(\d{2})-?(\d{2})(?!\d)")
+_YEAR_LIKE = regex(r"[12]\d{3}")
+_FILE_DAY = regex(r"(?<!\d)([12]\d{3})-?(\d{2})-?(\d{2})(?!\d)")
 
-_CLOCK = re.compile(
+_CLOCK = regex(
     r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
     r"(?:[ \t]?(?P<half>[ap])\.?m\b\.?)?|(?<![\d:.])(?P<bare>1[0-2]|0?[1-9])[ \t]?"
     r"(?P<bare_half>[ap])\.?m\b\.?",
     re.IGNORECASE,
 )
-_FILLER = re.compile(
+_FILLER = regex(
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|montag|dienstag|mittwoch"
     r"|donnerstag|freitag|samstag|sonnabend|sonntag|(?:星期|礼拜|周|週)[一二三四五六日天]"
     r"|[月火水木金土日]曜日?|[월화수목금토일]요일|at|on|um|am|uhr|utc|gmt|c?est|cet|[ecmp][sd]t|z",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"\w+")
+_WORDS = regex(r"\w+")
 
 
 def find_date(text: str) -> str:

@@ -111,6 +111,13 @@ def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step 
     return decided if isinstance(decided, Step) else _flag(known, decided)
 
 
+def replaced_pair(known: Known, new: str, old: str, reason: str) -> Step | None:
+    """Return the step by which a memory replaces another, as decided; None where one may not."""
+    if is_resolved(known, new, old) or not (known.is_active(new) and known.is_active(old)):
+        return None
+    return _supersede(known, new, old, reason)
+
+
 def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _Doubt:
     """Replace the older of two memories that contradict each other where that is sure."""
     sure, why = found.confidence, found.reasoning or UNNAMED
@@ -140,9 +147,10 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
     before, after = known.current(old), known.current(new)
     gains: dict[str, Any] = {"supersedes": _with(after.texts("supersedes"), old)}
+    doubted = new in known.fresh or contradicts(after, before)
     if (
         after.standing == "contested"
-        and contradicts(after, before)
+        and doubted
         and not still_contested(after, known.is_active, old)
     ):
         gains["standing"] = None

@@ -37,6 +37,8 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
     """How often recall handed it over, for a note that earned promotion by that."""
     hint: str = ""
     """Its kind, where its file does not say it."""
+    changes: tuple[str, ...] = ()
+    """The memories that it changes, by its words."""
     daily: bool = False
     """Whether a daily log says it."""
     about: str = ""
@@ -121,6 +123,7 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
         days=len({s.captured for s in sources if s.captured_from != "commit"}) or 1,
         resources=len({s.resource for s in sources}),
         retrieved=next(filter(None, (m.retrieved for m in members)), ""),
+        changes=tuple(sorted({id_ for m in members for id_ in m.changes})),
         detail=first.detail,
         about=first.about or members[0].about,
         daily=all(m.daily for m in members),

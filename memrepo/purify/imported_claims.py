@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -13,6 +12,7 @@ from memrepo.core.codec import normal_body
 from memrepo.core.ids import claim_id
 from memrepo.core.judging import Profile
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Retired, Source, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME, SCORES, Scores
 from memrepo.core.secrets import redact
@@ -23,7 +23,7 @@ from memrepo.purify.routing import affinity, permitted, recast, route
 
 Locate = Callable[[str, tuple[int, int], str, bool], "Place"]
 """From source name, lines, claim text and whether it is in force to where that stands now."""
-CLAIM_ID = re.compile(r"cl-[0-9a-f]{16}")
+CLAIM_ID = regex(r"cl-[0-9a-f]{16}")
 _KINDS = ("direct", "inferred", "merged")
 _NAME_LIMIT = 200
 

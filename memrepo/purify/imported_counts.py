@@ -7,7 +7,6 @@ Entries are known by layer and slug, with or without the digits of the id.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,12 +17,13 @@ import msgspec
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event
 from memrepo.core.changes import Op, Step, Update
 from memrepo.core.memory import Hot, Memory
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
 from memrepo.policies.hotcache import hot_of
 
 SESSION_ID = "import"
-_DIGITS = re.compile(r"-[0-9a-f]{6}$")
+_DIGITS = regex(r"-[0-9a-f]{6}$")
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):

@@ -92,7 +92,7 @@ class Reader:
         return self._owners.of(name)
 
     def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes of the units that a source holds now."""
+        """Return the text hashes of the units that a source holds now, lines of daily logs too."""
         text = self._current.get(resource)
         if text is None or not text.blob:
             return frozenset()

@@ -13,6 +13,7 @@ from memrepo.purify.comeback import Comeback, come_back
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.nominees import Nominee
+from memrepo.purify.overruling import overruling
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,11 +42,12 @@ def in_scope(
     A nominated note is judged whatever became of its text before: how often it was looked for is
     news.
     """
-    fresh = gather(intake.placed)
+    placed, logged = overruling(state, intake, texts, reader)
+    fresh = gather(placed)
     gone: frozenset[str] = frozenset()
     if not afresh:
         gone = frozenset(c.candidate_id for c in fresh.candidates if was_rejected(state, c))
-    sought = tuple(nominee.placed() for nominee in nominees)
+    sought = (*logged, *(nominee.placed() for nominee in nominees))
     gone -= {candidate_id(one.unit) for one in sought}
     news = [c for c in fresh.candidates if c.candidate_id not in gone]
     back = Comeback()
@@ -55,20 +57,24 @@ def in_scope(
         back = come_back(state, news, frozenset(changed), texts, reader)
     if not (gone or back.placed or sought):
         return Scope(gathered=fresh)
-    return _joined(intake, fresh, gone, back, sought)
+    return _joined(placed, fresh, gone, back, sought)
 
 
 def _joined(
-    intake: Intake, fresh: Gathered, gone: frozenset[str], back: Comeback, sought: Sequence[Placed]
+    placed: Sequence[Placed],
+    fresh: Gathered,
+    gone: frozenset[str],
+    back: Comeback,
+    sought: Sequence[Placed],
 ) -> Scope:
     """Gather again, with what comes back and what is nominated, without what was rejected.
 
     Only this run's news is open in its sources: what comes back was consumed when it was deferred,
     and its file keeps it until it is promoted; a nominated note stays nominated.
     """
-    open_ = {(p.resource, p.unit.hash, p.unit.lines) for p in intake.placed}
+    open_ = {(p.resource, p.unit.hash, p.unit.lines) for p in placed}
     more = [p for p in back.placed if (p.resource, p.unit.hash, p.unit.lines) not in open_]
-    every = gather([*intake.placed, *more, *sought])
+    every = gather([*placed, *more, *sought])
     kept = tuple(c for c in every.candidates if c.candidate_id not in gone)
     came = {c.candidate_id for c in gather(more).candidates} & {c.candidate_id for c in kept}
     came -= {c.candidate_id for c in fresh.candidates}

@@ -13,24 +13,25 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from memrepo.core.nesting import MAX_DEPTH, too_deep
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 MAX_BYTES = 4 * 1024 * 1024
 
-_COMMENT = re.compile(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*?)[ \t]*-->[ \t]*")
+_COMMENT = regex(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*?)[ \t]*-->[ \t]*")
 # `name:start` is what programs write. Looser forms are also people's comments ("quick-start
 # guide"), so they count in pairs only.
-_FIRM = re.compile(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)
+_FIRM = regex(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)
 _LOOSE = (
-    re.compile(r"(?P<name>\S+?)[_-](?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE),
-    re.compile(r"(?P<name>\S+)\s(?P<word>START|BEGIN|END|STOP)(?:\s.*)?"),
-    re.compile(r"(?P<word>START|BEGIN|END|STOP)[\s:_-]+(?P<name>\S+).*"),
-    re.compile(r"(?P<word>start|begin|end|stop):(?P<name>\S+).*"),
+    regex(r"(?P<name>\S+?)[_-](?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE),
+    regex(r"(?P<name>\S+)\s(?P<word>START|BEGIN|END|STOP)(?:\s.*)?"),
+    regex(r"(?P<word>START|BEGIN|END|STOP)[\s:_-]+(?P<name>\S+).*"),
+    regex(r"(?P<word>start|begin|end|stop):(?P<name>\S+).*"),
 )
-_HOT_TAG = re.compile(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←")
-_FENCE = re.compile(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_KEY_LINE = re.compile(r"""(?:[^\s#:'"\[{-][^:]*|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
+_HOT_TAG = regex(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←")
+_FENCE = regex(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
+_HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
+_KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
 
 
 class SourceLines(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 
+from memrepo.core.changes import Op
 from memrepo.core.judging import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
 """Raised when equal input may be judged or assembled otherwise: then all is judged once more."""
-_RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
-_BLOB = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
+CARRIED: tuple[Op, ...] = ("retire", "supersede")
+"""Operations that wait on record, from run to run."""
+_RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
+_BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
 class Consumed(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +49,27 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True):
             "to": self.to,
             "except": list(self.except_),
             "also": list(self.also),
+        }
+
+
+class Removal(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision that waits: what it does to which memories, its reason, and why it waits.
+
+    Of a supersession the replaced memory comes first.
+    """
+
+    op: Op
+    memories: tuple[str, ...]
+    reason: str = ""
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the manifest's form."""
+        return {
+            "op": self.op,
+            "memories": list(self.memories),
+            "reason": self.reason,
+            "why": self.why,
         }
 
 
@@ -104,6 +129,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Mapping[str, Any], ...] = ()
     quarantined: tuple[Mapping[str, str], ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
+    held: tuple[Removal, ...] = ()
+    """What the run took away but for a person's word: it waits."""
+    decided: tuple[Removal, ...] = ()
+    """What had waited before and is decided by what this manifest stands for."""
 
     def to_bytes(self) -> bytes:
         """Spell as JSON with sorted keys and a final newline."""
@@ -123,6 +152,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
             "judgements": dict(self.judgements),
             "warnings": list(self.warnings),
             "quarantined": list(self.quarantined),
+            **({"held": [r.as_json() for r in self.held]} if self.held else {}),
+            **({"decided": [r.as_json() for r in self.decided]} if self.decided else {}),
             **self.receipt.as_json(),
         }
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
@@ -144,6 +175,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     base: str = ""
     """The commit that it was computed on; empty where it names none."""
     comparer: str = ""
+    held: tuple[Removal, ...] = ()
+    decided: tuple[Removal, ...] = ()
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
@@ -172,6 +205,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             compared=frozenset(map(str, record.get("compared", ()))),
             base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
             comparer=str(record.get("comparer", "")),
+            held=tuple(map(_removal, record.get("held", ()))),
+            decided=tuple(map(_removal, record.get("decided", ()))),
         )
     except (
         ValueError,
@@ -187,6 +222,18 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             message=f"found {type(error).__name__}: {error}, expected a run manifest",
             fix="restore it from history (`git log -- <path>`): until then its input counts as new",
         )
+
+
+def _removal(found: Mapping[str, Any]) -> Removal:
+    op, memories = found["op"], tuple(map(str, found["memories"]))
+    if op not in CARRIED or len(memories) != (2 if op == "supersede" else 1):
+        raise ValueError(f"{op!r} of {len(memories)} memories is no removal")
+    return Removal(
+        op=op,
+        memories=memories,
+        reason=str(found.get("reason", "")),
+        why=str(found.get("why", "")),
+    )
 
 
 def _run(value: object) -> str:
@@ -233,3 +280,14 @@ def read_manifests(
             case Problem() as problem:
                 problems.append(problem)
     return tuple(sorted(found, key=lambda m: m.run)), tuple(problems)
+
+
+def open_removals(manifests: Iterable[Recorded]) -> tuple[Removal, ...]:
+    """Return the removals that wait after some runs, oldest first; the last word on one counts."""
+    found: dict[tuple[str, ...], Removal] = {}
+    for manifest in manifests:
+        for removal in manifest.held:
+            found[removal.op, *removal.memories] = removal
+        for decided in manifest.decided:
+            found.pop((decided.op, *decided.memories), None)
+    return tuple(found.values())

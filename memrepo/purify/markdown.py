@@ -18,17 +18,18 @@ from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
 from memrepo.core.nesting import MAX_DEPTH
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.lines import SourceLines, read_lines
 
 Task = Literal["", "open", "done"]
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "other"]
 
-_QUOTED = re.compile(r" {0,3}>")
-_BARE_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
-_LEADING_COMMENT = re.compile(r"(?:<!--[^-]*+(?:-(?!->)[^-]*+)*-->\s*)+")
-_TASK = re.compile(r"\[([ xX])\](?:[ \t]+|$)")
-_BULLET_SIGN = re.compile(r"^([ \t]*)[•◦▪‣](?=[ \t])")
+_QUOTED = regex(r" {0,3}>")
+_BARE_MARKER = regex(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
+_LEADING_COMMENT = regex(r"(?:<!--[^-]*+(?:-(?!->)[^-]*+)*-->\s*)+")
+_TASK = regex(r"\[([ xX])\](?:[ \t]+|$)")
+_BULLET_SIGN = regex(r"^([ \t]*)[•◦▪‣](?=[ \t])")
 _SENTENCE_END = (".", "!", "?", ":", ",", ";", "。", "!", "?")
 _TITLE_LENGTH = 100
 _UNDERLINE = 3
@@ -36,7 +37,7 @@ _TABLE = (
     r"^ {0,3}(?=[^\n|]*\|)[^\n]*\n"
     r" {0,3}(?=[^\n|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|$)"
 )
-_CELL_END = re.compile(r"(?<!\\)\|")
+_CELL_END = regex(r"(?<!\\)\|")
 _ROW_BREAKS = ["fenced_code", "atx_heading", "thematic_break", "block_quote", "list", "raw_html"]
 _OPENING_HTML = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 

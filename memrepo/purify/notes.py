@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import normalise, text_hash
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import (
     DateBasis,
@@ -20,10 +21,12 @@ from memrepo.purify.dates import (
     has_moment,
 )
 from memrepo.purify.lines import SourceLines
-from memrepo.purify.markdown import Block, parse_document
 from memrepo.purify.units import has_words, heading_path
 
-_COMMENT = re.compile(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
+if TYPE_CHECKING:
+    from memrepo.purify.markdown import Block
+
+_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 
 
 class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +64,8 @@ def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[
     title, that has one, and ends at the next such heading or a shallower one. Text outside of
     those is a note of its own; a log without such headings is one note.
     """
+    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+
     document = parse_document(resource, data)
     source = document.source
     cuts = _cuts(document.blocks)

@@ -11,19 +11,19 @@ from collections.abc import Iterable
 
 import msgspec
 
-_NAME = re.compile(
+from memrepo.core.patterns import regex
+
+_NAME = regex(
     r"^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?:full name|name|what to call (?:them|me|you)"
     r"|nombre|nome|nom|имя|名前|名字|姓名|称呼|이름|호칭)"
     r"[ \t]*(?:[:\uff1a][ \t]*(?:\*\*|__)|(?:\*\*|__)[ \t]*[:\uff1a]|[:\uff1a])"
     r"[ \t]*(?P<name>[^\n]{1,80})$",
     re.IGNORECASE | re.MULTILINE,
 )
-_TITLE = re.compile(
-    r"^#[ \t]+(?:USER|IDENTITY)(?:\.md)?[ \t]*[-–—:][ \t]*(?P<name>[^\n]{1,60})$", re.M
-)
-_ASIDE = re.compile(r"[ \t]*(?:[(（,;|/—–]|\s-\s|\.\s).*$")
+_TITLE = regex(r"^#[ \t]+(?:USER|IDENTITY)(?:\.md)?[ \t]*[-–—:][ \t]*(?P<name>[^\n]{1,60})$", re.M)
+_ASIDE = regex(r"[ \t]*(?:[(（,;|/—–]|\s-\s|\.\s).*$")
 _MARKS = "*_`\"'“”«»「」 \t.。"
-_NO_NAME = re.compile(
+_NO_NAME = regex(
     r"about (?:your|my) human|who (?:am i|i am)|^\W*$|^\W*(?:tbd|n/?a|none|unknown|optional)\W*$"
     r"|quem sou eu|quién soy|qui suis-je|我是谁|私は誰|나는 누구",
     re.IGNORECASE,

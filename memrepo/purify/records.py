@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import msgspec
 
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
-_SEPARATORS = re.compile("[\x85\u2028\u2029]")
+_SEPARATORS = regex("[\x85\u2028\u2029]")
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):

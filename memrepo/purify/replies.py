@@ -22,6 +22,7 @@ import msgspec
 from memrepo.core.fields import defaults_of
 from memrepo.core.judging import NEWER, CanonicalClaim, Finding, Newer, Summary, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
+from memrepo.core.patterns import regex
 from memrepo.purify.pass1 import in_unit_range
 from memrepo.purify.pass2 import JUDGED_STANDINGS
 
@@ -33,8 +34,8 @@ T = TypeVar("T")
 _ID_LIMIT = 120
 _TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a million parses
 _STARTS = 20
-_FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
-_BETWEEN = re.compile(r"[\s,]*")
+_FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_BETWEEN = regex(r"[\s,]*")
 # Found or set by code: a model is neither told of these nor believed.
 _OURS = frozenset({"fault", "freshness_posture", "confidence_posture"})
 _WORDS: Mapping[str, tuple[str, ...]] = {

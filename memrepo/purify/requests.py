@@ -14,17 +14,16 @@ import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.policies.directives import find_directives
 
 REQUEST = "request-in-text"
-_KEEP = re.compile(
+_KEEP = regex(
     r"(?:(?:^|[.!?:;,(\n]\s*|\bplease )remember this|\b(?:don['’]?t|do not) forget)\b(?! about\b)",
     re.I,
 )
-_DROP = re.compile(
-    r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([\w' -]{3,60})", re.I
-)
+_DROP = regex(r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([\w' -]{3,60})", re.I)
 _LENGTH, _NAMED = 80, 3
 
 

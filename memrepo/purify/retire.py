@@ -7,7 +7,7 @@ a deleted file, and evidence that still stands anywhere keeps the memory.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Memory, Retired, Source
@@ -25,16 +25,20 @@ def retire(
     standing: TextHashes,
     spared: Iterable[str],
     run: str,
+    among: Collection[str] | None = None,
 ) -> tuple[Step, ...]:
     """Return one step a source for the memories that rested on what is gone from it.
 
     `gone` maps a source's path to text hashes that left it, None asks of every memory whether its
-    evidence stands; `spared` are memories that this run met again or reworded.
+    evidence stands; `spared` are memories that this run met again or reworded. `among` limits all
+    that to some ids.
     """
     kept = set(spared)
     found: dict[str, list[Memory]] = defaultdict(list)
     for memory in state.active:
         if memory.is_note or memory.id in kept or memory.standing == STANDING:
+            continue
+        if among is not None and memory.id not in among:
             continue
         lost = [s for s in memory.sources if _left(s, gone)]
         if lost and not any(_stands(state, source, standing) for source in memory.sources):

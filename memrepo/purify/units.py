@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date
 from memrepo.purify.lines import SourceLines
-from memrepo.purify.markdown import Block, Document, Task, parse_document
 from memrepo.purify.sources import is_episode, is_procedures
+
+if TYPE_CHECKING:
+    from memrepo.purify.markdown import Block, Document, Task
 
 UnitKind = Literal["bullet", "list", "row", "paragraph", "steps", "section", "document", "memory"]
 
@@ -34,9 +37,9 @@ TERSE, TERSE_MOST = 30, 45
 DETAIL_LENGTH = 2000
 """Characters of the detail that stays with its statement; a longer body is several units."""
 
-_BOLD_LEAD = re.compile(r"(?P<mark>\*\*|__)(?P<key>[^*\n]{1,200}?)(?P<inside>[:\uff1a]?)(?P=mark)")
-_COLON = re.compile(r"[ \t]*[:\uff1a]")
-_PROMOTED = re.compile(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
+_BOLD_LEAD = regex(r"(?P<mark>\*\*|__)(?P<key>[^*\n]{1,200}?)(?P<inside>[:\uff1a]?)(?P=mark)")
+_COLON = regex(r"[ \t]*[:\uff1a]")
+_PROMOTED = regex(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +89,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 def scan(resource: str, data: bytes) -> Scan:
     """Find the units of a source; never raises, a file that cannot be read is a problem."""
+    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+
     document = parse_document(resource, data)
     work = _Work(resource=resource)
     header = _memory_header(resource, data)
@@ -363,7 +368,7 @@ def _only_introduces(text: str) -> bool:
     return only and "\n" not in text and len(text) <= INTRO_LENGTH
 
 
-_BOLD_ONLY = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
+_BOLD_ONLY = regex(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 
 
 def _is_listed(following: Sequence[Block]) -> bool:
@@ -383,17 +388,17 @@ def _owner(text: str) -> str:
     return match["key"] if match and "\n" not in text and len(text) <= INTRO_LENGTH else ""
 
 
-_OWNING_LEAD = re.compile(
+_OWNING_LEAD = regex(
     r"(?:\*\*|__)(?P<key>[^*\n]{1,80}?)[:\uff1a]?(?:\*\*|__)[:\uff1a]?(?:[ \t(—–-]|$)"
 )
-_STEPS = re.compile(
+_STEPS = regex(
     r"(?<!next )(?<![\w-])(?:steps?|workflow|how[ -]to|procedures?|process|protocol|checklist"
     r"|routine|flow|schritte|ablauf|anleitung|pasos|procedimiento|flujo|étapes|procédure|passos|procedimento|fluxo"
     r"|шаги|порядок|инструкция|процедура)\b|步骤|流程|协议|手順|流れ|절차|순서|워크플로"
     r"|^\W*(?:when(?:ever)?|before|after|to|wenn|cuando|al|quand|pour|quando|para|при|когда|чтобы)\s",
     re.IGNORECASE,
 )
-_ORDINAL = re.compile(r"[#№]?\d[\d.,:/-]*")
+_ORDINAL = regex(r"[#№]?\d[\d.,:/-]*")
 
 
 def _lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
@@ -465,13 +470,11 @@ def _leads(block: Block) -> list[tuple[str, tuple[int, int]]]:
     ]
 
 
-_DATED_ENTRY = re.compile(r"(?:[*_\[(]{0,3})\d{4}-\d{2}-\d{2}\b")
+_DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})\d{4}-\d{2}-\d{2}\b")
 
 
-_TITLE_LINE = re.compile(
-    r"(?:\*\*[^*\n]{8,200}\*\*|__[^_\n]{8,200}__)(?:[ \t]*\[[^\]\n]*\])*[ \t]*\n"
-)
-_SELF_NAMED = re.compile(
+_TITLE_LINE = regex(r"(?:\*\*[^*\n]{8,200}\*\*|__[^_\n]{8,200}__)(?:[ \t]*\[[^\]\n]*\])*[ \t]*\n")
+_SELF_NAMED = regex(
     r"(?:\*\*)?(?:I am|I['’]m|My name is|Ich bin|Soy|Me llamo|Eu sou|Meu nome é|Je suis"
     r"|Je m['’]appelle|Я|Меня зовут|我是|我叫|私は)\s?(?:\*\*)?(?P<name>[^\W\d_][\w-]{1,30})"
     r"(?=\*|[,.。\uff0c]| [-–—]|です|$)"

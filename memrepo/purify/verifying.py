@@ -39,6 +39,7 @@ from memrepo.policies.similarity import MOST, Similar
 from memrepo.purify.asking import Asked, Asking, Failure
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.known import Former, prior_of
+from memrepo.purify.noticing import Near
 
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]
@@ -190,7 +191,10 @@ def _suspicions(
             continue
         id_, reasons = decision.memory_id, {c.memory_id: c.reason for c in claim.contradictions}
         named = [c.memory_id for c in claim.contradictions if c.relation == "contested"]
-        rows: list[tuple[str, Why]] = [(other, "claimed") for other in named]
+        rows: list[tuple[str, Why]] = []
+        if decision.disposition in NEWS:
+            rows += [(other, "changed") for other in pool.changed(id_)]
+        rows += [(other, "claimed") for other in named]
         if decision.disposition in NEWS:
             rows += [(other, "same_key") for other in pool.other_values(id_)]
             rows += [(other, "similar") for other in pool.alike(id_)]
@@ -254,6 +258,11 @@ class Pool:
         others = [i for other, ids in self._by_key[key].items() if other != value for i in ids]
         return sorted(others) if len(others) <= MOST else []
 
+    def changed(self, id_: str) -> list[str]:
+        """Return which memories one changes by its words, or which change it."""
+        memory = self.memories.get(id_)
+        return sorted(self._near.changed(prior_of(memory))) if memory else []
+
     def alike(self, id_: str) -> list[str]:
         """Return whose words are most like those of a memory, best first."""
         return [other for other, _ in self._similar.nearest(id_)]
@@ -266,6 +275,10 @@ class Pool:
         keys = {key for id_ in here if (key := _key(self.memories[id_]))}
         keyed = {i for key in keys for same in self._by_key[key].values() for i in same}
         return sorted({*here, *keyed} | self._similar.around(here))
+
+    @cached_property
+    def _near(self) -> Near:
+        return Near(prior_of(m) for m in self.memories.values())
 
     @cached_property
     def _similar(self) -> Similar:

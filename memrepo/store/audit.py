@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from memrepo.core.layout import Layout
 from memrepo.core.messages import PREFIX
-from memrepo.store.gitenv import call
 from memrepo.store.history import PLAIN, records
+from memrepo.store.light import call
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -136,9 +134,8 @@ def size_packed(repo: Repo) -> int:
     The pack is made outside the repository, which may be one that cannot be written.
     """
     words = ("pack-objects", "--stdout", "--all", "--reflog", "--indexed-objects", "-q")
-    with tempfile.TemporaryFile() as pack, Path(os.devnull).open("rb") as nothing:
-        command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, *words]
-        repo.git.execute(command, istream=nothing, output_stream=pack)
+    with tempfile.TemporaryFile() as pack:
+        call(repo, *words, into=pack.fileno())
         size = pack.tell()
         pack.seek(8)
         return size + _INDEX_ENTRY * int.from_bytes(pack.read(4), "big")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import NoWorkTree, git_failures, isolate, known
+from memrepo.store.gitenv import NoWorkTree, isolate, known
+from memrepo.store.light import Git
 from memrepo.store.repo import CannotWork, Repository
 
 if TYPE_CHECKING:
@@ -25,18 +26,16 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     if made:
         # Also where a `git init` was cut short: to repeat it is safe.
         where.mkdir(parents=True, exist_ok=True)
-        with git_failures():
-            found = Found.init(where, initial_branch=_first_branch())
-    else:
-        found = Found(where)
+        git = Git(where)
+        branch = git.ask("config", "--get", "init.defaultBranch", no=1).strip() or "main"
+        git.ask("init", "--quiet", f"--initial-branch={branch}")
     try:
-        with found:
+        with Found(where) as found:
             repo = known(found)
     except NoWorkTree as error:
         raise CannotWork(f"{where}: {error}") from error
     try:
-        with git_failures():
-            yield Repository(repo, layout), made
+        yield Repository(repo, layout), made
     finally:
         repo.close()
 
@@ -50,12 +49,6 @@ def _is_repository(where: Path) -> bool:
     except (InvalidGitRepositoryError, NoSuchPathError):
         return False
     return True
-
-
-def _first_branch() -> str:
-    from git import Git
-
-    return str(Git().config("--get", "init.defaultBranch", with_exceptions=False)) or "main"
 
 
 def append_local(repo: Repo, name: str, lines: list[str]) -> None:

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from memrepo.policies.questions import Span
 from memrepo.policies.ranking import Document
+from memrepo.policies.timespans import Span
+from memrepo.store.wordforms import alike
 
 HELD = "held"
 """A temporary table of paths, for a search that is limited to some memories."""
@@ -65,6 +66,11 @@ class IndexCorpus:
         asked = "SELECT doc FROM vocabulary WHERE term = ?"
         rows = ((term, self._base.execute(asked, (term,)).fetchone()) for term in found)
         return {term: row[0] for term, row in rows if row}
+
+    def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
+        """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
+        found = alike(self._base, term, inflects=inflects)
+        return {t: found[t] for t in self.holders(found)}
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the documents that hold any of the terms, the likeliest first."""

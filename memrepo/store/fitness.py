@@ -60,7 +60,7 @@ def branch_of(name: str) -> str:
     return name
 
 
-def refuse_unfit(repo: Repo, branch: str) -> None:
+def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
     """Raise CannotWork in the middle of something, in a shallow clone, and on no branch."""
     git_dir = Path(repo.git_dir)
     for name, what in _MIDDLE_OF.items():
@@ -69,7 +69,7 @@ def refuse_unfit(repo: Repo, branch: str) -> None:
                 f"the repository is in the middle of {what}",
                 fix="finish or abort it (`git status` says how), then run the command again",
             )
-    if ask(repo, "ls-files", "--unmerged"):
+    if unmerged:
         raise CannotWork(
             "the index holds unmerged paths",
             fix="resolve them (`git status` names them) and commit, then run again",

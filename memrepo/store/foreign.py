@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from memrepo.merge.diff3 import merge_text
-from memrepo.store.gitenv import call
+from memrepo.store.objects import NOTHING, Entry
 from memrepo.store.stream import Pick
 from memrepo.store.tree import is_text, read_blob
 
@@ -126,14 +126,9 @@ def _by_line(
 
 
 def _changes(repo: Repo, base: str, tip: str) -> dict[str, tuple[Pick | None, Pick | None]]:
-    raw = call(repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", base, tip)
-    parts = raw.split("\0")
-    found = {}
-    for head, path in zip(parts[0::2], parts[1::2], strict=False):
-        old_mode, new_mode, old, new, _ = head.removeprefix(":").split(" ")
-        found[path] = (_pick(old_mode, old), _pick(new_mode, new))
-    return found
+    found = repo.light.objects.differences(base, tip)
+    return {path: (_pick(old), _pick(new)) for path, old, new in found}
 
 
-def _pick(mode: str, blob: str) -> Pick | None:
-    return None if set(blob) == {"0"} else Pick(mode=mode, blob=blob)
+def _pick(entry: Entry) -> Pick | None:
+    return None if entry == NOTHING else Pick(mode=entry.mode, blob=entry.id)

@@ -1,11 +1,11 @@
-"""The one place that reads git's environment, finds a repository and loads GitPython."""
+"""The one place that reads git's environment and finds a repository."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import git
 
     from memrepo.store.light import Git
+    from memrepo.store.refs import Refs
+    from memrepo.store.settings import Config
 
 # What `git rev-parse --local-env-vars` names, but for configuration given on a command line:
 # inherited from a hook or an alias these would point our git processes at another repository.
@@ -41,28 +43,16 @@ _LOCAL = (
     "GIT_ICASE_PATHSPECS",
 )
 
-# A person's settings that would start a program, sign, or believe a monitor that may be wrong.
-_SAFE = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "merge.verifySignatures=false",
-    "maintenance.auto=false",
-    "gc.auto=0",
-)
-
-
 _SECRET = regex(r"://[^/@\s]+@")
-_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")
 # A setting by which the work tree may lie elsewhere, or be none; or which may lie elsewhere itself.
 _UNUSUAL = regex(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
 
 
 class Repo:
-    """Where a git repository lies, and the two ways to ask git there.
+    """An open git repository: where it lies, and what git is asked and answers there.
 
-    `light` reads without GitPython, whose import takes longer than git's answers; `git` is
-    GitPython's, loaded when it is first asked for.
+    Whoever opened it closes it: every process that stands is its own.
     """
 
     def __init__(self, top: str, git_dir: str, common_dir: str) -> None:
@@ -72,38 +62,29 @@ class Repo:
 
     @cached_property
     def light(self) -> Git:
-        """Return git for reading."""
+        """Return git at the top of the work tree."""
         from memrepo.store.light import Git
 
         return Git(Path(self.working_tree_dir))
 
     @cached_property
-    def git(self) -> git.Git:
-        """Return GitPython's git."""
-        from git import Git
+    def refs(self) -> Refs:
+        """Return its refs."""
+        from memrepo.store.refs import Refs
 
-        return Git(self.working_tree_dir)
+        return Refs(self)
 
-    def tip(self, ref: str) -> str:
-        """Return the object that a ref's own file names; empty: git is to be asked (packed, none).
+    @cached_property
+    def config(self) -> Config:
+        """Return what git is configured to do here, asked once."""
+        from memrepo.store.settings import Config
 
-        HEAD is followed to its branch. No process is started.
-        """
-        try:
-            folder = self.git_dir if ref == "HEAD" else self.common_dir
-            said = (Path(folder) / ref).read_text("ascii")
-        except (OSError, UnicodeDecodeError):
-            return ""
-        if ref == "HEAD" and said.startswith("ref: refs/"):
-            return self.tip(said.removeprefix("ref: ").strip())
-        return said.strip() if _ID.fullmatch(said.strip()) else ""
+        return Config(self)
 
     def close(self) -> None:
-        """End the processes that were left standing."""
+        """End the processes that stand."""
         if "light" in self.__dict__:
             self.light.close()
-        if "git" in self.__dict__:
-            self.git.clear_cache()
 
 
 class NotARepository(MemrepoError):
@@ -116,105 +97,14 @@ class NotARepository(MemrepoError):
         )
 
 
-class GitFailed(MemrepoError):
-    """Git refused or failed, for a reason that memrepo has no better words for."""
-
-    def __init__(self, error: Exception) -> None:
-        command = [str(word) for word in getattr(error, "command", ())]
-        super().__init__(
-            f"git {verb_of(command[1:])} failed: {said(error)}",
-            fix="`git status` and `git fsck` say more",
-        )
-
-
 def verb_of(words: Iterable[str]) -> str:
     """Return what git was asked to do: the first word that is neither option nor setting."""
     return next((word for word in words if not word.startswith("-") and "=" not in word), "")
 
 
-def said(error: Exception) -> str:
-    """Return on one line what git printed when it failed."""
-    text = str(getattr(error, "stderr", "") or error)
-    return told(text.replace("stderr:", "").strip(" '\n"))
-
-
 def told(text: str) -> str:
     """Put what git printed on one line, without the password that an address may hold."""
     return _SECRET.sub("://...@", " ".join(text.split()))
-
-
-def call(
-    repo: Repo,
-    *words: str,
-    stdin: int | None = None,
-    lines: Iterable[str] | None = None,
-    held: tuple[int, ...] = (),
-    forgive: bool = False,
-    env: Mapping[str, str] | None = None,
-) -> str:
-    """Run git at the top of the work tree, deaf to hooks; return its output untouched.
-
-    `lines` go to its standard input (or what the descriptor `stdin` reads), so that no path is
-    ever an argument. `held` are descriptors
-    that the process keeps open: a lock among them stays held while git works, even when we die.
-    `env` adds to the environment. With `forgive` a failure is no exception. Raises GitCommandError.
-    """
-    import tempfile  # hooks wait for what this module loads
-
-    settings = [word for setting in _SAFE for word in ("-c", setting)]
-    command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, "--literal-pathspecs", *settings, *words]
-    with tempfile.TemporaryFile() as stream:
-        if lines is not None:
-            stream.writelines(line.encode("utf-8", "surrogateescape") for line in lines)
-            stream.seek(0)
-        return str(
-            repo.git.execute(
-                command,
-                istream=stdin or stream.fileno(),
-                strip_newline_in_stdout=False,
-                with_exceptions=not forgive,
-                pass_fds=held,
-                env=dict(env or {}),
-            )
-        )
-
-
-# A remote helper is a program; what a remote's settings would add to a push is none of ours.
-_FAR = (
-    "protocol.ext.allow=never",
-    "protocol.fd.allow=never",
-    "push.pushOption=",
-    "push.gpgSign=false",
-    "http.lowSpeedLimit=1",
-    "http.lowSpeedTime=60",
-    "fetch.recurseSubmodules=false",
-)
-
-
-def call_far(repo: Repo, *words: str) -> tuple[int, str, str]:
-    """Run git with another host; return its exit code, output and errors.
-
-    No hook runs and nothing waits for a person: no prompt for a password or a host key, and a
-    connection that is dead is given up.
-    """
-    import tempfile
-
-    settings = [word for setting in (*_SAFE, *_FAR) for word in ("-c", setting)]
-    command = [repo.git.GIT_PYTHON_GIT_EXECUTABLE, *settings, *words]
-    env = {"GIT_TERMINAL_PROMPT": "0"}
-    own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
-    if not own and not repo.git.config("--get", "core.sshCommand", with_exceptions=False):
-        env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"
-    with tempfile.TemporaryFile() as nothing:
-        status, out, err = repo.git.execute(
-            command,
-            istream=nothing.fileno(),
-            strip_newline_in_stdout=False,
-            env=env,
-            with_extended_output=True,
-            with_exceptions=False,
-        )
-    return int(status), str(out), str(err)
 
 
 def isolate(*, keep_index: bool = False) -> None:
@@ -244,22 +134,6 @@ def index_of_commit() -> str:
     return Path(os.environ.get("GIT_INDEX_FILE", "")).name
 
 
-@contextmanager
-def git_failures() -> Iterator[None]:
-    """Turn a failing git command that nobody expected into GitFailed."""
-    try:
-        yield
-    except git_error() as error:
-        raise GitFailed(error) from error
-
-
-def git_error() -> type[Exception]:
-    """Return what GitPython raises where git fails; in an `except` it is loaded only then."""
-    from git.exc import GitCommandError
-
-    return GitCommandError
-
-
 def user_config() -> Path:
     """Return the person's own configuration file, by the XDG base directory rules."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
@@ -277,8 +151,7 @@ def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
     isolate(keep_index=keep_index)
     repo = _plain(where) or _any(where)
     try:
-        with git_failures():
-            yield repo
+        yield repo
     finally:
         repo.close()
 
@@ -334,14 +207,7 @@ def known(found: git.Repo) -> Repo:
 
 def find_layout(repo: Repo, commit: str) -> Layout | None:
     """Return the layout a commit's tree has, or None where memrepo was never initialised."""
-    from memrepo.store.light import GitSaid
-
     for prefix in ("", ADOPTED_PREFIX):
-        with suppress(GitSaid):
-            repo.light.read(f"{commit}:{prefix}{CONFIG_NAME}")
-            return Layout(prefix)
-    # It is not there, or not to be had: git tells which.
-    for prefix in ("", ADOPTED_PREFIX):
-        if repo.light.ask("ls-tree", "--name-only", commit, "--", prefix + CONFIG_NAME):
+        if repo.light.objects.at(commit, prefix + CONFIG_NAME) is not None:
             return Layout(prefix)
     return None

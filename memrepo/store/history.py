@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import msgspec
 
 from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
+from memrepo.core.patterns import regex
 from memrepo.store.light import ask, seconds
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles")
 _VALUE = "\x1e"
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+_COMMIT = regex(r"[0-9a-f]{40,64}")
 WIDTH = 5 + len(_KEYS)
 # What a person's settings would change about `git log`, and our trailers with it.
 PLAIN = (
@@ -249,7 +249,7 @@ _WRITTEN = "%x00".join(
         ),
     ]
 )
-_HEAD = re.compile("\n?\x1d([0-9a-f]{40,64})")
+_HEAD = regex("\n?\x1d([0-9a-f]{40,64})")
 
 
 def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:

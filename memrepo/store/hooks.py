@@ -77,7 +77,7 @@ def _state(path: Path, wanted: bytes) -> str:
 
 def other_path(repo: Repo) -> str:
     """Return where `core.hooksPath` leads, if not to the clone's own folder."""
-    found = str(repo.git.config("--type=path", "--get", "core.hooksPath", with_exceptions=False))
+    found = repo.config.path("core.hooksPath")
     if not found:
         return ""
     place = Path(str(repo.working_tree_dir)) / found
@@ -130,7 +130,7 @@ def name_program(repo: Repo) -> None:
     known = settings.get(repo, PROGRAM)
     if found and not (known and Path(known).is_file()):
         # GUI clients and cron start hooks without the PATH of a virtual environment.
-        repo.git.config("--local", PROGRAM, found)
+        settings.put(repo, PROGRAM, found)
 
 
 def _folder(repo: Repo) -> Path:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def person(repo: Repo) -> tuple[str, str]:
     """Return the configured `user.name` and `user.email`; empty texts where none is set."""
-    return _get(repo, "user.name"), _get(repo, "user.email")
+    return repo.config.get("user.name"), repo.config.get("user.email")
 
 
 def author(repo: Repo) -> str:
@@ -20,7 +20,3 @@ def author(repo: Repo) -> str:
 
 
 _UNSAFE = str.maketrans(dict.fromkeys("<>\n\0", ""))
-
-
-def _get(repo: Repo, key: str) -> str:
-    return str(repo.git.config("--get", key, with_exceptions=False))

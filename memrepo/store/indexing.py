@@ -21,12 +21,13 @@ from memrepo.core.memory import Memory
 from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.cues import cues_of
 from memrepo.policies.merits import seen
+from memrepo.policies.speakers import role_of
 from memrepo.policies.terms import date_words, index_terms, words
 from memrepo.store import child
 from memrepo.store.child import Row
 from memrepo.store.tree import Snapshot
 
-VERSION = "9"
+VERSION = "12"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1
@@ -34,7 +35,7 @@ _PART = 1
 ARCHIVED = "archived"
 """A status, and the key under which an index remembers how many of its rows have it."""
 _RESTS = "status = 'archived'"
-_OURS = ("vocabulary", "words", "memory", "meta")
+_OURS = ("vocabulary", "words", "memory", "meta", "wordforms")
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE memory (
@@ -51,6 +52,7 @@ CREATE VIRTUAL TABLE words USING fts5 (
   terms, content = 'memory', content_rowid = 'number',
   tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
 );
+CREATE VIRTUAL TABLE wordforms USING fts5 (latin, term UNINDEXED, tokenize = 'trigram');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
 """
 
@@ -253,6 +255,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
     importance = stored.score if stored else wanted.importance(memory)
     thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
     head, tail = _around(memory)
+    role = role_of(_folded(memory.text("subject")), memory.body)
     for part, text in enumerate(texts(memory, wanted.chunking)):
         terms = index_terms(f"{head} {text} {tail}")
         yield (
@@ -273,7 +276,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
             _folded(memory.text("subject")),
             day,
             len(terms),
-            cues_of(text),
+            cues_of(text) + role,
             " ".join(terms),
         )
 

@@ -30,8 +30,7 @@ from memrepo.core.access import (
     read_event,
     united,
 )
-from memrepo.store.gitenv import call
-from memrepo.store.light import ask
+from memrepo.store.light import ask, call
 from memrepo.store.lock import lock
 from memrepo.store.tree import read_blob
 
@@ -114,22 +113,20 @@ class Ledger:
 
     def tip(self) -> str:
         """Return the ledger's commit, or an empty string where there is none yet."""
-        asked = ("rev-parse", "--verify", "--quiet", REF)
-        return self.repo.tip(REF) or self.repo.light.ask(*asked, no=1).strip()
+        return self.repo.refs.id(REF)
 
     def reaches(self, commit: str) -> bool:
         """Tell whether the ledger holds all that one of its commits held."""
         tip = self.tip()
-        bases = ask(self.repo, "merge-base", commit, tip, forgive=True) if tip else ""
-        return commit in bases.split()
+        if commit == tip or not (tip and self.repo.light.objects.commit(commit)):
+            return commit == tip
+        return commit in ask(self.repo, "merge-base", commit, tip, no=1).split()
 
     def blobs(self, commit: str) -> dict[str, str]:
         """Return blob id by segment name at a commit of the ledger."""
         if not commit:
             return {}
-        listing = ask(self.repo, "ls-tree", "-r", "-z", commit)
-        rows = (entry.split("\t", 1) for entry in filter(None, listing.split("\0")))
-        return {name: head.split(" ")[2] for head, name in rows}
+        return {name: entry.id for name, entry in self.repo.light.objects.files(commit)}
 
     def segment(self, blob: str) -> Segment:
         """Read one segment by its blob."""

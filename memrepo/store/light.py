@@ -1,18 +1,18 @@
-"""Git without GitPython, for what runs at every commit: importing that takes longer than git does.
+"""Every call to git: its program, its settings, what stands, and the one error where it fails.
 
-Nothing here writes, but for `put_in_index`. Contents are read by object id through one process.
+GitPython is not asked: importing it takes longer than git's answers. An exit code that means "no"
+is named by the caller; anything else that is not success is a GitFailed.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,69 +21,57 @@ from memrepo.store.gitenv import in_english, isolate, told, verb_of
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
+    from memrepo.store.objects import Objects
 
 _GIT = "git"
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "color.ui=false")
+# A person's settings that would start a program, sign, or believe a monitor that may be wrong.
+_SAFE = (
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "color.ui=false",
+    "-c",
+    "merge.verifySignatures=false",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "gc.auto=0",
+)
 _JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 FILES = ("100644", "100755")
 _YEAR_10000 = 253402300800
 
 
-class GitSaid(MemrepoError):
-    """Git could not answer."""
+class GitFailed(MemrepoError):
+    """Git refused, failed or ended before it answered; what it says is none of its answers.
 
-    def __init__(self, verb: str, text: str) -> None:
-        super().__init__(f"git {verb} failed: {told(text)}", fix="`git status` says more")
+    `code` is its exit code: negative where a signal ended it.
+    """
 
-
-class Blobs:
-    """Contents by object id, through one standing `git cat-file`."""
-
-    def __init__(self, git: Git) -> None:
-        self._process = git.start("cat-file", "--batch")
-        self.owner = os.getpid()
-        # A tree may be read after its repository was closed: nobody closes this one then.
-        self.close = weakref.finalize(self, end, self._process)
-
-    def read(self, blob: str) -> bytes:
-        """Return the bytes of a blob; raises GitSaid where the repository lacks it.
-
-        Git ends where a remote has it and is out of reach: BrokenPipeError from then on.
-        """
-        into, out = self._pipes()
-        into.write(f"{blob}\n".encode())
-        into.flush()
-        return _next(out, blob)
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        if self._process.stdin is None or self._process.stdout is None:
-            raise GitSaid("cat-file", "no pipe")
-        return self._process.stdin, self._process.stdout
-
-
-def _next(out: IO[bytes] | None, blob: str) -> bytes:
-    """Read the next content that `cat-file --batch` gives."""
-    head = out.readline().split() if out else []
-    if not out or len(head) != 3:
-        raise GitSaid("cat-file", f"{blob} is missing")
-    return out.read(int(head[2]) + 1)[:-1]
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a standing process."""
-    for pipe in filter(None, (process.stdin, process.stdout)):
-        with suppress(BrokenPipeError):
-            pipe.close()
-    process.wait()
+    def __init__(self, verb: str, text: str, code: int = 0) -> None:
+        cause = told(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
+        super().__init__(f"git {verb} failed: {cause}", fix="`git status` and `git fsck` say more")
+        self.said = cause
+        self.code = code
 
 
 class Git:
-    """The repository that holds a folder; None of it is opened before it is asked for."""
+    """Git at the top of a work tree; it owns the processes that stand, until `close` ends them."""
 
     def __init__(self, top: Path) -> None:
         isolate(keep_index=True)
         self.top = top
-        self._blobs: Blobs | None = None
+        self.closed = False
+        self._standing: list[subprocess.Popen[bytes]] = []
+
+    @cached_property
+    def objects(self) -> Objects:
+        """Return what reads objects: every reader of this repository shares its one process."""
+        from memrepo.store.objects import Objects
+
+        return Objects(self)
 
     @property
     def folder(self) -> Path:
@@ -98,78 +86,79 @@ class Git:
         """Tell whether a merge, or what works like one, is being committed."""
         return any((self.folder / name).exists() for name in _JOINING)
 
-    def _command(self, words: Iterable[str]) -> list[str]:
-        return [_GIT, "-C", str(self.top), *_SAFE, *words]
-
     def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
-        """Start git with pipes; on an index of memrepo's own where one is named."""
+        """Start git with pipes, on an index of memrepo's own where one is named; `end` ends it."""
         pipe = subprocess.PIPE
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self._command(words),
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
             env=in_english(index),
         )
+        self._standing.append(process)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """End what `start` started, whatever it is doing."""
+        self._standing.remove(process)
+        for pipe in filter(None, (process.stdin, process.stdout)):
+            with suppress(BrokenPipeError):
+                pipe.close()
+        process.terminate()
+        process.wait()
 
     def ask(self, *words: str, fed: bytes = b"", no: int = 0) -> str:
-        """Return what git prints; raises GitSaid when it fails with another code than `no`."""
+        """Return what git prints; raises GitFailed when it fails with another code than `no`."""
         return self.raw(*words, fed=fed, no=no).decode("utf-8", "surrogateescape")
 
     def raw(self, *words: str, fed: bytes = b"", no: int = 0) -> bytes:
         """Return what git prints as it is; as `ask`."""
-        done = subprocess.run(
-            self._command(words),
-            input=fed,
-            capture_output=True,
-            check=False,
-            env=in_english(),
-        )
+        done = self.run(words, fed=fed)
         if done.returncode not in (0, no):
-            raise GitSaid(verb_of(words), done.stderr.decode("utf-8", "replace"))
+            raise _failed(words, done)
         return done.stdout
 
-    def read(self, blob: str) -> bytes:
-        """Return the bytes of a blob."""
-        if self._blobs is not None and self._blobs.owner != os.getpid():
-            # A forked child would get the answers of its parent.
-            self._blobs.close.detach()
-            self._blobs = None
-        self._blobs = self._blobs or Blobs(self)
-        try:
-            return self._blobs.read(blob)
-        except BrokenPipeError:
-            self.close()
-            self._blobs = Blobs(self)
-            return self._blobs.read(blob)
+    def run(
+        self,
+        words: Iterable[str],
+        *,
+        fed: bytes = b"",
+        stdin: int | None = None,
+        held: tuple[int, ...] = (),
+        into: int | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git to its end: it reads what it is `fed`, or the descriptor `stdin`.
 
-    def each(self, blobs: Sequence[str]) -> Iterator[bytes]:
-        """Yield the bytes of blobs, in order; git reads ahead. Raises GitSaid where one is missing.
-
-        What is asked comes from a file: nobody waits for a turn of the other.
+        What it prints goes to the descriptor `into` where there is one.
         """
-        import tempfile
+        given: dict[str, Any] = {"input": fed} if fed else {"stdin": stdin or subprocess.DEVNULL}
+        return subprocess.run(
+            self._command(words),
+            **given,
+            stdout=into or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+            pass_fds=held,
+            env={**in_english(), **(env or {})},
+        )
 
-        with tempfile.TemporaryFile() as asked:
-            asked.writelines(f"{blob}\n".encode() for blob in blobs)
-            asked.seek(0)
-            process = subprocess.Popen(
-                self._command(("cat-file", "--batch", "--buffer")),
-                stdin=asked,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=in_english(),
-            )
-            try:
-                yield from map(partial(_next, process.stdout), blobs)
-            finally:
-                end(process)
+    def _command(self, words: Iterable[str]) -> list[str]:
+        words = [*words]
+        # What a person configured is not to be asked through what we set.
+        safe = () if words[:1] == ["config"] else _SAFE
+        return [_GIT, "-C", str(self.top), *safe, *words]
+
+    def read(self, blob: str) -> bytes:
+        """Return the bytes of a blob; raises Missing where the repository lacks it."""
+        return self.objects.read(blob)
 
     def close(self) -> None:
-        """End what was started."""
-        if self._blobs is not None:
-            self._blobs.close()
-            self._blobs = None
+        """End what stands; whoever reads on has a process of its own for each answer."""
+        self.closed = True
+        for process in [*self._standing]:
+            self.end(process)
 
     def __enter__(self) -> Git:
         return self
@@ -178,18 +167,69 @@ class Git:
         self.close()
 
 
-def ask(repo: Repo, *words: str, lines: Iterable[str] = (), forgive: bool = False) -> str:
+def _failed(words: Iterable[str], done: subprocess.CompletedProcess[bytes]) -> GitFailed:
+    return GitFailed(verb_of(words), done.stderr.decode("utf-8", "replace"), done.returncode)
+
+
+def ask(repo: Repo, *words: str, lines: Iterable[str] = (), no: int = 0) -> str:
     """Return what git prints at the top of the work tree, untouched; paths are no patterns.
 
-    `lines` go to its standard input. With `forgive` a failure is an empty answer. Raises GitSaid.
+    `lines` go to its standard input. The exit code `no` is an answer, any other a GitFailed.
     """
     fed = "".join(lines).encode("utf-8", "surrogateescape")
-    try:
-        return repo.light.ask("--literal-pathspecs", *words, fed=fed)
-    except GitSaid:
-        if forgive:
-            return ""
-        raise
+    return repo.light.ask("--literal-pathspecs", *words, fed=fed, no=no)
+
+
+def call(
+    repo: Repo,
+    *words: str,
+    stdin: int | None = None,
+    lines: Iterable[str] = (),
+    held: tuple[int, ...] = (),
+    into: int | None = None,
+    no: int = 0,
+    forgive: bool = False,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """Run git as `ask` does, for what writes: from the descriptor `stdin`, or to that of `into`.
+
+    `held` are descriptors that the process keeps open: a lock among them stays held while git
+    works, even when we die. `env` adds to the environment. With `forgive` no exit code is a failure
+    (to be ended by a signal is).
+    """
+    fed = "".join(lines).encode("utf-8", "surrogateescape")
+    words = ("--literal-pathspecs", *words)
+    done = repo.light.run(words, fed=fed, stdin=stdin, held=held, into=into, env=env)
+    if done.returncode < 0 or (done.returncode not in (0, no) and not forgive):
+        raise _failed(words, done)
+    return (done.stdout or b"").decode("utf-8", "surrogateescape")
+
+
+# A remote helper is a program; what a remote's settings would add to a push is none of ours.
+_FAR = (
+    "protocol.ext.allow=never",
+    "protocol.fd.allow=never",
+    "push.pushOption=",
+    "push.gpgSign=false",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+    "fetch.recurseSubmodules=false",
+)
+
+
+def call_far(repo: Repo, *words: str) -> tuple[int, str, str]:
+    """Run git with another host; return its exit code, output and errors.
+
+    No hook runs and nothing waits for a person: no prompt for a password or a host key, and a
+    connection that is dead is given up.
+    """
+    env = {"GIT_TERMINAL_PROMPT": "0"}
+    own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
+    if not own and not repo.config.get("core.sshCommand"):
+        env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"
+    done = repo.light.run([*(w for s in _FAR for w in ("-c", s)), *words], env=env)
+    out, err = (said.decode("utf-8", "surrogateescape") for said in (done.stdout, done.stderr))
+    return done.returncode, out, err
 
 
 def top_of(where: Path) -> Path | None:

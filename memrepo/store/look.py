@@ -11,13 +11,10 @@ otherwise than HEAD is told as changed: nothing is missed.
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from memrepo.store.light import end
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -51,14 +48,13 @@ class Look:
         self._copy = _copy(repo, folder)
         whole = self._copy is not None and self._copy.name.endswith(_WHOLE)
         where = () if whole else ("--", folder)
+        # Nobody may ever ask what it saw: the repository ends it then.
         self._process = self._git.start(*_STATUS, *where, index=self._copy)
-        # Nobody may ever ask what it saw.
-        self._close = weakref.finalize(self, end, self._process)
 
     def paths(self) -> Iterator[str]:
-        """Yield the paths that differ from HEAD, staged or not; once. Raises GitSaid."""
+        """Yield the paths that differ from HEAD, staged or not; once. Raises GitFailed."""
         said = self._process.communicate()[0].decode("utf-8", "surrogateescape")
-        self._close.detach()
+        self._git.end(self._process)
         if self._process.returncode:
             if self._copy:
                 with suppress(OSError):  # of another person, whose folder it is

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 from memrepo.store.tree import file_at
 
 if TYPE_CHECKING:

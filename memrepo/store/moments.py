@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.moments import asked
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 from memrepo.store.repo import Repository
 
 

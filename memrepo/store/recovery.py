@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from memrepo.core.errors import MemrepoError
 from memrepo.core.problems import Problem
 from memrepo.store import journal
-from memrepo.store.gitenv import call
 from memrepo.store.journal import Journal
-from memrepo.store.light import ask
+from memrepo.store.light import ask, call
 from memrepo.store.worktree import Sides, WorkTree
 
 if TYPE_CHECKING:
@@ -72,8 +71,8 @@ def _git_alive(repo: Repo) -> bool:
 
 def sweep(repo: Repo, folder: Path) -> None:
     """Delete the transaction refs that no journal of another work tree names."""
-    refs = ask(repo, "for-each-ref", "--format=%(refname)", TX).split()
-    needed = {left.ref for left in journal.elsewhere(Path(repo.common_dir), folder)}
+    refs = repo.refs.below(TX)
+    needed = {left.ref for left in journal.elsewhere(Path(repo.common_dir), folder)} if refs else ()
     for ref in refs:
         if ref not in needed:
             call(repo, "update-ref", "-d", ref)
@@ -81,13 +80,9 @@ def sweep(repo: Repo, folder: Path) -> None:
 
 def is_landed(repo: Repo, left: Journal, head: str) -> bool:
     """Tell whether the branch holds the write; a tip that is gone can only be left alone."""
-    missing = ask(repo, "cat-file", "--batch-check", lines=[f"{left.tip}\n"]).endswith("missing\n")
-    if missing:
+    if head == left.tip or not repo.light.objects.commit(left.tip):
         return True
-    if not head:
-        return False
-    bases = ask(repo, "merge-base", left.tip, head, forgive=True)
-    return left.tip in bases.split()
+    return bool(head) and left.tip in ask(repo, "merge-base", left.tip, head, no=1).split()
 
 
 def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> None:

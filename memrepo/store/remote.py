@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.store.gitenv import call, call_far, told
+from memrepo.core.patterns import regex
+from memrepo.store.gitenv import told
+from memrepo.store.light import call, call_far
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 OWN = "refs/memrepo/remote/"
-_NAME = re.compile(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)
-_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_NAME = regex(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)
+_HELPER = regex(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
 _RACES = ("lock", "failed to update ref", "already exists", "incorrect old value")
 _PAUSE_S = 0.1
 _LONGEST_S = 2.0
@@ -100,9 +102,7 @@ class Hub(msgspec.Struct, frozen=True):
 
     def tip(self, ref: str) -> str:
         """Return the commit at a ref of this clone, or an empty string."""
-        return call(
-            self.repo, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", forgive=True
-        ).strip()
+        return self.repo.light.objects.commit(ref)
 
     def remember(self, commit: str) -> None:
         """Record what the hub's branch holds, also where `git status` looks for it."""
@@ -186,7 +186,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
     """
     names = call(repo, "remote").split("\n")[:-1]
     short = branch.removeprefix("refs/heads/")
-    upstream = _config(repo, f"branch.{short}.remote")
+    upstream = repo.config.get(f"branch.{short}.remote")
     if not word and not names:
         raise NoRemote("this repository has no remote to sync with")
     name = word or (upstream if upstream in names else "origin")
@@ -204,7 +204,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
                     f"{name}: its address starts a program ({url.partition('::')[0]}::)",
                     fix="give it a path, or an address of ssh, https or git",
                 )
-    merged = _config(repo, f"branch.{short}.merge") if name == upstream else ""
+    merged = repo.config.get(f"branch.{short}.merge") if name == upstream else ""
     return Hub(repo, name, merged.removeprefix("refs/heads/") or short)
 
 
@@ -213,10 +213,6 @@ def _stranger(name: str, names: list[str]) -> str:
     if re.search(r"[:/\\]", name):
         return f"{told(name)} is an address or a path, expected the name of a remote{known}"
     return f"{name!r} is not the name of a remote of this repository{known}"
-
-
-def _config(repo: Repo, key: str) -> str:
-    return str(repo.git.config("--get", key, with_exceptions=False))
 
 
 def pause(commit: str, turn: int) -> None:

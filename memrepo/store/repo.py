@@ -6,6 +6,7 @@ repository too: what only writing needs is imported where it writes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,9 +28,9 @@ from memrepo.store.fitness import (
     branch_of,
     refuse_unfit,
 )
-from memrepo.store.gitenv import NotARepository, call, find_layout, git_error, opened, said
+from memrepo.store.gitenv import NotARepository, find_layout, opened
 from memrepo.store.journal import Journal
-from memrepo.store.light import GitSaid, ask, seconds
+from memrepo.store.light import GitFailed, ask, call, seconds
 from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX
 from memrepo.store.tree import Snapshot, Snapshots
@@ -52,8 +53,10 @@ __all__ = (
 WRITE_WAIT_S = 10.0
 LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
+_GIT_LOOSE = 6700
+"""When git itself packs, unless a person says otherwise (git-gc(1))."""
 LONGEST_REVISION = 1000
-_COMMIT = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
 
 class Repository:
@@ -99,35 +102,28 @@ class Repository:
     @property
     def branch_or_none(self) -> str:
         """Return the full name of the branch HEAD names, or an empty string when detached."""
-        return ask(self.repo, "symbolic-ref", "-q", "HEAD", forgive=True).strip()
+        return self.repo.refs.branch
 
     def head(self) -> str:
         """Return the id of the commit at HEAD, or an empty string on a branch not yet born."""
-        return self.repo.tip("HEAD") or self.resolve("HEAD")
+        return self.repo.refs.head
 
     def resolve(self, revision: str) -> str:
         """Return the commit id a person's revision names, or an empty string."""
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
-        try:
-            found = self.repo.light.ask(
-                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
-            ).strip()
-        except GitSaid as error:
-            if "dubious ownership" in error.message:
-                raise
-            return ""
-        # Of `^main` git verifies the revision and prints it with its sign.
-        return found if _COMMIT.fullmatch(found) else ""
+        return self.repo.light.objects.commit(revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Tell whether a commit is part of a head's history."""
+        if commit == head:
+            return True
         return ask(self.repo, "rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
 
     def common_ancestors(self, commits: Sequence[str]) -> list[str]:
         """Return the best common ancestors of all commits; of two these are their merge bases."""
         form = () if len(commits) == 2 else ("--octopus",)
-        return ask(self.repo, "merge-base", "--all", *form, *commits, forgive=True).split()
+        return ask(self.repo, "merge-base", "--all", *form, *commits, no=1).split()
 
     def parents(self, commit: str) -> list[str]:
         """Return the parents of a commit."""
@@ -139,13 +135,12 @@ class Repository:
 
     def paths(self, commit: str) -> frozenset[str]:
         """Return every path in a commit's tree, memrepo's or not."""
-        listing = ask(self.repo, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
-        return frozenset(listing.split("\0")[:-1])
+        return frozenset(path for path, _ in self.repo.light.objects.files(commit))
 
     def commit_time(self, commit: str) -> datetime:
         """Return a commit's committer date."""
-        shown = ask(self.repo, "log", "-1", "--no-show-signature", "--format=%ct", commit, "--")
-        return datetime.fromtimestamp(seconds(shown), tz=UTC)
+        said = _COMMITTED.search(self.repo.light.objects.read(commit).split(b"\n\n", 1)[0])
+        return datetime.fromtimestamp(seconds(said[1].decode() if said else ""), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
         """Return the date a commit on `base` gets: never before its parent's (rulings, 5)."""
@@ -201,7 +196,7 @@ class Repository:
             changed = self.work.changed(left.base, left.tip)
             recovery.mend_halves(self.work, left, changed)
             try:
-                self.work.adopt(self.work.clear_way(changed).adopted, changed)
+                self.work.adopt(self.work.clear_way(left.base, changed).adopted, changed)
                 self._forward(left.base, left.tip)
             except MemrepoError:
                 pass  # a person works on its paths by now: it is taken back below
@@ -214,7 +209,7 @@ class Repository:
 
     def refuse_unfit(self) -> None:
         """Raise CannotWork where the repository is in the middle of something, or shallow."""
-        refuse_unfit(self.repo, self.branch_or_none)
+        refuse_unfit(self.repo, self.branch_or_none, unmerged=self.work.is_unmerged(self.head()))
 
     def build(self, chain: Chain, name: str) -> str:
         """Stream a chain into a transaction ref and return its tip; the branch is untouched."""
@@ -233,7 +228,7 @@ class Repository:
         finally:
             for report in set(Path(self.repo.git_dir).glob("fast_import_crash_*")) - before:
                 report.unlink(missing_ok=True)
-        return ask(self.repo, "rev-parse", "--verify", ref).strip()
+        return self.repo.refs.id(ref)
 
     def land(self, chain: Chain, name: str) -> str:
         """Write a chain and fast-forward the branch to it; return the new commit.
@@ -254,7 +249,7 @@ class Repository:
         with self.writing():
             self._refuse_unready(chain)
             tip = self.loose(chain, name)
-            self.work.clear_way(self.work.changed(chain.base, tip))
+            self.work.clear_way(chain.base, self.work.changed(chain.base, tip))
         return tip
 
     def loose(self, chain: Chain, name: str) -> str:
@@ -301,7 +296,7 @@ class Repository:
         try:
             tip = build()
             changed = self.work.changed(base, tip)
-            way = self.work.clear_way(changed)
+            way = self.work.clear_way(base, changed)
             note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
             with uninterrupted():
                 journal.save(self.journals, note)
@@ -353,16 +348,14 @@ class Repository:
                 words = ("repack", "-d", "-l", "-q", "--geometric=2")
                 call(self.repo, *words, held=self._held, forgive=True)
                 write_graph(self.repo)
-            settings = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false")
-            self.repo.git.execute(
-                ["git", *settings, "maintenance", "run", "--auto", "--quiet"],
-                with_exceptions=False,
-                pass_fds=self._held,
-            )
+            when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"
+            settings = ("gc.autoDetach=false", "maintenance.autoDetach=false", when)
+            options = (word for setting in settings for word in ("-c", setting))
+            due = ("maintenance", "run", "--auto", "--quiet")
+            call(self.repo, *options, *due, held=self._held, forgive=True)
 
     def _forward(self, base: str, tip: str) -> None:
         """Fast-forward: git checks dirty and untracked files, writes the tree, then the ref."""
-        call(self.repo, "update-index", "-q", "--refresh", forgive=True)
         branch = self.branch_or_none.removeprefix("refs/heads/")
         options = f"branch.{branch}.mergeOptions="
         try:
@@ -380,11 +373,11 @@ class Repository:
                 tip,
                 held=self._held,
             )
-        except git_error() as error:
+        except GitFailed as error:
             if self.head() != base:
                 raise BranchMoved(branch) from error
             raise CannotWork(
-                f"git refused to fast-forward: {said(error)}",
+                f"git refused to fast-forward: {error.said}",
                 fix="move the files it names out of the way and run the command again",
             ) from error
 

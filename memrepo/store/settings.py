@@ -1,17 +1,75 @@
-"""Per-clone settings in `.git/config`, which no clone carries: outside references live here."""
+"""What git is configured to do, and memrepo's settings of one clone, which no other clone carries.
+
+Everything is asked in one call: git joins its files, their includes and the environment.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.store.light import ask
+from memrepo.store.light import call
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 WORKSPACE = "memrepo.workspace"
+_CLONES = ("local", "worktree")
+_NOT_SET = 5
+_TRUE = ("true", "yes", "on")
+
+
+class Config:
+    """Git's configuration as one repository sees it: of a name given twice the last one counts."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+
+    @cached_property
+    def _rows(self) -> list[tuple[str, str, str | None]]:
+        """Return scope, name and value; None is that of a name that stands without one."""
+        said = self._repo.light.ask("config", "--list", "-z", "--show-scope").split("\0")
+        rows = []
+        for scope, entry in zip(said[0::2], said[1::2], strict=False):
+            name, given, value = entry.partition("\n")
+            rows.append((scope, name, value if given else None))
+        return rows
+
+    def get(self, name: str) -> str:
+        """Return a setting, whoever made it; an empty text where none did."""
+        wanted = _spelled(name)
+        return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
+
+    def is_on(self, name: str) -> bool:
+        """Tell whether a setting is true, as git reads it."""
+        wanted = _spelled(name)
+        said = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
+        return said is None or said.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", said))
+
+    def path(self, name: str) -> str:
+        """Return a setting that is a path; `~` and `%(prefix)` are git's to resolve."""
+        found = self.get(name)
+        if not found.startswith(("~", "%(")):
+            return found
+        words = ("config", "--type=path", "--get", name)
+        return self._repo.light.ask(*words, no=1).removesuffix("\n")
+
+    def of_clone(self) -> dict[str, str]:
+        """Return what was set in this clone alone, by name."""
+        return {name: value or "" for scope, name, value in self._rows if scope in _CLONES}
+
+    def forget(self) -> None:
+        """Ask git anew: a setting was changed."""
+        self.__dict__.pop("_rows", None)
+
+
+def _spelled(name: str) -> str:
+    """Return a name as git lists it: the part in the middle keeps its case."""
+    first, *middle, last = name.split(".")
+    return ".".join([first.lower(), *middle, last.lower()])
 
 
 def workspace(repo: Repo) -> Path | None:
@@ -22,19 +80,18 @@ def workspace(repo: Repo) -> Path | None:
 
 def set_workspace(repo: Repo, path: Path) -> None:
     """Record the workspace of this clone."""
-    repo.git.config("--local", WORKSPACE, str(path))
+    put(repo, WORKSPACE, str(path))
 
 
 def get(repo: Repo, key: str) -> str:
     """Return a per-clone setting, or an empty text."""
-    return ask(repo, "config", "--local", "--get", key, forgive=True).removesuffix("\n")
+    return repo.config.of_clone().get(_spelled(key), "")
 
 
 def local(repo: Repo) -> dict[str, str]:
     """Return every setting of memrepo's in this clone by its name; the last of a name counts."""
-    said = repo.light.ask("config", "--local", "--list", "-z")
-    pairs = (entry.partition("\n") for entry in said.split("\0"))
-    return {name: value for name, _, value in pairs if name.startswith("memrepo.")}
+    found = repo.config.of_clone()
+    return {name: value for name, value in found.items() if name.startswith("memrepo.")}
 
 
 def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
@@ -56,9 +113,11 @@ def _may_have(repo: Repo, names: Iterable[str]) -> bool:
 
 def put(repo: Repo, key: str, value: str) -> None:
     """Set a per-clone setting."""
-    repo.git.config("--local", key, value)
+    call(repo, "config", "--local", key, value)
+    repo.config.forget()
 
 
 def drop(repo: Repo, key: str) -> None:
     """Remove a per-clone setting; one that is not set is no error."""
-    repo.git.config("--local", "--unset-all", key, with_exceptions=False)
+    call(repo, "config", "--local", "--unset-all", key, no=_NOT_SET)
+    repo.config.forget()

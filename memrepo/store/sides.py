@@ -12,7 +12,7 @@ import msgspec
 from memrepo.core.state import Files, State
 from memrepo.merge.states import Facts, virtual_base
 from memrepo.store import history
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo

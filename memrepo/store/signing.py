@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.gitenv import call, said
 from memrepo.store.identity import person
+from memrepo.store.light import GitFailed, call
 from memrepo.store.stream import COMMITTER, Chain
 
 if TYPE_CHECKING:
@@ -35,14 +35,11 @@ class CannotSign(MemrepoError):
 
 def wants_signature(repo: Repo) -> bool:
     """Tell whether commits are to be signed here."""
-    words = ("config", "--type=bool", "--get", "commit.gpgSign")
-    return call(repo, *words, forgive=True).strip() == "true"
+    return repo.config.is_on("commit.gpgSign")
 
 
 def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
     """Make the merge at `ref` once more with a signature; return the new tip. Raises CannotSign."""
-    from git.exc import GitCommandError
-
     tree, *parents = call(repo, "rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
     stamp = f"{int(chain.when.timestamp())} +0000"
     words = [word for parent in parents for word in ("-p", parent)]
@@ -59,8 +56,8 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
             held=held,
             env={**_who("AUTHOR", chain.author, stamp), **_who("COMMITTER", COMMITTER, stamp)},
         ).strip()
-    except GitCommandError as error:
-        raise CannotSign(said(error)) from error
+    except GitFailed as error:
+        raise CannotSign(error.said) from error
     call(repo, "update-ref", ref, made, tip)
     return made
 
@@ -68,8 +65,8 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
 def _switch(repo: Repo) -> str:
     """Return `-S` with the person's own key: without one git would look for the committer's."""
     name, email = person(repo)
-    key = call(repo, "config", "--get", "user.signingKey", forgive=True).strip()
-    form = call(repo, "config", "--get", "gpg.format", forgive=True).strip() or "openpgp"
+    key = repo.config.get("user.signingKey")
+    form = repo.config.get("gpg.format") or "openpgp"
     if not key and form == "openpgp":
         key = f"{name} <{email}>" if name else email
     return f"-S{key}"

@@ -16,9 +16,9 @@ from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.store.blobs import contents
-from memrepo.store.gitenv import call
 from memrepo.store.history import Entry, touching
+from memrepo.store.light import call
+from memrepo.store.tree import contents
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo

@@ -15,7 +15,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.state import Effect
 from memrepo.store.foreign import collisions
-from memrepo.store.gitenv import call
+from memrepo.store.light import call
 from memrepo.store.remote import Hub, pause
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit, Pick
@@ -83,7 +83,7 @@ def _moved(store: Repository, tip: str, ours: str) -> bool:
     """Set our ledger to the union, unless something was written to it meanwhile."""
     none = "0" * len(tip)
     call(store.repo, "update-ref", ACCESS, tip, ours or none, forgive=True)
-    return call(store.repo, "rev-parse", "--verify", ACCESS).strip() == tip
+    return store.repo.refs.id(ACCESS) == tip
 
 
 def _difference(store: Repository, ours: str, theirs: str) -> Carried:
@@ -114,10 +114,5 @@ def _union(store: Repository, ours: str, theirs: str, message: str, now: datetim
 def _segments(store: Repository, commit: str) -> Mapping[str, Pick]:
     if not commit:
         return {}
-    listing = call(store.repo, "ls-tree", "-r", "-z", "--full-tree", commit)
-    found = {}
-    for entry in listing.split("\0")[:-1]:
-        head, path = entry.split("\t", 1)
-        mode, _, blob = head.split(" ")
-        found[path] = Pick(mode=mode, blob=blob)
-    return found
+    found = store.repo.light.objects.files(commit)
+    return {path: Pick(mode=entry.mode, blob=entry.id) for path, entry in found}

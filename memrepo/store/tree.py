@@ -16,7 +16,7 @@ from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.light import GitSaid, ask
+from memrepo.store.objects import LONGEST, NOTHING, Missing
 
 if TYPE_CHECKING:
     from memrepo.core.state import Decoded, State
@@ -29,6 +29,8 @@ _MANY = 50
 _AT_ONCE = 1000
 """How many contents are held in memory together."""
 _KEPT = 4
+_SPARE = 1000
+"""So many files of other commits are remembered at least, besides twice those of the last one."""
 
 
 class NoContent(MemrepoError, ValueError):
@@ -45,19 +47,27 @@ def read_blob(repo: Repo, blob: str) -> bytes:
     """Return the bytes of a blob by its id; raises NoContent when the repository lacks it."""
     try:
         return repo.light.read(blob)
-    except GitSaid as error:
+    except Missing as error:
         raise NoContent(error.message) from error
+
+
+def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
+    """Return the bytes of blobs by id or `<commit>:<path>`; None of what is no blob here.
+
+    A clone may lack objects: shallow, partial, or purged. That is an answer here, never an error.
+    """
+    wanted = list(dict.fromkeys(filter(None, names)))
+    found = repo.light.objects.each(wanted, LONGEST)
+    return {
+        name: one.data if one is not None and one.kind == "blob" else None
+        for name, one in zip(wanted, found, strict=True)
+    }
 
 
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
     """Return a file's bytes at a commit, or None where there was no such file."""
-    listing = repo.light.ask("--literal-pathspecs", "ls-tree", "-z", commit, "--", path)
-    if not listing:
-        return None
-    head, found = listing.split("\0", 1)[0].split("\t", 1)
-    mode, _, blob = head.split(" ")
-    # For a folder's name with a slash git lists what lies in it.
-    return read_blob(repo, blob) if mode in _FILE_MODES and found == path else None
+    entry = repo.light.objects.at(commit, path)
+    return read_blob(repo, entry.id) if entry is not None and entry.mode in _FILE_MODES else None
 
 
 class BlobFiles(Mapping[str, bytes]):
@@ -80,13 +90,17 @@ class BlobFiles(Mapping[str, bytes]):
     def _by_difference(self, like: BlobFiles) -> Mapping[str, str] | None:
         """Return blob by path from another commit's; None where something is to be refused."""
         found = dict(like.blobs)
-        for path, mode, blob in _differences(self._repo, like._commit, self._commit):
-            if mode == "000000":
+        differ = [*self._repo.light.objects.differences(like._commit, self._commit)]
+        for path, _, now in differ:
+            if now is NOTHING:
                 found.pop(path, None)
-            elif mode not in _FILE_MODES or not is_text(path):
+        for path, _, now in differ:
+            if now is NOTHING:
+                continue
+            if now.mode not in _FILE_MODES or not is_text(path):
                 return None
-            elif self._layout.owns(path):
-                found[path] = blob
+            if self._layout.owns(path):
+                found[path] = now.id
         return dict(sorted(found.items()))
 
     @property
@@ -106,18 +120,14 @@ class BlobFiles(Mapping[str, bytes]):
 
     def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
         """Yield the bytes of files whose blobs are known, in order, many of them read ahead."""
-        if len(wanted) < _MANY:
-            yield from (self.of(*one) for one in wanted)
-            return
-        try:
-            yield from self._repo.light.each([blob for _, blob in wanted])
-        except GitSaid as error:
-            raise NoContent(error.message) from error
+        names = [blob for _, blob in wanted]
+        for name, found in zip(names, self._repo.light.objects.each(names), strict=True):
+            if found is None:
+                raise NoContent(f"{name} is missing")
+            yield found.data
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
         """Return the bytes of many blobs; None where the repository lacks one."""
-        from memrepo.store.blobs import contents
-
         return contents(self._repo, blobs)
 
     def changed_since(self, commit: str) -> Mapping[str, str] | None:
@@ -126,12 +136,12 @@ class BlobFiles(Mapping[str, bytes]):
         None where that cannot be told: the repository may not have the other commit any more.
         """
         try:
-            changed = list(_differences(self._repo, commit, self._commit))
-        except GitSaid:
+            changed = list(self._repo.light.objects.differences(commit, self._commit))
+        except Missing:
             return None
         return {
-            path: blob if mode in _FILE_MODES and is_text(path) else ""
-            for path, mode, blob in changed
+            path: now.id if now.mode in _FILE_MODES and is_text(path) else ""
+            for path, _, now in changed
         }
 
     def __getitem__(self, path: str) -> bytes:
@@ -167,13 +177,18 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _decoded(self, path: str) -> Decoded:
         key = (path, self.blobs[path])
-        if key not in _DECODED:
-            _DECODED[key] = codec.decode(path, self.files[path])
-        return _DECODED[key]
+        found = _DECODED.get(key)
+        if found is None:
+            found = _DECODED[key] = codec.decode(path, self.files[path])
+        return found
 
     def _decode_many(self) -> None:
         """Decode what this process has not seen yet; many files are read by one git process."""
         is_memory = self.layout.is_memory
+        if len(_DECODED) > _SPARE + 3 * len(self.blobs):
+            # A server lives for days. Another thread may want what is dropped: it decodes it anew.
+            for key in {*_DECODED} - {*self.blobs.items()}:
+                _DECODED.pop(key, None)
         fresh = [item for item in self.blobs.items() if item not in _DECODED and is_memory(item[0])]
         if len(fresh) < _MANY:
             return
@@ -252,28 +267,13 @@ def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
     return Snapshot(commit=commit, layout=layout, files=BlobFiles(repo, commit, layout))
 
 
-def _differences(repo: Repo, one: str, other: str) -> Iterator[tuple[str, str, str]]:
-    """Yield path, mode and blob in a commit of all that differs from another; raises GitSaid.
-
-    Where there is nothing any more the mode and the blob are zeros.
-    """
-    raw = ask(repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", one, other, "--")
-    parts = raw.split("\0")
-    for head, path in zip(parts[0::2], parts[1::2], strict=False):
-        _, mode, _, blob, _ = head.split(" ")
-        yield path, mode, blob
-
-
 def _listing(
     repo: Repo, commit: str, layout: Layout
 ) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-    listing = ask(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
     blobs: dict[str, str] = {}
     problems: list[Problem] = []
     owns = layout.owns
-    for entry in filter(None, listing.split("\0")):
-        head, path = entry.split("\t", 1)
-        mode, _, blob = head.split(" ")
+    for path, (mode, blob) in sorted(repo.light.objects.files(commit)):
         # With a slash: an area that is itself a link would hide all it holds without a word.
         if not (owns(path) or (mode not in _FILE_MODES and owns(path + "/"))):
             continue

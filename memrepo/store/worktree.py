@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.gitenv import call
-from memrepo.store.light import ask
+from memrepo.store.light import ask, call
 from memrepo.store.look import Look
 from memrepo.store.tree import is_text, read_blob
 
@@ -87,18 +86,36 @@ class WorkTree:
     def __init__(self, repo: Repo) -> None:
         self.repo = repo
         self.root = Path(str(repo.working_tree_dir))
+        self._seen: tuple[tuple[object, ...], Mapping[str, str]] = ((), {})
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
         """Return what differs between two commits, by path; an empty one stands for no files."""
-        sides = [side or self._empty for side in (base, tip)]
-        raw = ask(self.repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", *sides)
-        parts = raw.split("\0")
-        found = {}
-        for head, path in zip(parts[0::2], parts[1::2], strict=False):
-            mode, _, *blobs, _ = head.removeprefix(":").split(" ")
-            old, new = (ABSENT if set(blob) == {"0"} else blob for blob in blobs)
-            found[path] = Sides(old=old, new=new, mode=mode)
-        return found
+        found = self.repo.light.objects.differences(base, tip)
+        return {path: Sides(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
+
+    def is_unmerged(self, commit: str) -> bool:
+        """Tell whether the index holds a path twice, as a merge leaves it that met a conflict."""
+        return "U" in self._staged_since(commit).values()
+
+    def _staged_since(self, commit: str) -> Mapping[str, str]:
+        """Return what the index has otherwise than a commit, as one letter by path.
+
+        The answer holds until somebody writes the index.
+        """
+        try:
+            seen = (Path(self.repo.git_dir) / "index").stat()
+        except OSError:
+            return self._differing(commit)
+        key = (commit, seen.st_mtime_ns, seen.st_size, seen.st_ino)
+        if self._seen[0] != key:
+            self._seen = (key, self._differing(commit))
+        return self._seen[1]
+
+    def _differing(self, commit: str) -> Mapping[str, str]:
+        words = ("diff-index", "--cached", "--no-renames", "--name-status", "-z")
+        parts = ask(self.repo, *words, commit or self._empty, "--").split("\0")
+        rows = list(zip(parts[1::2], parts[0::2], strict=False))
+        return {**dict(rows), **{path: letter for path, letter in rows if letter == "U"}}
 
     def dirty(self, paths: Iterable[str] = ()) -> Mapping[str, str]:
         """Return uncommitted work: two-letter status by path (`??` untracked, `!!` ignored).
@@ -141,12 +158,15 @@ class WorkTree:
             found[path] = Staged(mode=mode, blob=blob, hidden=tag.islower() or tag == "S")
         return found
 
-    def clear_way(self, changed: Mapping[str, Sides]) -> Way:
+    def clear_way(self, base: str, changed: Mapping[str, Sides]) -> Way:
         """Say which files are at their target already; raises FilesInTheWay for other work.
 
-        A fast-forward refuses even identical untracked files; with the index at the target it
-        keeps them. A path whose staged side differs too is somebody's work and is left alone.
+        `changed` is what is to differ from `base`, the commit at HEAD. A fast-forward refuses even
+        identical untracked files; with the index at the target it keeps them. A path whose staged
+        side differs too is somebody's work and is left alone.
         """
+        if self._is_clear(base, changed):
+            return Way(adopted=(), kept=())
         dirty = self.dirty(changed)
         blocked = set(self._obstacles(changed, dirty))
         adopted, kept = [], []
@@ -168,6 +188,32 @@ class WorkTree:
         if blocked:
             raise FilesInTheWay(sorted(blocked))
         return Way(adopted=tuple(adopted), kept=tuple(kept))
+
+    def _is_clear(self, base: str, changed: Mapping[str, Sides]) -> bool:
+        """Tell whether every path is as the commit has it, in the index and on disk."""
+        folders = {folder for path in changed for folder in _folders(path)}
+        return (
+            not self._staged_since(base).keys() & changed.keys()
+            and not any(self._is_strange(folder) for folder in folders)
+            and all(self._is_before(path, sides) for path, sides in changed.items())
+        )
+
+    def _is_strange(self, folder: str) -> bool:
+        """Tell whether something else stands where a folder is needed, or a repository in it."""
+        found = self._stat(folder)
+        if found is None:
+            return False
+        return not stat.S_ISDIR(found.st_mode) or self._stat(f"{folder}/.git") is not None
+
+    def _is_before(self, path: str, sides: Sides) -> bool:
+        """Tell whether a file is as it was before, mode and all."""
+        found = self._stat(path)
+        if found is None or not sides.old:
+            return found is None and not sides.old
+        mode = "100755" if found.st_mode & stat.S_IXUSR else "100644"
+        if not stat.S_ISREG(found.st_mode) or sides.mode != mode:
+            return False
+        return (data := self.read(path)) is not None and self.blob_id(data) == sides.old
 
     def _obstacles(self, changed: Mapping[str, Sides], dirty: Mapping[str, str]) -> Iterator[str]:
         """Yield links and files where folders are needed, and work inside what becomes a file."""
@@ -284,7 +330,7 @@ class WorkTree:
 
     @cached_property
     def _object_format(self) -> str:
-        if head := self.repo.tip("HEAD"):
+        if head := self.repo.refs.head:
             return "sha1" if len(head) == 40 else "sha256"
         return ask(self.repo, "rev-parse", "--show-object-format").strip()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State
 from memrepo.purify.records import spell_lines
@@ -19,7 +19,7 @@ OKF_VERSION = "0.2"
 INDEX = "index.md"
 _TITLE = 80
 _DESCRIPTION = 160
-_MARKUP = re.compile(r"([\\\[\]`*_<>])")
+_MARKUP = regex(r"([\\\[\]`*_<>])")
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:

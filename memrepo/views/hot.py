@@ -6,7 +6,6 @@ stamp of the rest, so that a page which a hand changed can be told from one that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from memrepo.core import stamps
@@ -14,6 +13,7 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.memory import Hot, Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.gists import sentences
@@ -27,10 +27,10 @@ _INTRO = (
     "memrepo writes this page from the memories it names. Edit those (`memrepo edit`), not this.",
 )
 _LENGTH = 200
-_MARKUP = re.compile(r"(\\*)([<`\[\]])")
-_ESCAPED = re.compile(r"(\\*)\\([<`\[\]])")
-_BULLET = re.compile(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
-_OURS = re.compile(r"|# Memory|## .*|→ Full version: .*|[0-9]+ more stand in:|- \S+/|<!-- .* -->")
+_MARKUP = regex(r"(\\*)([<`\[\]])")
+_ESCAPED = regex(r"(\\*)\\([<`\[\]])")
+_BULLET = regex(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
+_OURS = regex(r"|# Memory|## .*|→ Full version: .*|[0-9]+ more stand in:|- \S+/|<!-- .* -->")
 _LEFT_OUT = "## Left out"
 
 

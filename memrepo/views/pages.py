@@ -6,7 +6,6 @@ and names its id, and no active claim is invisible: what fits no section stands 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.plain import plain
 from memrepo.core.secrets import without_secrets
 from memrepo.core.stamps import stamped
@@ -32,9 +32,9 @@ LIMIT = 500
 """Claims in one view file; above, the view is split by first tag."""
 _TEXT = 500
 _LINE = 78
-_MARKUP = re.compile(r"(\\*)([<`\[\]])")
-_TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
-_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
+_MARKUP = regex(r"(\\*)([<`\[\]])")
+_TAG = regex(r"(\\*)<(?=[A-Za-z/!?])")
+_FENCE = regex(r"(`{3,}|~{3,})[^`]*")
 _MARKS = (b"memrepo writes this page from the files", b"more than one page holds; they are split")
 _HEAD_LINES = 8
 """By these sentences of the templates, in its first lines, a page is known as ours."""

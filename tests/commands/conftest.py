@@ -10,7 +10,7 @@ import pytest
 import workspaces
 from driving import begin, done, git
 
-from memrepo.actions.recall.touching import CURRENT
+from memrepo.actions.recall.usage import CURRENT
 from memrepo.store.ledger import BUFFER, REF
 
 

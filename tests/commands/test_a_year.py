@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LONG, NOW, assert_sound, done, git, memories, memrepo, subjects
+from driving import LONG, NOW, assert_sound, classic, done, git, memories, memrepo, subjects
 
 from memrepo.core.access import RETRIEVAL, SESSION, Event, seconds
 from memrepo.core.times import format_time, parse_time
@@ -44,7 +44,7 @@ def workspace(base: Path) -> Path:
 def twins(tmp_path: Path) -> tuple[Path, Path]:
     """Return a repository with some memories that are dear to a person, and its copy."""
     done(tmp_path, "init", "one", "--from", workspace(tmp_path))
-    one = tmp_path / "one"
+    one = classic(tmp_path / "one")
     done(one, "run")
     ids = sorted(id_ for id_, m in memories(one).items() if not m.is_note)
     done(one, "pin", ids[0])

@@ -28,7 +28,7 @@ def repo(tmp_path: Path) -> Path:
     """Return a repository with 60 memories, of which all but the newest five may go."""
     done(tmp_path, "init", "repo")
     stored(tmp_path / "repo", hoard(60))
-    return configured(tmp_path / "repo", "trigger = 40", "keep = 5")
+    return configured(tmp_path / "repo", "enabled = true", "trigger = 40", "keep = 5")
 
 
 def summaries(repo: Path) -> list[Memory]:
@@ -51,7 +51,7 @@ def test_two_thousand_memories_yield_summaries_and_nothing_protected_is_touched(
     tmp_path: Path,
 ) -> None:
     done(tmp_path, "init", "repo")
-    repo, before = tmp_path / "repo", {m.id: m for m in hoard(2000)}
+    repo, before = configured(tmp_path / "repo", "enabled = true"), {m.id: m for m in hoard(2000)}
     stored(repo, list(before.values()))
     counts = done(repo, "run", now=FIRST)["counts"]
     assert 1 < counts["summaries"] == len(summaries(repo))
@@ -156,7 +156,7 @@ def test_the_words_that_weigh_memories_are_made_once_however_many_are_weighed(
 def off(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     done(tmp_path, "init", "repo")
     stored(tmp_path / "repo", hoard(60))
-    given = {"trigger": "40", "keep": "5", **dict([request.param.split(" = ")])}
+    given = {"enabled": "true", "trigger": "40", "keep": "5", **dict([request.param.split(" = ")])}
     return configured(tmp_path / "repo", *(f"{key} = {value}" for key, value in given.items()))
 
 

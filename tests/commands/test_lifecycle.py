@@ -9,6 +9,7 @@ import pytest
 from driving import (
     NOW,
     assert_sound,
+    classic,
     done,
     files,
     git,
@@ -46,6 +47,7 @@ def added(repo: Path, text: str, *options: str, now: str = NOW) -> str:
 
 
 def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Path) -> None:
+    classic(small_repo)
     repo, (first, *_) = small_repo, notes(small_repo)
     for span, tier in (
         ({"hours": 2}, ""),
@@ -107,6 +109,7 @@ def test_a_day_on_which_nothing_moved_makes_no_commit(small_repo: Path) -> None:
 
 
 def test_a_dry_run_counts_what_the_run_then_does_and_keeps_no_ledger(small_repo: Path) -> None:
+    classic(small_repo)
     done(small_repo, "show", claim(small_repo).id)
     before = standing(small_repo)
     dry = done(small_repo, "run", "--dry-run", now=after(days=31))
@@ -116,6 +119,7 @@ def test_a_dry_run_counts_what_the_run_then_does_and_keeps_no_ledger(small_repo:
 
 
 def test_age_alone_is_no_matter_for_the_interlock(small_repo: Path) -> None:
+    classic(small_repo)
     for number in range(30):
         added(small_repo, f"The shed number {number} is locked.")
     ran = done(small_repo, "run", "--max-change-pct", "0", now=after(days=40))
@@ -615,6 +619,7 @@ def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path)
 
 
 def test_a_restore_by_directive_counts_as_one_retrieval(small_repo: Path) -> None:
+    classic(small_repo)
     id_ = added(small_repo, "The zebra crossing is closed.")
     memory = memories(small_repo)[id_]
     done(small_repo, "run", now=after(days=31))

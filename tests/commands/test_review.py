@@ -27,6 +27,11 @@ def servers(tmp_path: Path) -> Path:
     return tmp_path / "repo"
 
 
+def waiting(ran: dict[str, Any]) -> str:
+    """Return the run that waits after a run."""
+    return str(ran["branch"]).removeprefix("run/")
+
+
 def run(repo: Path, *options: str, now: str = LATER) -> tuple[int, dict[str, Any]]:
     answer = memrepo(repo, "run", *options, now=now)
     return answer.exit, answer.data
@@ -83,18 +88,18 @@ def test_a_waiting_run_is_not_computed_again_while_nothing_changed(servers: Path
 def test_a_new_waiting_run_replaces_the_old_and_keeps_its_commits(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
     first = run(servers)[1]
-    write(servers.parent / "workspace", "MEMORY.md", LINES[:8])
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:4])
     second = run(servers, now=MUCH_LATER)[1]
     branches = git(servers, "branch", "--format=%(refname:short)").split()
     assert branches == ["main", second["branch"]]
     kept = git(servers, "for-each-ref", "--format=%(refname)", "refs/memrepo/replaced").split()
-    assert kept == [f"refs/memrepo/replaced/{first['run']}"]
+    assert kept == [f"refs/memrepo/replaced/{waiting(first)}"]
 
 
 def test_the_diff_tells_what_a_waiting_run_would_do(servers: Path) -> None:
     lines = [LINES[0].replace("archive", "backups"), *LINES[1:10], "- A new fact of the archive."]
     write(servers.parent / "workspace", "MEMORY.md", lines)
-    run(servers)
+    run(servers, "--mode", "reconciliation")
     data = done(servers, "diff")
     assert data["totals"] == {"added": 1, "retired": 10, "reworded": 1}
     (reworded,) = [c for c in data["changes"] if c["op"] == "reworded"]
@@ -111,10 +116,10 @@ def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Pat
     held = run(servers)[1]
     before = memories(servers)
     answer = done(servers, "discard", now=MUCH_LATER)
-    assert answer["run"] == held["run"]
+    assert answer["run"] == waiting(held)
     assert memories(servers) == before
     assert git(servers, "branch", "--format=%(refname:short)").split() == ["main"]
-    ref = f"refs/memrepo/discarded/{held['run']}"
+    ref = f"refs/memrepo/discarded/{waiting(held)}"
     assert git(servers, "for-each-ref", "--format=%(refname)", ref).strip() == ref
     assert run(servers, now="2026-03-01T11:20:00Z")[1]["status"] == "skipped"
     again = run(servers, "--mode", "reconciliation", now="2026-03-01T11:40:00Z")
@@ -193,8 +198,8 @@ def test_runs_lists_what_landed_and_what_waits(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
     held = run(servers)[1]
     data = done(servers, "runs")
-    assert [w["run"] for w in data["waiting"]] == [held["run"]]
-    assert len(data["runs"]) == 1
+    assert [w["run"] for w in data["waiting"]] == [waiting(held)]
+    assert next(r["run"] for r in data["runs"]) == held["run"]
 
 
 @pytest.mark.parametrize("command", ["diff", "discard", "accept"])
@@ -222,7 +227,7 @@ def held(servers: Path) -> dict[str, Any]:
         "- **Editor:** helix since this year.",
     ]
     write(servers.parent / "workspace", "MEMORY.md", lines)
-    code, data = run(servers)
+    code, data = run(servers, "--mode", "reconciliation")
     assert code == 3
     return data
 
@@ -413,7 +418,7 @@ def test_retired_and_reworded_memories_are_told(servers: Path) -> None:
 def test_a_discarded_run_leaves_its_whole_record(servers: Path) -> None:
     write(servers.parent / "workspace", "USER.md", ["- ok", "- TODO"])
     write(servers.parent / "workspace", "MEMORY.md", LINES[:11])
-    waits = run(servers)[1]
+    waits = run(servers, "--mode", "reconciliation")[1]
     listed = git(servers, "ls-tree", "-r", "--name-only", waits["branch"]).split()
     (name,) = [n for n in listed if n.startswith("runs/") and waits["run"] in n]
     before = json.loads(git(servers, "show", f"{waits['branch']}:{name}"))
@@ -426,7 +431,8 @@ def test_a_discarded_run_leaves_its_whole_record(servers: Path) -> None:
 
 
 def test_a_wish_of_another_mode_is_computed_although_a_run_waits(servers: Path) -> None:
-    waits = held(servers)
+    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
+    waits = run(servers)[1]
     code, data = run(servers, "--mode", "reconciliation", now=MUCH_LATER)
     assert (code, data["mode"]) == (3, "reconciliation")
     assert data["branch"] != waits["branch"]

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from driving import NOW, assert_sound, done, git, memories, standing, subjects
+from driving import NOW, assert_sound, classic, done, git, memories, standing, subjects
 
 from memrepo.core.access import RETRIEVAL, Event, seconds
 from memrepo.core.times import format_time, parse_time
@@ -35,7 +35,7 @@ def learns(repo: Path, id_: str, at: str, now: str) -> None:
 def repo(tmp_path: Path) -> Path:
     """Return a repository without a workspace."""
     done(tmp_path, "init", "repo")
-    return tmp_path / "repo"
+    return classic(tmp_path / "repo")
 
 
 def pruned(repo: Path, cls: str = "normal", days: int = 15) -> str:

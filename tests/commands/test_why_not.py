@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from driving import NOW, done, git, memories, memrepo
+from driving import NOW, classic, done, git, memories, memrepo
 
 from memrepo.core.times import format_time, parse_time
 
@@ -32,6 +32,7 @@ def why(repo: Path, *argv: str, now: str = NOW) -> list[str]:
 
 
 def test_what_is_recalled_says_until_when_and_what_comes_first(repo: Path) -> None:
+    classic(repo)
     short = added(repo, "The hall is wet.", "--class", "short")
     stable = added(repo, "The hall has a piano.")
     pinned = added(repo, "The hall has a stage.", "--pin")
@@ -76,6 +77,7 @@ def test_a_note_says_where_it_goes_next(
 
 
 def test_a_forgotten_note_says_when_it_leaves_and_a_marked_one_that_it_stays(repo: Path) -> None:
+    classic(repo)
     id_ = added(repo, "Walked the dog.", "--type", "note")
     last = "recalled as a note of tier forgotten, confidence very low, after all other hits"
     assert why(repo, id_, now=after(days=15))[0] == last

@@ -14,10 +14,10 @@ from memrepo.core.memory import Decay, Memory, Source, Stamp
 from memrepo.policies.classes import class_of, segments
 from memrepo.policies.decay import FLOOR, keeping, prunable
 from memrepo.policies.futuredates import future_date
-from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
+from memrepo.policies.rules import CLASSIC, REFRESHED, TTLS, DecayRules
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
-RULES = DecayRules()
+RULES = CLASSIC.decay
 S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 MORTAL = [(name, ttl) for name, ttl in TTLS.items() if ttl is not None]
 

@@ -14,10 +14,10 @@ from memrepo.core.memory import Decay, Memory, Stamp
 from memrepo.policies.classes import classify, segments
 from memrepo.policies.decay import keeping
 from memrepo.policies.futuredates import future_date
-from memrepo.policies.rules import TTLS, DecayRules
+from memrepo.policies.rules import CLASSIC, TTLS
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
-RULES = DecayRules()
+RULES = CLASSIC.decay
 SUBSTRINGS = {
     "username",
     "filename",

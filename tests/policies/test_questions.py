@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.questions import question_of, spans
+from memrepo.policies.questions import question_of
+from memrepo.policies.timespans import timespans
 
 SUNDAY = date(2026, 3, 1)
 
@@ -40,7 +41,7 @@ SUNDAY = date(2026, 3, 1)
     ],
 )
 def test_days_are_counted_from_the_day_of_the_question(text: str, first: str, last: str) -> None:
-    assert spans(text, SUNDAY) == [(first, last)]
+    assert [span.days for span in timespans(text, SUNDAY)] == [(first, last)]
 
 
 @pytest.mark.parametrize(
@@ -48,11 +49,13 @@ def test_days_are_counted_from_the_day_of_the_question(text: str, first: str, la
     ["the last door", "weekly", "agosto", "9999 years ago", "2026-02-30", ""],
 )
 def test_no_day_is_read_into_other_words(text: str) -> None:
-    assert spans(text, SUNDAY) == []
+    assert timespans(text, SUNDAY) == []
 
 
 def test_without_a_day_only_dates_that_are_written_out_are_known() -> None:
-    assert spans("yesterday or 2026-01-15", None) == [("2026-01-15", "2026-01-15")]
+    assert [span.days for span in timespans("yesterday or 2026-01-15", None)] == [
+        ("2026-01-15", "2026-01-15")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from driving import LONG
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
 from memrepo.core.codec import encode
@@ -18,7 +19,7 @@ from memrepo.core.memory import Decay, Hot, Link, Memory
 from memrepo.core.state import State, read_state
 from memrepo.policies.classes import class_of
 from memrepo.policies.hotcache import hot_of
-from memrepo.policies.rules import HotRules, Rules
+from memrepo.policies.rules import CLASSIC, HotRules, Rules
 from memrepo.policies.simulation import DRAWS, simulate
 from memrepo.policies.upkeep import upkeep
 
@@ -85,9 +86,14 @@ def made(number: int, link: int | None, **fields: Any) -> Memory:
     st.lists(st.tuples(st.integers(1, 9), st.integers(-60, 24 * 40), st.sampled_from("abc"))),
     st.integers(0, 60),
     st.integers(0, 3),
+    st.sampled_from((Rules(), CLASSIC)),
 )
 def test_it_agrees_with_runs_that_look_at_everything(
-    fields: list[dict[str, Any]], found: list[tuple[int, int, str]], sessions: int, seed: int
+    fields: list[dict[str, Any]],
+    found: list[tuple[int, int, str]],
+    sessions: int,
+    seed: int,
+    profile: Rules,
 ) -> None:
     start = state(*(made(n, **f) for n, f in enumerate(fields, start=1)))
     before = [
@@ -95,7 +101,7 @@ def test_it_agrees_with_runs_that_look_at_everything(
         for n, hours, s in found
         if n <= len(fields)
     ]
-    rules, days = Rules(hot=HotRules(budget=2)), 40
+    rules, days = replace(profile, hot=HotRules(budget=2)), 40
     told = simulate(start, fold(before), T0, rules, days=days, sessions=sessions, seed=seed)
     states = by_runs(start, before, told.events, rules, days)
     assert dict(told.memories) == dict(states[-1].memories)
@@ -110,14 +116,14 @@ def test_it_agrees_with_runs_that_look_at_everything(
 
 def test_what_waits_for_the_pace_is_taken_up_the_next_day() -> None:
     start = state(*(memory(n, created=T0 - 40 * D) for n in range(1, 51)))
-    found = simulate(start, Accesses(), T0, Rules(), days=3)
+    found = simulate(start, Accesses(), T0, CLASSIC, days=3)
     assert [day.archived for day in found.days] == [0, 20, 40, 50]
 
 
 @pytest.mark.parametrize("sessions", [0, 1, 7, 40])
 def test_sessions_are_spread_over_the_days_and_draw_three_each(sessions: int) -> None:
     start = state(*(memory(n) for n in range(1, 31)))
-    found = simulate(start, Accesses(), T0, Rules(), days=20, sessions=sessions)
+    found = simulate(start, Accesses(), T0, CLASSIC, days=20, sessions=sessions)
     begun = [e for e in found.events if e.kind == SESSION]
     assert len(begun) == len({e.session for e in begun}) == sessions
     assert len(found.events) - sessions + found.lost == DRAWS * sessions
@@ -127,7 +133,7 @@ def test_sessions_are_spread_over_the_days_and_draw_three_each(sessions: int) ->
 def test_the_seed_alone_says_what_is_looked_for() -> None:
     start = state(*(memory(n) for n in range(1, 31)))
     one, again, other = (
-        simulate(start, Accesses(), T0, Rules(), days=20, sessions=20, seed=seed)
+        simulate(start, Accesses(), T0, CLASSIC, days=20, sessions=20, seed=seed)
         for seed in (1, 1, 2)
     )
     assert one == again
@@ -136,7 +142,7 @@ def test_the_seed_alone_says_what_is_looked_for() -> None:
 
 def test_what_is_looked_for_most_lives_longest() -> None:
     start = state(*(memory(n) for n in range(1, 101)))
-    found = simulate(start, Accesses(), T0, Rules(), days=60, sessions=60)
+    found = simulate(start, Accesses(), T0, CLASSIC, days=60, sessions=60)
     asked = Counter(e.memory for e in found.events if e.memory)
     active = {m.id for m in found.memories.values() if m.status == "active"}
     assert active

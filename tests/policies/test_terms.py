@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.policies.languages import fold
 from memrepo.policies.lexicon import tokens
-from memrepo.policies.terms import date_words, fold, index_terms, query_terms, terms, words
+from memrepo.policies.terms import date_words, index_terms, query_terms, terms, words
 
 
 @pytest.mark.parametrize(

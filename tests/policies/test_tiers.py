@@ -13,11 +13,11 @@ from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
 from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
 from memrepo.policies.gists import LENGTH, gist_of, sentences
-from memrepo.policies.rules import TierRules
+from memrepo.policies.rules import CLASSIC
 from memrepo.policies.tiers import effective, moves, steps_for, why_clean
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
-RULES = TierRules()
+RULES = CLASSIC.tiers
 H, D, S = timedelta(hours=1), timedelta(days=1), timedelta(seconds=1)
 BODY = "Talked about the oak table.\nWe decided to oil the oak table in May. It rained."
 

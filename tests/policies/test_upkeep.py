@@ -20,13 +20,13 @@ from memrepo.policies.archive import for_review
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.leaving import Leaving
 from memrepo.policies.nomination import nominated
-from memrepo.policies.rules import ArchiveRules, HotRules, Rules
+from memrepo.policies.rules import CLASSIC, ArchiveRules, HotRules, Rules
 from memrepo.policies.upkeep import upkeep
 from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
-RULES = Rules()
+RULES = CLASSIC
 
 
 def memory(number: int = 1, **fields: Any) -> Memory:

@@ -25,7 +25,7 @@ from nobody import as_nobody
 
 from benchmarks.measure import Machine
 from benchmarks.memories import filled
-from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.recall.recalled import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core import codec
 from memrepo.core.layout import Layout
@@ -474,7 +474,7 @@ def test_one_text_in_two_spellings_is_one(text: str, words: str) -> None:
     assert found(tree, words) == [1]
 
 
-@pytest.mark.parametrize("words", ["京東", "犬猫", "pyth", "is狐"])
+@pytest.mark.parametrize("words", ["京東", "犬猫", "pearl", "is狐"])
 def test_what_is_not_there_is_not_found(words: str) -> None:
     assert found(tree_of(texts("東京の犬と猫", "用Python写的")), words) == []
 
@@ -714,3 +714,23 @@ def test_what_is_archived_is_counted_as_it_comes_and_goes(tmp_path: Path) -> Non
         asked = index.Index(folder=tmp_path, wanted=wanted)
         assert asked.count(["pump"], archive, ALL) == [most, len(data)]
         assert asked.count(["well"], archive) == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The caterpillar slept", "when did the catterpillar sleep"),
+        ("The caterpillar slept", "caterpilar"),
+        ("Der Mietvertrag läuft bis August", "Wann endet der Vertrag"),
+        ("Встреча с Владимиром в парке", "Vladimir"),
+        ("用Python写的", "pyth"),
+        ("General Data Protection Regulation", "GDPR"),
+    ],
+)
+def test_a_word_that_nothing_holds_is_found_by_its_spelling(text: str, words: str) -> None:
+    assert found(tree_of(texts("nothing of the kind", text)), words) == [1]
+
+
+def test_a_word_that_is_held_stands_for_no_other() -> None:
+    tree = tree_of(texts("The plan is ready", "The plant is dry"))
+    assert found(tree, "what is the plan") == [0]

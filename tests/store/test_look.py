@@ -13,7 +13,6 @@ from driving import git
 
 from memrepo.store.gitenv import opened
 from memrepo.store.look import Look
-from memrepo.store.repo import open_repository
 
 PUMPS = b"# Memory\n\n- The pump in Oslo is red.\n- The pump in Bergen is blue.\n"
 LONG_AGO = 1_700_000_000
@@ -186,18 +185,3 @@ def test_where_no_copy_can_be_written_git_s_own_index_tells(repo: Path) -> None:
     place.write_text("a file")
     assert seen(repo) == set()
     assert seen(repo) | {name(repo, new(repo))} == seen(repo)
-
-
-@pytest.mark.parametrize("ref", ["HEAD", "refs/heads/main"])
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_ref_is_read_from_its_file_or_left_to_git(repo: Path, ref: str, *, packed: bool) -> None:
-    if packed:
-        git(repo, "pack-refs", "--all")
-    commit = git(repo, "rev-parse", "HEAD").strip()
-    with open_repository(repo) as store:
-        assert store.repo.tip(ref) == ("" if packed else commit)
-        assert store.head() == commit
-    git(repo, "switch", "-q", "--detach")
-    with open_repository(repo) as store:
-        assert store.repo.tip("HEAD") == store.head() == commit
-        assert store.repo.tip("refs/heads/none") == ""

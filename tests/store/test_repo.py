@@ -16,7 +16,8 @@ from driving import git
 from memrepo.core.layout import Layout
 from memrepo.core.state import Effect
 from memrepo.core.times import parse_time
-from memrepo.store.gitenv import git_error, opened
+from memrepo.store.gitenv import opened
+from memrepo.store.light import GitFailed
 from memrepo.store.repo import BranchMoved, FilesInTheWay, Repository, open_repository
 from memrepo.store.stream import Chain, Commit
 
@@ -431,7 +432,7 @@ def test_a_stream_that_git_refuses_leaves_nothing(repo: Path) -> None:
             commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
         )
         before = standing.prints(repo)
-        with pytest.raises(git_error()):
+        with pytest.raises(GitFailed):
             store.land(chain, "bad")
     assert standing.prints(repo) == before
     assert standing.left_behind(repo) == []

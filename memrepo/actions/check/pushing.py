@@ -56,4 +56,4 @@ def history_problems(git: Git, *revisions: str) -> Iterator[Problem]:
 
 
 def _has(git: Git, commit: str) -> bool:
-    return bool(git.ask("rev-parse", "-q", "--verify", f"{commit}^{{commit}}", no=1))
+    return bool(git.objects.commit(commit))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.exchange.tracking import export_hygiene, export_refcount
 from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.recall.placing import place, place_page, refuse_place
+from memrepo.actions.recall.destination import place, place_page, refuse_place
 from memrepo.actions.recall.when import (
     heading,
     true_then,

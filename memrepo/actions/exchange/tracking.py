@@ -9,7 +9,7 @@ from typing import Protocol
 from memrepo.actions.lifecycle.nominate import report
 from memrepo.actions.request import Writes
 from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.several import write_steps
+from memrepo.actions.write.commit import write_steps
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
@@ -122,7 +122,7 @@ def bring_counts(work: Work, request: Tracked, where: Path) -> Answer:
         "problems": [p.as_json() for p in found.problems],
     }
     text = f"{head}: {', '.join(told)}"
-    return Answer(data=data_, text=text, problems=(*found.problems, *wrote.problems))
+    return Answer(data=data_, text=text, problems=(*found.problems, *wrote.notices))
 
 
 def _read(at: Work, format_: str, data: bytes, state: State) -> Counts:

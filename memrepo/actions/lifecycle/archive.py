@@ -6,10 +6,10 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import unchanged, write
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Step
 from memrepo.core.state import State
 from memrepo.policies.archive import archive
@@ -23,10 +23,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Set the status to archived; its decay clock stops."""
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
         if memory.status != "active":
             return unchanged(memory, f"is {memory.status} already")

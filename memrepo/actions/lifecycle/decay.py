@@ -10,13 +10,21 @@ import msgspec
 
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.several import Wrote, write_steps
+from memrepo.actions.write.commit import Wrote, write_steps
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Decay
 from memrepo.core.messages import counted
 from memrepo.core.state import State
+from memrepo.policies.archive import archive
 from memrepo.policies.classes import AUTOMATIC, automatic, class_of
-from memrepo.policies.decay import decays, is_over, keeping, prunable, told_ttl
+from memrepo.policies.decay import (
+    decays,
+    is_over,
+    is_protected,
+    keeping,
+    prunable,
+    told_ttl,
+)
 from memrepo.policies.leaving import Leaving
 from memrepo.store.ledger import ledger_of
 
@@ -64,6 +72,7 @@ def _stats(work: Work) -> Answer:
     over = [k for m, k in kept if is_over(m, k)]
     expired = sum(k.expired for k in over)
     held = sum(k.held is not None and work.call.now < k.held for _, k in kept)
+    stale = sum(k.stale and not is_protected(m, k.cls) for m, k in kept)
     names = [*rules.ttl, *sorted(classes.keys() - rules.ttl.keys())]
     data = {
         "classes": {name: classes[name] for name in names},
@@ -71,11 +80,13 @@ def _stats(work: Work) -> Answer:
         "expired_pending": expired,
         "low_pending": len(over) - expired,
         "held": held,
+        "stale": stale,
     }
     lines = [f"{n:<10}  {classes[n]:>6}  lives {told_ttl(rules.ttl.get(n))}" for n in names]
     lines.append(f"{'expired, pending prune':<22}  {expired}")
     lines.append(f"{'low confidence':<22}  {len(over) - expired}")
     lines.append(f"{'held by a future date':<22}  {held}")
+    lines.append(f"{'stale, still recalled':<22}  {stale}")
     return Answer(data=data, text="\n".join(lines))
 
 
@@ -105,7 +116,9 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     accesses, rules = ledger_of(at.store).accesses(), at.config.rules.decay
     leaving, steps = Leaving(state.memories), []
     for memory, kept in prunable(state.active, accesses, at.call.now, rules, soft=soft):
-        if changes := leaving.leave(memory.id):
+        if kept.ended:
+            steps.append(archive(memory, at.call.now, kept.told()))
+        elif changes := leaving.leave(memory.id):
             steps.append(Step(op="prune", what=memory.label, reason=kept.told(), changes=changes))
     return steps
 
@@ -121,4 +134,4 @@ def _answer(wrote: Wrote, did: str) -> Answer:
         head = f"dry run: {said} would be {did}"
     lines = [head, *(f"  {row['what']}: {row['reason']}" for row in rows)]
     data = {"commit": wrote.commit, "changes": rows}
-    return Answer(data=data, text="\n".join(lines), problems=wrote.problems)
+    return Answer(data=data, text="\n".join(lines), problems=wrote.notices)

@@ -25,7 +25,7 @@ from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.nomination import Candidate, nominated
 from memrepo.policies.rules import HotRules
-from memrepo.policies.upkeep import AGEING, Upkeep, upkeep
+from memrepo.policies.upkeep import Upkeep, upkeep
 from memrepo.purify.holding import fingerprints
 from memrepo.purify.manifest import Recorded
 from memrepo.purify.nominees import Nominee
@@ -141,11 +141,6 @@ def _counts(
     """Return the counts of the runs at this very moment."""
     paths = [work.tree.layout.manifest(m.run) for m in manifests if m.now == format_time(now)]
     return [json.loads(state.files[path]).get("counts", {}) for path in paths]
-
-
-def opinions(steps: Iterable[Step]) -> tuple[Change, ...]:
-    """Return the changes that the interlock counts: not those that are owed to age alone."""
-    return tuple(change for step in steps if step.op not in AGEING for change in step.changes)
 
 
 def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import msgspec
 
 from memrepo.actions.lifecycle.nominate import lines_of
-from memrepo.actions.recall.touching import CURRENT
+from memrepo.actions.recall.usage import CURRENT
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
 from memrepo.actions.setup.cron_prompts import agent_snippet
 from memrepo.actions.setup.timetable import timetable
 from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.several import Wrote, write_steps
+from memrepo.actions.write.commit import Wrote, write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -180,7 +180,7 @@ def _refresh(first: Work, request: Request) -> Answer:
         "candidates": [c.as_json() for c in found],
     }
     text = "\n".join([*_moved(wrote), *_nominated(found), started.text])
-    return Answer(data=data, text=text, problems=wrote.problems)
+    return Answer(data=data, text=text, problems=wrote.notices)
 
 
 def _moved(wrote: Wrote) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -11,6 +11,7 @@ from memrepo.actions.request import option
 from memrepo.actions.work import Answer, Work
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
+from memrepo.keys import PROFILES
 from memrepo.policies.simulation import Day, Simulation, simulate
 from memrepo.policies.tiers import TIERS
 from memrepo.store.ledger import ledger_of
@@ -46,19 +47,23 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Answer:
-    """Play from now on, and plot the counts of each tier and class."""
-    state, rules = work.tree.state(), work.config.rules
+    """Play from now on by each lifecycle profile, and plot the counts of each tier and class."""
+    state, config = work.tree.state(), work.config
     accesses = ledger_of(work.store).accesses()
     sessions = request.days if request.sessions is None else request.sessions
-    found = simulate(
-        state,
-        accesses,
-        work.call.now,
-        rules,
-        days=request.days,
-        sessions=sessions,
-        seed=request.seed,
-    )
+    played = {
+        profile: simulate(
+            state,
+            accesses,
+            work.call.now,
+            config.aged_by(profile).rules,
+            days=request.days,
+            sessions=sessions,
+            seed=request.seed,
+        )
+        for profile in PROFILES
+    }
+    found = played[config.lifecycle]
     retrieved = sum(bool(event.memory) for event in found.events)
     data = {
         "seed": request.seed,
@@ -67,14 +72,16 @@ def do(work: Work, request: Request) -> Answer:
         "lost": found.lost,
         "days": [_row(day) for day in found.days],
         "active": sorted(m.id for m in found.memories.values() if m.status == "active"),
+        "profile": config.lifecycle,
+        "profiles": {name: [day.recalled for day in one.days] for name, one in played.items()},
     }
     head = (
         f"{counted(request.days, 'day', 'days')} from {format_time(work.call.now)},"
         f" {counted(sessions, 'session', 'sessions')},"
         f" {counted(retrieved, 'retrieval', 'retrievals')}"
-        f" ({found.lost} looked for in vain), seed {request.seed}"
+        f" ({found.lost} looked for in vain), seed {request.seed}, profile {config.lifecycle}"
     )
-    return Answer(data=data, text="\n".join([head, *chart(found)]))
+    return Answer(data=data, text="\n".join([head, *chart(found, played)]))
 
 
 def _row(day: Day) -> dict[str, Any]:
@@ -89,8 +96,11 @@ def _row(day: Day) -> dict[str, Any]:
     }
 
 
-def chart(found: Simulation) -> list[str]:
-    """Draw one line a count: at the start, over time (all to one scale), at the end."""
+def chart(found: Simulation, profiles: Mapping[str, Simulation]) -> list[str]:
+    """Draw one line a count: at the start, over time (all to one scale), at the end.
+
+    The last ones compare how many memories but notes each of some profiles leaves in recall.
+    """
     days = found.days
     rows: list[tuple[str, str, list[int]]] = [
         ("note", tier, [day.tiers.get(tier, 0) for day in days]) for tier in TIERS
@@ -104,6 +114,7 @@ def chart(found: Simulation) -> list[str]:
         ("", "archived", [day.archived for day in days]),
         ("", "gone", [day.gone for day in days]),
     ]
+    rows += [("kept", name, [day.recalled for day in one.days]) for name, one in profiles.items()]
     most = max(max(counts) for _, _, counts in rows)
     wide = len(str(most))
     lines = [

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from memrepo.actions.past.history import brief, value_of
-from memrepo.actions.past.past import find_present, landings, who
+from memrepo.actions.past.timeline import find_present, landings, who
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.request import At, option
 from memrepo.actions.work import Answer, Work

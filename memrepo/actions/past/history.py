@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.past.past import Past, changing, find_past, who
-from memrepo.actions.recall.quoting import span
+from memrepo.actions.past.timeline import Past, changing, find_past, who
+from memrepo.actions.recall.quotes import span
 from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.request import At, option

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.past.past import changing, find_past, who
+from memrepo.actions.past.timeline import changing, find_past, who
 from memrepo.actions.request import option
 from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import OPS

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.past.past import find_present, landings, who
-from memrepo.actions.recall.quoting import evidence, evidence_lines
+from memrepo.actions.past.timeline import find_present, landings, who
+from memrepo.actions.recall.quotes import evidence, evidence_lines
 from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.request import At, option

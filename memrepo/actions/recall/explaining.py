@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.recall.recalling import EXPIRED, recall, recalled
+from memrepo.actions.recall.recalled import EXPIRED, recall, recalled
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
@@ -105,7 +105,7 @@ def rejection(state: State, id_: str) -> str:
 def _of_note(case: Case) -> list[str]:
     note, rules = case.memory, case.rules.tiers
     tier = effective(note, case.access, case.now, rules)
-    last = ", after all other hits" if tier == "forgotten" else ""
+    last = ", after all other hits" if tier == "forgotten" and rules.last else ""
     lines = [f"recalled as a note of tier {tier}, confidence {CONFIDENCE[tier]}{last}"]
     if (move := ahead(note, case.access, case.now, rules)) is not None:
         goal, due = move
@@ -124,9 +124,10 @@ def _of_claim(case: Case) -> list[str]:
         ]
     said = f"recalled: class {kept.cls}, confidence {kept.confidence:.2f}"
     protected = is_protected(memory, kept.cls)
-    ends = [moment for moment in (kept.expires, kept.low) if moment is not None]
-    over = min(ends) if ends and not protected else None
+    over = kept.until if protected else kept.leaves
     lines = [said + (f", until {format_time(over)}" if over else "")]
+    if kept.expires is not None and kept.lasts and not protected:
+        lines.append(f"{'stale since' if kept.stale else 'stale from'} {format_time(kept.expires)}")
     return [*lines, *_leaves(case, kept, over)]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.recall.placing import place_page
+from memrepo.actions.recall.destination import place_page
 from memrepo.actions.request import option
 from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import UsageError

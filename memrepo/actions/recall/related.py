@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import option
 from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible

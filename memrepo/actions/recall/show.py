@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.past.past import find_present
-from memrepo.actions.recall.quoting import evidence, evidence_lines
-from memrepo.actions.recall.recalling import facts
-from memrepo.actions.recall.touching import touch
+from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall.quotes import evidence, evidence_lines
+from memrepo.actions.recall.recalled import facts
+from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import heading, moment_of, work_at
 from memrepo.actions.request import At, NoTouch, ValidAt, option
 from memrepo.actions.work import Answer, Work

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.recall.show import as_json as memory_json
 from memrepo.actions.recall.threads import all_threads, as_json, when
 from memrepo.actions.request import option

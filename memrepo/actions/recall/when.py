@@ -47,7 +47,7 @@ def work_at(work: Work, word: str) -> Work:
     """
     if not word:
         return work
-    from memrepo.actions.past.past import landings
+    from memrepo.actions.past.timeline import landings
     from memrepo.config import ConfigError, parse_config
     from memrepo.store.gitenv import find_layout
     from memrepo.store.moments import commit_at

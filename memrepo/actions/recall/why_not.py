@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.past.past import Past, find_past
+from memrepo.actions.past.timeline import Past, find_past
 from memrepo.actions.recall.explaining import Case, found_by, of_hot, of_recall, rejection
-from memrepo.actions.recall.finding import NoSuchMemory, find
-from memrepo.actions.recall.recalling import facts, index_of
+from memrepo.actions.recall.lookup import NoSuchMemory, find
+from memrepo.actions.recall.recalled import facts, index_of
 from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
 from memrepo.actions.work import Answer, Work

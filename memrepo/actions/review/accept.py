@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import derived_files
 from memrepo.actions.past.log import NoSuchRun, run_merge
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import (
     NothingWaits,
@@ -28,6 +28,7 @@ from memrepo.actions.review.waiting import (
 )
 from memrepo.actions.run.landing import chain
 from memrepo.actions.run.reporting import handed
+from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, revert
 from memrepo.actions.work import MACHINE, Answer, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
@@ -90,7 +91,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Answer | Reverted:
     """Replay the accepted decisions onto HEAD and join them with one merge commit."""
     work.require_writable()
     work.store.refuse_unfit()

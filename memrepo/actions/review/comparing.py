@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -17,13 +16,14 @@ from memrepo.core.changes import BULK_OPS
 from memrepo.core.differences import Difference, differences
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Source
+from memrepo.core.patterns import regex
 from memrepo.core.state import Files, State
 from memrepo.store import history
 from memrepo.store.tree import file_at, read_blob
 from memrepo.views.review import Change, Decision, Evidence, Review, Standing, tokens_of
 
 HOT_FILES = ("HOT.md", "MEMORY.md")
-_HOT_TAG = re.compile(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
+_HOT_TAG = regex(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
 """By the tags of its bullets a hot cache is known from an agent's own MEMORY.md."""
 _LINES = 12
 _SOURCES = 6

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from memrepo.actions.recall.placing import place_page
+from memrepo.actions.recall.destination import place_page
 from memrepo.actions.request import option
 from memrepo.actions.review.comparing import NothingToCompare, review_of, span_of
 from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import UsageError
+from memrepo.store.light import ask
 from memrepo.views.html import GENERATOR
 from memrepo.views.review_page import review_page
 from memrepo.views.review_text import review_text
@@ -76,5 +77,6 @@ def _git(work: Work, span: Span) -> Answer:
             f"{span.tip[:10]} is the first commit: git has nothing to compare",
             f"`git show {span.tip[:10]}` shows it",
         )
-    raw = str(work.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--"))
+    words = ("diff", "--no-ext-diff", span.base, span.tip, "--")
+    raw = ask(work.store.repo, *words).removesuffix("\n")
     return Answer(data={"run": span.run, "diff": raw}, text=raw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memrepo.actions.recall.quoting import evidence, evidence_lines
+from memrepo.actions.recall.quotes import evidence, evidence_lines
 from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction, Corrections
 from memrepo.core.errors import Exit, MemrepoError

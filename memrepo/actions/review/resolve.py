@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.disputes import as_json, disputes, the_dispute, told
 from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import said, successor, unchanged, write
+from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord
@@ -92,7 +92,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Decided(Written, frozen=True, kw_only=True):
+    """The commit that decides a contradiction."""
+
+    contradiction: str
+
+
+class DecidedSo(Unchanged, frozen=True, kw_only=True):
+    """A contradiction that was decided in this way already."""
+
+    contradiction: str
+
+
+def do(work: Work, request: Request) -> Answer | Decided | DecidedSo:
     """List, show, or decide; to show without a decision answers 3."""
     decides = any(
         (
@@ -113,7 +125,7 @@ def do(work: Work, request: Request) -> Answer:
         return _show(work, the_dispute(state, request.id))
     actor = work.actor
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         return _Decision(
             state=state,
             conflict=the_dispute(state, request.id),
@@ -122,9 +134,9 @@ def do(work: Work, request: Request) -> Answer:
             reason=request.reason,
         ).step(request, merged)
 
-    answer = write(work, request, draft)
-    id_ = the_dispute(state, request.id).id
-    return replace(answer, data={**answer.data, "contradiction": id_})
+    done, id_ = write(work, request, draft), the_dispute(state, request.id).id
+    kind = Decided if isinstance(done, Written) else DecidedSo
+    return kind(**asdict(done), contradiction=id_)
 
 
 class MissingId(MemrepoError):
@@ -178,7 +190,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     reason: str
 
-    def step(self, request: Request, merged: str) -> Step | Answer:
+    def step(self, request: Request, merged: str) -> Step | Unchanged:
         """Return the commit that decides, or the answer when nothing is to be done."""
         conflict, case = self.conflict, self.conflict.case
         kept = self._kept(request.keep) if request.keep else None

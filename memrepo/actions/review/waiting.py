@@ -11,9 +11,10 @@ import msgspec
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.purify.holding import fingerprints
 from memrepo.purify.requests import REQUEST
 from memrepo.store import history
-from memrepo.store.light import ask
+from memrepo.store.light import call
 from memrepo.store.repo import CannotWork
 
 RECENT = 10
@@ -47,6 +48,19 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         repo = work.store.repo
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
+
+    def prints(self, work: Work) -> frozenset[str]:
+        """Return the fingerprints of its decisions."""
+        found: frozenset[str] = frozenset()
+        for entry in self.chain(work):
+            if entry.op not in ("view", "run"):
+                ids = entry.trailers.get("Memory", ())
+                found |= fingerprints(entry.op, ids, entry.prints)
+        return found
+
+    def removals(self, work: Work) -> list[dict[str, Any]]:
+        """Return what it would take away, as its manifest lists it."""
+        return list(self.manifest(work).get("decided", ()))
 
     def manifest(self, work: Work) -> dict[str, Any]:
         """Return the record that the run would leave behind."""
@@ -102,11 +116,9 @@ def _is_decided(work: Work, waiting: Waiting) -> bool:
 
 def _branches(work: Work) -> list[Waiting]:
     repo = work.store.repo
-    # Not refname:short: that of a branch beside a tag of its name is another.
-    form = "--format=%(refname:lstrip=2)"
-    names = ask(repo, "for-each-ref", form, f"refs/heads/{PREFIX}").split()
     found = []
-    for name in sorted(names):
+    for ref in repo.refs.below(f"refs/heads/{PREFIX}"):
+        name = ref.removeprefix("refs/heads/")
         walk = history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}")
         entries = list(walk)
         merge = next((e for e in entries if e.is_run and PREFIX + e.run == name), None)
@@ -153,7 +165,7 @@ def requests_waiting(work: Work) -> list[dict[str, Any]]:
 def refuse_no_room(work: Work) -> None:
     """Raise CannotWork where a branch named `run` leaves git no room for `run/<run-id>`."""
     name = PREFIX.rstrip("/")
-    if work.store.resolve(f"refs/heads/{name}"):
+    if work.store.repo.refs.id(f"refs/heads/{name}"):
         raise CannotWork(
             f"a branch is named {name!r}: no run could wait for review beside it",
             fix=f"rename it (`git branch -m {name} <name>`), then run the command again",
@@ -180,6 +192,9 @@ def left_behind(work: Work, waits: Waiting, refused: Iterable[str]) -> tuple[Wri
 
 def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
     """Take a waiting run's branch away; its commits stay under a ref of our own."""
-    repo = work.store.repo
-    repo.git.update_ref(f"{where}{waiting.run}", waiting.tip)
-    repo.git.update_ref("-d", f"refs/heads/{waiting.branch}", waiting.tip)
+    branch = f"refs/heads/{waiting.branch}"
+    lines = (
+        f"update {where}{waiting.run} {waiting.tip}\n",
+        f"delete {branch} {waiting.tip}\n",
+    )
+    call(work.store.repo, "update-ref", "--stdin", lines=lines)

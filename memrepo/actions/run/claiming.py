@@ -22,7 +22,7 @@ from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.store import history
-from memrepo.store.light import Git, HandCommit, changes, hand_commits
+from memrepo.store.light import HandCommit, changes, hand_commits
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,16 +54,16 @@ def claim_edits(first: Work) -> str:
 
 def _claims(at: Work, revisions: str) -> Iterator[Claim]:
     """Yield what commits by hand changed of memories, oldest first."""
-    with Git(at.store.root) as git:
-        hands = {hand.id: hand for hand in hand_commits(git, revisions)}
-        for commit, path, old, new in changes(git, hands):
-            if not (new and at.tree.layout.is_memory(path)):
-                continue
-            memory, _ = codec.decode(path, git.read(new))
-            was = codec.decode(path, git.read(old))[0] if old else None
-            if memory is not None and memory.id and _meant(memory, was):
-                before = was.body if was is not None and was.body != memory.body else ""
-                yield Claim(memory=memory, stamp=_stamp(at, hands[commit]), before=before)
+    git = at.store.repo.light
+    hands = {hand.id: hand for hand in hand_commits(git, revisions)}
+    for commit, path, old, new in changes(git, hands):
+        if not (new and at.tree.layout.is_memory(path)):
+            continue
+        memory, _ = codec.decode(path, git.read(new))
+        was = codec.decode(path, git.read(old))[0] if old else None
+        if memory is not None and memory.id and _meant(memory, was):
+            before = was.body if was is not None and was.body != memory.body else ""
+            yield Claim(memory=memory, stamp=_stamp(at, hands[commit]), before=before)
 
 
 def _stamp(at: Work, hand: HandCommit) -> Stamp:

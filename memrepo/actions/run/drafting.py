@@ -20,8 +20,9 @@ from memrepo.core.messages import counted
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.purify.holding import Parted
-from memrepo.purify.manifest import Consumed, Manifest, Receipt
+from memrepo.purify.manifest import Consumed, Manifest, Receipt, Removal
 from memrepo.purify.pipeline import Mode, Purified
+from memrepo.purify.removals import on_record
 from memrepo.purify.stamping import with_run
 
 WHAT_LENGTH = 66
@@ -38,6 +39,13 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     receipt: Receipt = msgspec.field(default_factory=Receipt)
     ledger: str = ""
     """The ledger's commit that its lifecycle stage decided from."""
+    removals: tuple[Removal, ...] = ()
+    """What it would take away, of a chain that waits."""
+
+    @property
+    def decisions(self) -> tuple[Step, ...]:
+        """Return its steps but pages and records."""
+        return tuple(step for step in self.plan.steps if step.op not in ("view", "run"))
 
     @property
     def told(self) -> list[str]:
@@ -84,8 +92,13 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         *,
         consumed: tuple[Consumed, ...],
         files: tuple[Any, ...] = (),
+        held: tuple[Removal, ...] = (),
+        decided: tuple[Removal, ...] = (),
     ) -> Proposal | None:
-        """Return the finished chain, or None when there is nothing to write."""
+        """Return the finished chain, or None when there is nothing to write.
+
+        `held` goes on record as waiting, `decided` as what the chain takes away after it waited.
+        """
         after = apply(self.state, (change for step in steps for change in step.changes))
         pages = derived_files(self.work, after)
         if not (steps or pages or consumed or files or self.manifest):
@@ -102,7 +115,9 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
                     changes=tuple(pages),
                 )
             )
-        manifest = self._manifest(run, purified, consumed, steps)
+        manifest = replace(
+            self._manifest(run, purified, consumed, steps), held=held, decided=decided
+        )
         made.append(
             Step(
                 op="run",
@@ -121,10 +136,19 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
             receipt=manifest.receipt,
         )
 
-    def draft_held(self, parted: Parted, purified: Purified, *, paid: bool) -> Proposal | None:
+    def draft_held(
+        self,
+        parted: Parted,
+        purified: Purified,
+        *,
+        paid: bool,
+        removals: Sequence[Step] = (),
+        why: str = "",
+    ) -> Proposal | None:
         """Return the chain of the decisions that wait, as if they were taken on this base.
 
-        `paid` says that another chain of this run carries the receipt: it counts once.
+        `removals` wait too, because of `why`. `paid` says that another chain of this run carries
+        the receipt: it counts once.
         """
         if paid:
             purified = replace(purified, receipt=replace(purified.receipt, usage=Usage()))
@@ -141,10 +165,13 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
             for entry in purified.consumed
             if any(r == entry.resource for r, _ in units)
         )
-        proposal = self.draft(parted.held, purified, consumed=consumed)
+        decided = on_record(removals, "")
+        steps = (*parted.held, *removals)
+        proposal = self.draft(steps, purified, consumed=consumed, decided=decided)
         if proposal is None:
             return None
-        return replace(proposal, wait=parted.why)
+        said = "; ".join(filter(None, (parted.why, why)))
+        return replace(proposal, wait=said, removals=decided)
 
     def _manifest(
         self,

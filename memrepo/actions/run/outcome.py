@@ -16,7 +16,7 @@ from memrepo.core.errors import Exit
 from memrepo.core.judging import Usage
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.purify.manifest import Receipt
+from memrepo.purify.manifest import Receipt, Removal
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history
 
@@ -42,6 +42,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Answers taken from a run that broke off."""
 
     @property
+    def held(self) -> tuple[Removal, ...]:
+        """Return what waits because it would take memories away, where a branch was left for it."""
+        return self.proposed.removals if self.branch or self.status == "dry-run" else ()
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Return every finding on the way."""
         return self.ingested.problems + self.proposed.problems
@@ -57,6 +62,8 @@ def answer_of(outcome: Outcome, report: str, notices: tuple[Problem, ...]) -> An
     )
 
 
+SHOWN = 5
+"""So many removals that wait are named one by one."""
 _EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
 
 
@@ -75,6 +82,7 @@ def _json(outcome: Outcome) -> dict[str, Any]:
         "head": outcome.head,
         "branch": outcome.branch,
         "why": outcome.why,
+        "held": [r.as_json() for r in outcome.held],
         "ingest": outcome.ingested.as_json(),
         "commits": [
             {
@@ -119,8 +127,13 @@ def _headline(outcome: Outcome) -> str:
             told = [_said(proposal)] if proposal and (proposal.told or not pending) else []
             return f"dry run: {'; '.join(told + pending)}; nothing was written"
         case "held":
+            landed = (
+                f"run {outcome.landed.run}: {_said(outcome.landed)}\n" if outcome.landed else ""
+            )
+            count = len(outcome.held)
+            what = counted(count, "removal waits", "removals wait") if count else "the changes wait"
             return (
-                f"held: {outcome.why}; the changes wait on {outcome.branch}"
+                f"{landed}held: {outcome.why}; {what} on {outcome.branch}"
                 " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
                 + "".join(f"; {one}" for one in pending)
             )
@@ -132,6 +145,15 @@ def _headline(outcome: Outcome) -> str:
             return f"sources taken in ({outcome.ingested.summary}), nothing to distil"
         case _:
             return f"run {proposal.run}: {_said(proposal)}"
+
+
+def _taken(removal: Removal) -> str:
+    """Say what a removal would do."""
+    match removal.op, removal.memories:
+        case "supersede", (old, new):
+            return f"{old} would be replaced by {new}: {removal.reason}"
+        case op, ids:
+            return f"{', '.join(ids)} would {op}: {removal.reason}"
 
 
 def _pending(outcome: Outcome) -> list[str]:
@@ -155,6 +177,9 @@ def _details(outcome: Outcome) -> list[str]:
         lines.append(f"  ingest: {outcome.ingested.summary}")
     if proposal is not None and outcome.status != "skipped":
         lines += [f"  {proposal.counts[k]:>6}  {w}" for k, w in FULL if proposal.counts.get(k)]
+    lines += [f"  waits: {_taken(r)}" for r in outcome.held[:SHOWN]]
+    if len(outcome.held) > SHOWN:
+        lines.append(f"  and {len(outcome.held) - SHOWN} more wait")
     if outcome.proposed.quarantined:
         lines.append(f"  {len(outcome.proposed.quarantined):>6}  quarantined (see the manifest)")
     if outcome.reused:

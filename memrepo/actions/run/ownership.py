@@ -5,7 +5,6 @@ Two judges word the same thing twice, and paraphrases are near-duplicates that n
 
 from __future__ import annotations
 
-import re
 import tomllib
 
 from memrepo.actions.run.landing import prepare
@@ -13,12 +12,13 @@ from memrepo.actions.work import Work
 from memrepo.config import ConfigError, line_of, parse_config
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.patterns import regex
 from memrepo.store.clone import clone_name, is_called
 from memrepo.store.identity import author
 
 OWNER = "run.owner"
-_LINE = re.compile(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")
-_SECTION = re.compile(r"^\s*\[\s*run\s*\]")
+_LINE = regex(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")
+_SECTION = regex(r"^\s*\[\s*run\s*\]")
 
 
 class NotTheOwner(MemrepoError):

@@ -8,8 +8,8 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, opinions, owed, played
-from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, owed, played
+from memrepo.actions.recall.recalled import index_of
 from memrepo.actions.run.consolidating import Setting as Consolidating
 from memrepo.actions.run.consolidating import consolidated
 from memrepo.actions.run.drafting import Drafter, Proposal, waiting_units
@@ -26,11 +26,18 @@ from memrepo.policies.retrieval import Near, Query
 from memrepo.purify.asking import Failure
 from memrepo.purify.barring import barred
 from memrepo.purify.holding import Parted, fingerprints, part
-from memrepo.purify.intake import SourceText
+from memrepo.purify.intake import Reader, SourceText
 from memrepo.purify.kept import Kept
-from memrepo.purify.manifest import Consumed, Recorded, read_manifests
+from memrepo.purify.manifest import (
+    Consumed,
+    Recorded,
+    Removal,
+    open_removals,
+    read_manifests,
+)
 from memrepo.purify.nominees import Nominee
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
+from memrepo.purify.removals import carried, on_record, told_apart
 from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
@@ -57,6 +64,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     manifest: bool = False
     kept: Kept | None = None
     model: bool = True
+    limited: bool = False
     stages: frozenset[str] = frozenset(STAGES)
 
 
@@ -70,6 +78,10 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     partial: str = ""
     """Why some of what is new could not be judged."""
     failures: tuple[Failure, ...] = ()
+    removals: tuple[Removal, ...] = ()
+    """What it would take away and holds back."""
+    holds: bool = False
+    """Whether anything waits, drafted here or not."""
 
 
 def propose(
@@ -90,15 +102,17 @@ def propose(
     problems = (*state.problems, *damaged, *purified.problems)
     never = bars.dropped | refused
     parted, life, offered = part(purified.steps, back, never, similar=bars.held), Owed(), Offered()
+    waits = _Waits(stays=parted.kept)
     if wish.mode == "incremental":
+        waits = _told_apart(work, state, parted.kept, purified, manifests, back | never, now, wish)
         # A judge that gave up on what is new is not asked for what is old.
         asks = not purified.receipt.partial and (wish.model or not judge.prompt_hash)
         asked = judge if asks else None
-        life = _owed(work, state, now, parted.kept, manifests, back | never, asked, wish)
+        life = _owed(work, state, now, waits.stays, manifests, back | never, asked, wish)
         if "consolidation" in wish.stages:
             compared = purified.receipt.compared.union(*(m.compared for m in manifests))
             offered = consolidated(
-                played(state, (*parted.kept, *life.steps)),
+                played(state, (*waits.stays, *life.steps)),
                 Consolidating(
                     work=work,
                     now=now,
@@ -110,13 +124,14 @@ def propose(
                     manifests=manifests,
                 ),
             )
+        offered, waits = _pressed(state, waits, offered, wish)
     problems += (*life.problems, *offered.problems)
     beside = life.gists + offered
     purified = _with(purified, beside, judge)
     if wish.kept is not None:
         # Should the chain not land, the one that is computed anew finds no question to pay for.
         wish.kept.keep({}, beside.usage)
-    steps = (*parted.kept, *life.steps, *offered.steps)
+    steps = (*waits.stays, *life.steps, *offered.steps)
     drafter = Drafter(
         work=work,
         state=state,
@@ -131,11 +146,19 @@ def propose(
         purified,
         consumed=_without(purified.consumed, waiting_units(parted, purified)),
         files=_files(purified, parted),
+        held=waits.fresh,
+        decided=waits.taken,
     )
     if main is not None:
-        why = _why_wait(state, main, purified, wish)
+        why = _why_wait(main, wish)
         main = replace(main, wait=why, ledger=life.ledger if life.steps else "")
-    waiting = drafter.draft_held(parted, purified, paid=main is not None) if parted.held else None
+    waiting = None
+    # Removals are drafted on what they take away from: on the commit of the chain that lands first.
+    taking = waits.steps if main is None else ()
+    if parted.held or taking:
+        waiting = drafter.draft_held(
+            parted, purified, paid=main is not None, removals=taking, why=waits.told
+        )
     if main is None and waiting is None and purified.receipt.usage.calls:
         # Nothing came of it, but it was paid for: the receipt is kept.
         main = replace(drafter, manifest=True).draft((), purified, consumed=())
@@ -146,6 +169,8 @@ def propose(
         quarantined=purified.quarantined,
         partial=purified.receipt.partial,
         failures=purified.failures,
+        removals=on_record(waits.steps, waits.told),
+        holds=bool(waiting is not None or waits.steps),
     )
 
 
@@ -196,13 +221,91 @@ def _files(purified: Purified, parted: Parted) -> tuple[Write | Delete, ...]:
     )
 
 
-def _why_wait(state: State, main: Proposal, purified: Purified, wish: Wish) -> str:
+class _Waits(msgspec.Struct, frozen=True, kw_only=True):
+    """What lands of a run (`stays`), and what waits because it takes away (`steps`), with why.
+
+    `fresh` goes on record as waiting; `taken` waited before, and lands.
+    """
+
+    stays: tuple[Step, ...]
+    steps: tuple[Step, ...] = ()
+    why: tuple[str, ...] = ()
+    fresh: tuple[Removal, ...] = ()
+    taken: tuple[Removal, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """Return why the removals wait."""
+        return "; ".join(dict.fromkeys(filter(None, self.why)))
+
+
+def _told_apart(
+    work: Work,
+    state: State,
+    steps: tuple[Step, ...],
+    purified: Purified,
+    manifests: Sequence[Recorded],
+    never: frozenset[str],
+    now: datetime,
+    wish: Wish,
+) -> _Waits:
+    """Hold back what a run would take away where that is too much; what waited before goes on so.
+
+    Only a limit that somebody named for this very run lets what waited land.
+    """
+    changes = [change for step in steps for change in step.changes]
+    reasons = [interlock(state, changes, wish.max_change_pct), *purified.alarms]
+    why = "; ".join(filter(None, reasons))
+    stays, held = told_apart(state, steps) if why else (steps, ())
+    after = played(state, (*stays, *held))
+    before, causes = _carried(work, after, manifests, never, now)
+    if before and wish.limited and not why:
+        more = [change for step in (*stays, *before) for change in step.changes]
+        if not interlock(state, more, wish.max_change_pct):
+            return _Waits(stays=(*stays, *before), taken=on_record(before, ""))
+    return _Waits(
+        stays=stays,
+        steps=(*before, *held),
+        why=(*causes, why),
+        fresh=on_record(held, why),
+    )
+
+
+def _carried(
+    work: Work,
+    state: State,
+    manifests: Sequence[Recorded],
+    never: frozenset[str],
+    now: datetime,
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return the removals that earlier runs left waiting, but those that a person refused."""
+    removals = open_removals(manifests)
+    if not removals:
+        return (), ()
+    reader = Reader(
+        texts_at(work, cursors(manifests)), lambda blob: read_blob(work.store.repo, blob)
+    )
+    steps, causes = carried(state, removals, reader.standing, now, "pending")
+    return part(steps, frozenset(), never).kept, causes
+
+
+def _pressed(state: State, waits: _Waits, offered: Offered, wish: Wish) -> tuple[Offered, _Waits]:
+    """Hold back what consolidation would take away where that is too much."""
+    changes = [change for step in (*waits.stays, *offered.steps) for change in step.changes]
+    why = interlock(state, changes, wish.max_change_pct)
+    adding, held = told_apart(state, offered.steps)
+    if not why or not held:
+        return offered, waits
+    waits = replace(waits, steps=(*waits.steps, *held), why=(*waits.why, why))
+    return replace(offered, steps=adding), waits
+
+
+def _why_wait(main: Proposal, wish: Wish) -> str:
     """Say why a chain must not merge itself, or return an empty string."""
-    reasons = [interlock(state, opinions(main.plan.steps), wish.max_change_pct), *purified.alarms]
     decides = any(step.op not in ("view", "run") for step in main.plan.steps)
     if wish.mode == "reconciliation" and decides:
-        reasons.append("a reconciliation is reviewed before it takes effect")
-    return "; ".join(filter(None, reasons))
+        return "a reconciliation is reviewed before it takes effect"
+    return ""
 
 
 def texts_at(work: Work, cursor: Mapping[str, Cursor]) -> list[SourceText]:

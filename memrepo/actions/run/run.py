@@ -32,6 +32,7 @@ from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
 from memrepo.purify.pipeline import Mode
+from memrepo.purify.removals import prints_in
 from memrepo.store import history
 from memrepo.store.kept import KeptAnswers
 from memrepo.store.ledger import ledger_of
@@ -218,6 +219,7 @@ def _wish(first: Work, request: Request) -> Wish:
         raise NoSuchStage(more)
     return Wish(
         mode=mode,
+        limited=request.max_change_pct is not None,
         max_change_pct=float(limit),
         manifest=due is not None,
         model=not request.dry_run,
@@ -240,14 +242,11 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
     if "ingest" in wish.stages:
         ingested = take_in(at, force=request.force, dry_run=request.dry_run)
     at = first.refreshed()
-    waits = [
-        w
-        for w in all_waiting(at)
-        if not request.only and w.base == at.tree.commit and w.manifest(at)["mode"] == wish.mode
-    ]
-    if waits and request.max_change_pct is None:
-        # Nothing changed since that run was computed: a judge would only say the same again.
-        return _still_waiting(at, base, ingested, wish, waits[-1])
+    if wish.mode == "reconciliation" and request.max_change_pct is None:
+        waits = [w for w in _of_mode(at, wish.mode) if w.base == at.tree.commit]
+        if waits:
+            # Nothing changed since it was computed: a judge would only say the same again.
+            return _still_waiting(at, base, ingested, wish, waits[-1])
     for turn in range(1, TRIES + 1):
         at = first.refreshed()
         proposed = propose(at, judge, first.call.now, wish, first.call.tick)
@@ -271,16 +270,15 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
             continue
         if kept is not None and landed is not None:
             kept.billed()
-        if landed is not None and proposed.waiting is not None:
+        if landed is not None and proposed.holds:
             # What waits is drafted on the commit that it would be joined to.
             again = propose(first.refreshed(), judge, first.call.now, wish, first.call.tick)
             proposed = replace(proposed, waiting=again.waiting)
         _keep_raw(at, proposed)
-        for same in waits if landed is not None else ():
-            put_away(at, same)  # what it held landed under another limit
         done = _concluded(
             first,
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
+            judged="purify" in wish.stages,
         )
         return _with_kept(done, kept)
     raise AssertionError("unreachable")
@@ -318,15 +316,14 @@ def _land(at: Work, main: Proposal | None, reason: str) -> Proposal | None:
     return main
 
 
-def _concluded(first: Work, outcome: Outcome) -> Outcome:
-    """Leave on a branch what may not merge itself, and say what the run came to."""
-    at, branch, proposed = first.refreshed(), "", outcome.proposed
+def _concluded(first: Work, outcome: Outcome, *, judged: bool) -> Outcome:
+    """Leave on a branch what may not merge itself, and say what the run came to.
+
+    A run that has not `judged` what is new leaves the branch that there is.
+    """
+    at, proposed = first.refreshed(), outcome.proposed
     waits = proposed.main if proposed.main is not None and proposed.main.wait else proposed.waiting
-    if waits is not None:
-        # A new waiting run replaces those that were computed on an older base.
-        for older in all_waiting(at):
-            put_away(at, older)
-        branch = _leave(at, waits)
+    branch = _left_waiting(at, waits, outcome.mode) if judged else ""
     news = outcome.landed or outcome.ingested.commit
     head = at.tree.commit
     return replace(
@@ -339,6 +336,32 @@ def _concluded(first: Work, outcome: Outcome) -> Outcome:
         if head != outcome.base
         else (),
     )
+
+
+def _of_mode(at: Work, mode: Mode) -> list[Waiting]:
+    return [w for w in all_waiting(at) if w.manifest(at)["mode"] == mode]
+
+
+def _left_waiting(at: Work, waits: Proposal | None, mode: Mode) -> str:
+    """Leave one branch that waits, and return its name; one that says the same stays as it is.
+
+    Where no removal waits any more, a branch of removals goes. A reconciliation holds all that an
+    incremental run would, and so replaces what waits, and is waited for.
+    """
+    older, every = _of_mode(at, mode), all_waiting(at)
+    if mode == "incremental" and len(older) < len(every):
+        return next(w.branch for w in every if w not in older) if waits else ""
+    if waits is None:
+        for one in older:
+            if one.removals(at):
+                put_away(at, one)
+        return ""
+    prints = prints_in(waits.decisions)
+    if same := [w for w in older if waits.removals and w.prints(at) == prints]:
+        return same[-1].branch
+    for one in every:
+        put_away(at, one)
+    return _leave(at, waits)
 
 
 def _choice(work: Work, request: Request) -> Choice:

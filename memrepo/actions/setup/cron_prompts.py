@@ -13,10 +13,11 @@ from typing import Any
 
 from memrepo.actions.work import Work
 from memrepo.assets import asset
+from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.store import crontab
 
-_VERSION = re.compile(r"^Version (\d+)\.$", re.MULTILINE)
+_VERSION = regex(r"^Version (\d+)\.$", re.MULTILINE)
 
 
 def cron_prompt(work: Work, mode: RunMode) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.recalling import index_of, model_folder
+from memrepo.actions.recall.recalled import index_of, model_folder
 from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
 from memrepo.actions.run.judging import Choice, judge_of

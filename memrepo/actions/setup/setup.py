@@ -18,7 +18,6 @@ from memrepo.store import history, hooks, settings, trust
 from memrepo.store.drivers import is_adopted
 from memrepo.store.kept import broken_runs
 from memrepo.store.ledger import ledger_of
-from memrepo.store.light import ask
 from memrepo.views.hot import hot_path
 
 _UNSCANNED = (
@@ -149,7 +148,7 @@ def _ledger(work: Work, fix: bool) -> Finding:
     if not known or known == tip or ledger.reaches(known):
         return Finding(name="ledger", ok=True, message=f"at {tip[:10]}" if tip else "empty")
     said = f"lacks {known[:10]}, which the newest run decided from"
-    if ask(repo, "cat-file", "-t", known, forgive=True) != "commit\n":
+    if not work.store.resolve(known):
         return Finding(name="ledger", ok=False, message=f"{said}: `memrepo sync` brings it")
     if not fix:
         return Finding(name="ledger", ok=False, message=f"{said}; --fix puts it back")

@@ -25,6 +25,7 @@ from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge import closure
+from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, take_in
 from memrepo.purify.manifest import read_manifests
 from memrepo.purify.scope import cursors
@@ -125,7 +126,8 @@ def _gather(work: Work, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
     reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
     unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
     open_ = [t.name for t in texts if t.resource in unread]
-    statuses = Counter(m.status for m in state.memories.values())
+    statuses = Counter(map(counted_as, state.memories.values()))
+    waits = all_waiting(work)
     claims = Counter(m.type for m in state.active if not m.is_note)
     tiers = Counter(m.text("tier") or "hot" for m in state.active if m.is_note)
     workspace = settings.workspace(work.store.repo)
@@ -142,7 +144,8 @@ def _gather(work: Work, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
         "tiers": dict(sorted(tiers.items())),
         "unread": open_,
         "sources": sum(bool(t.blob) for t in texts),
-        "waiting": [w.branch for w in all_waiting(work)],
+        "waiting": [w.branch for w in waits],
+        "held": [removal for w in waits for removal in w.removals(work)],
         "broken_off": [b.run for b in broken_runs(work.store.folder)],
         "uncommitted": sorted(uncommitted),
         "runs": len(manifests),
@@ -173,8 +176,9 @@ def _text(data: dict[str, Any], last: str, schedule: list[str]) -> str:
         said = counted(count, "contradiction is", "contradictions are")
         lines.append(f"contested  {said} open (`memrepo resolve`)")
     lines += schedule
+    held = counted(len(data["held"]), "removal", "removals") + ", " if data["held"] else ""
     lines += [
-        f"waiting    {branch} (`memrepo diff`, then `accept` or `discard`)"
+        f"waiting    {branch} ({held}`memrepo diff`, then `memrepo accept` or `memrepo discard`)"
         for branch in data["waiting"]
     ]
     lines += [

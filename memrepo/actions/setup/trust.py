@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import msgspec
@@ -10,9 +9,10 @@ import msgspec
 from memrepo.actions.request import option
 from memrepo.actions.work import Answer, Work
 from memrepo.core.ids import visible
+from memrepo.core.patterns import regex
 from memrepo.store import trust
 
-_TELLING = re.compile(r"^[\s-]*(?:repo|rev|id|entry|language|args|additional_dependencies):.*\S")
+_TELLING = regex(r"^[\s-]*(?:repo|rev|id|entry|language|args|additional_dependencies):.*\S")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memrepo.actions.recall.recalling import index_of
+from memrepo.actions.recall.recalled import index_of
 from memrepo.actions.sync.settling import announced, unsettled
 from memrepo.actions.work import Answer, Work
 from memrepo.core.errors import MemrepoError

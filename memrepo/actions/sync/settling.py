@@ -65,10 +65,10 @@ def settle_first(work: Work) -> tuple[Problem, ...]:
     try:
         if work.config.read_only or validated(work) == work.tree.commit:
             return ()
-        work.store.refuse_unfit()
         if _only_ours(work):
             _remember(work, work.tree.commit)
             return ()
+        work.store.refuse_unfit()
         work.store.recover()
         return _settled(work)
     except (NotARepository, CannotWork):

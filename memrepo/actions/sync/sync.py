@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.request import DryRun, option
+from memrepo.actions.request import DryRun, option, side_of
 from memrepo.actions.sync.syncing import Clash, Joined, join, merged_json
-from memrepo.actions.takeback.choosing import side_of
 from memrepo.actions.work import Answer, Work
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, MemrepoError

@@ -7,11 +7,11 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.takeback.rejecting import barred_ids, with_pages, written
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import unchanged, write
+from memrepo.actions.takeback.rejection import barred_ids, with_pages, written
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.messages import fold
 from memrepo.core.state import State
@@ -36,11 +36,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why; kept in clear, so leave the value itself out", "--reason")]
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Write the tombstone and forget what it matches, in one commit."""
     actor, personal = work.actor, work.config.profile == "personal"
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
         stone = tombstone_of(
             memory, reason=fold(request.reason, REASON_LENGTH), by=actor, at=work.call.now

@@ -13,16 +13,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
-from memrepo.actions.recall.touching import count_restored
+from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
+from memrepo.actions.recall.usage import count_restored
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.takeback.rejecting import Rejected, with_pages
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import unchanged, write
+from memrepo.actions.takeback.rejection import Rejected, with_pages
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core import codec
 from memrepo.core.changes import Change, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
@@ -58,7 +59,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Restore from the tree, or from the last commit that had it."""
     actor, personal = work.actor, work.config.profile == "personal"
     gone: list[str] = []
@@ -74,7 +75,7 @@ def do(work: Work, request: Request) -> Answer:
             return back
         return state
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
         if memory.status == "active":
             return unchanged(memory, "is in recall already")
@@ -91,10 +92,10 @@ def do(work: Work, request: Request) -> Answer:
             changes=with_pages(state, _closed(state, changes), personal=personal),
         )
 
-    answer = write(work, request, draft, lay)
-    if answer.data.get("commit"):
-        count_restored(work, [str(answer.data["id"])])
-    return answer
+    done = write(work, request, draft, lay)
+    if done.commit:
+        count_restored(work, [done.id])
+    return done
 
 
 def _from_history(work: Work, state: State, word: str) -> State | None:
@@ -120,7 +121,7 @@ def _from_history(work: Work, state: State, word: str) -> State | None:
 
 
 _ABSENT: Mapping[str, Any] = {"status": "forgotten"}
-_DIGITS = re.compile(r"(?:mem-)?([0-9a-f]{1,16})")
+_DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
 
 
 def _tail(word: str) -> str:

@@ -6,23 +6,23 @@ since returns to its old value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.past.log import NoSuchRun, run_merge
-from memrepo.actions.recall.finding import NoSuchMemory, find
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.recall.lookup import NoSuchMemory, find
+from memrepo.actions.request import DryRun, Reason, option, side_of
 from memrepo.actions.run.landing import chain
-from memrepo.actions.takeback.choosing import side_of
-from memrepo.actions.takeback.undoing import Taken, Undone, restored, undo
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo
+from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.messages import PREFIX, message
-from memrepo.merge.takeback import Clash, Side
+from memrepo.merge.takeback import ClashKind, Side
 from memrepo.store import history
 from memrepo.store.identity import author
 from memrepo.store.stream import Commit
@@ -105,7 +105,35 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One memory that later work holds on to; `on` is the one that it refers to, if it does."""
+
+    kind: ClashKind
+    memory: str
+    path: str
+    on: str = ""
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What was taken back, in which commit; where something clashes, nothing was."""
+
+    name: str
+    """The run's id, or the beginning of the commit's."""
+    reverts: str
+    commits: tuple[str, ...] = ()
+    conflicts: tuple[Clash, ...] = ()
+    files: int = 0
+    """How many files it changes."""
+    latest: bool
+    """Whether nothing came later, so that the files are as they were before."""
+    also: tuple[str, ...] = ()
+    """Later commits that were taken back with it, since they depended on it."""
+    also_subjects: tuple[str, ...] = ()
+    anew: bool = False
+    """Whether its input counts as new again."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Revert one operation in a commit of its own; history keeps both."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -128,56 +156,31 @@ def do(work: Work, request: Request) -> Answer:
     return revert(work, wanted)
 
 
-def revert(work: Work, wanted: Wanted) -> Answer:
+def revert(work: Work, wanted: Wanted) -> Result:
     """Take one operation back, in one commit; what clashes is told and nothing is written."""
-    target, name = wanted.target, wanted.name
+    target = wanted.target
     if target.op == "sync":
         raise Joins(target)
     undone = _undone(work, wanted)
+    found = Result(name=wanted.name, reverts=target.commit, latest=wanted.latest)
     if undone.clashes:
-        return _clashing(name, target, undone.clashes)
-    count = len(undone.effect.files)
-    also = [entry.commit for entry in undone.also]
-    data = {"commits": [], "conflicts": [], "reverts": target.commit, "also": also}
-    if wanted.dry_run or not count:
-        said = "would touch" if count else "changes nothing: later work stands in all of its"
-        return Answer(data=data, text=f"reverting {name} {said} {count} files")
-    commit = _commit(work, wanted, undone)
-    text = f"reverted {name} in {commit[:10]}: {count} files as they were before"
-    if not wanted.latest:
-        text = f"reverted {name} in {commit[:10]}: {count} files changed, later work kept"
-    for entry in undone.also:
-        text += f"\ntaken back with it, since it depended on it: {entry.subject}"
-    if target.is_run and not wanted.settle and not wanted.only:
-        text += "\nits input counts as new again; what it proposes anew will wait for review"
-    return Answer(data={**data, "commits": [commit]}, text=text, problems=tuple(work.store.notices))
-
-
-def _clashing(name: str, target: history.Entry, clashes: Sequence[Clash]) -> Answer:
-    """Say what stands in the way; nothing was written."""
-    lines = [f"{name} clashes with later work; nothing was written"]
-    lines += [
-        f"  {c.kind:<14} {c.memory}  {c.path}" + (f"  on {c.on}" if c.on else "") for c in clashes
-    ]
-    lines.append("--ours keeps the later work there, --theirs takes it back too")
-    if any(c.kind == "depended-on" for c in clashes):
-        lines.append("--with-dependents takes back the later steps that depend on it")
-    return Answer(
-        data={
-            "commits": [],
-            "reverts": target.commit,
-            "conflicts": [
-                {
-                    "kind": c.kind,
-                    "memory": c.memory,
-                    "path": c.path,
-                    **({"on": c.on} if c.on else {}),
-                }
-                for c in clashes
-            ],
-        },
-        text="\n".join(lines),
-        exit=Exit.DECIDE,
+        clashes = (
+            Clash(kind=c.kind, memory=c.memory, path=c.path, on=c.on) for c in undone.clashes
+        )
+        return replace(found, conflicts=tuple(clashes), exit=Exit.DECIDE)
+    found = replace(
+        found,
+        files=len(undone.effect.files),
+        also=tuple(entry.commit for entry in undone.also),
+        also_subjects=tuple(entry.subject for entry in undone.also),
+    )
+    if wanted.dry_run or not found.files:
+        return found
+    return replace(
+        found,
+        commits=(_commit(work, wanted, undone),),
+        anew=target.is_run and not wanted.settle and not wanted.only,
+        notices=tuple(work.store.notices),
     )
 
 

@@ -7,12 +7,12 @@ back is named: `memrepo revert`.
 from __future__ import annotations
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from memrepo.actions.request import DryRun, Reason
-from memrepo.actions.takeback.revert import NothingToRevert, Wanted, revert
-from memrepo.actions.work import Answer, Work
-from memrepo.core.errors import Exit
+from memrepo.actions.takeback import revert
+from memrepo.actions.takeback.revert import NothingToRevert, Wanted
+from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.store import history
 
@@ -24,7 +24,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    """The commit that an undo takes back."""
+
+    commit: str
+    op: str
+    subject: str
+
+
+class Result(revert.Result, frozen=True, kw_only=True):
+    """What was undone."""
+
+    undone: Undone
+
+
+def do(work: Work, request: Request) -> Result:
     """Revert the newest commit along first parents that memrepo wrote."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -37,20 +51,8 @@ def do(work: Work, request: Request) -> Answer:
         dry_run=request.dry_run,
         reason=request.reason or "undone",
     )
-    answer = revert(work, wanted)
-    said = visible(target.subject)
-    data = {**answer.data, "undone": {"commit": target.commit, "op": target.op, "subject": said}}
-    what = f"{said} ({target.commit[:10]})"
-    if answer.exit == Exit.DECIDE:
-        more = f"choose with `memrepo revert {target.commit[:10]} --ours` or `--theirs`"
-        return replace(answer, data=data, text=f"{what}\n{answer.text}\n{more}")
-    if not answer.data["commits"]:
-        return replace(answer, data=data, text=f"would undo {what}\n{answer.text}")
-    return replace(
-        answer,
-        data=data,
-        text=f"undid {what}\n{answer.text}\n`memrepo undo` again brings it back",
-    )
+    undone = Undone(commit=target.commit, op=target.op, subject=visible(target.subject))
+    return Result(**asdict(revert.revert(work, wanted)), undone=undone)
 
 
 def _last(work: Work) -> history.Entry:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import NoSuchMemory, find
+from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.takeback.rejecting import back_in_recall, refuse_lifting, with_pages
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import write
+from memrepo.actions.takeback.rejection import back_in_recall, refuse_lifting, with_pages
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, write
 from memrepo.core.changes import Change, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.state import State
@@ -44,17 +44,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class LiftedAlready(Unchanged, frozen=True, kw_only=True):
+    """Nothing was to be done: the tombstones of these keys bar nothing any more."""
+
+    keys: tuple[str, ...]
+
+
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Lift the tombstones, never delete them, and raise the epoch of what comes back."""
     actor, personal = work.actor, work.config.profile == "personal"
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         stones = meant(state, request.id)
         if all(stone.state == "lifted" for stone in stones):
-            keys = [stone.key for stone in stones]
-            return Answer(
-                data={"id": "", "path": "", "commit": "", "unchanged": "is lifted already"},
-                text=f"{', '.join(keys)} is lifted already: nothing to do",
+            return LiftedAlready(
+                unchanged="is lifted already", keys=tuple(stone.key for stone in stones)
             )
         refuse_lifting(stones, actor)
         lifted = [

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import unchanged, write
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State
@@ -23,11 +23,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Add the actor and the time to `verified`; the text is not touched."""
     stamp = Stamp(by=work.actor, at=work.call.now)
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
         verified = memory.fields.get("verified", ())
         if stamp in verified:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
-from memrepo.actions.recall.touching import count_restored
+from memrepo.actions import result
+from memrepo.actions.lifecycle import health
+from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
+from memrepo.actions.recall.usage import count_restored
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.several import write_steps
-from memrepo.actions.write.single import said
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import said, write_steps
 from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -29,36 +30,54 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """What one directive came to."""
+
+    directive: str
+    memories: tuple[str, ...]
+    said: str
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many directives the text holds, and how many commits they took."""
+
+    directives: int
+    steps: int
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What the directives came to, in order, and the last commit."""
+
+    applied: tuple[Row, ...]
+    commit: str
+    counts: Counts
+    health: health.Result | None
+    """The figures, where a directive asks for them."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Carry the directives out in order, a commit each; what is so already is left alone."""
     if request.file == "-":
         text = said(work.call.read(), "the text")
     else:
         text = (work.call.where / request.file).read_text(encoding="utf-8", errors="replace")
     asked = find_directives(text)
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     wrote = write_steps(work, request, lambda _, state: _draft(state, asked, work, rows))
     restored = [s.memory_ids[0] for s in wrote.steps if s.op == "restore"]
     if wrote.commit and restored:
         count_restored(work, restored)
     wants_health = any(d.verb == "memory_health" for d in asked)
-    lines = [counted(len(wrote.steps), "directive took", "directives took") + " effect"]
-    lines += [f"  [[{row['directive']}]] {row['said']}" for row in rows]
-    if wants_health:
-        from memrepo.actions.lifecycle import health
-
-        lines.append(health.do(work.refreshed(), health.Request()).text)
-    data = {
-        "applied": rows,
-        "commit": wrote.commit,
-        "counts": {"directives": len(asked), "steps": len(wrote.steps)},
-    }
-    return Answer(data=data, text="\n".join(lines), problems=wrote.problems)
+    return Result(
+        applied=tuple(rows),
+        commit=wrote.commit,
+        counts=Counts(directives=len(asked), steps=len(wrote.steps)),
+        health=health.do(work.refreshed(), health.Request()) if wants_health else None,
+        notices=wrote.notices,
+    )
 
 
-def _draft(
-    state: State, asked: Sequence[Directive], work: Work, rows: list[dict[str, Any]]
-) -> list[Step]:
+def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]) -> list[Step]:
     """Return the steps of all directives; each sees what the ones before it left."""
     rows.clear()  # the branch may have moved: this is another try
     made: list[Step] = []
@@ -70,11 +89,11 @@ def _draft(
             work.call.now,
         )
         rows.append(
-            {
-                "directive": f"{directive.verb}:{directive.target}".rstrip(":"),
-                "memories": [id_ for s in steps or () for id_ in s.memory_ids],
-                "said": _said(directive, steps),
-            }
+            Row(
+                directive=f"{directive.verb}:{directive.target}".rstrip(":"),
+                memories=tuple(id_ for s in steps or () for id_ in s.memory_ids),
+                said=_said(directive, steps),
+            )
         )
         state = apply(state, (change for step in steps or () for change in step.changes))
         made += steps or ()

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.adding import checked
-from memrepo.actions.write.single import said, unchanged, write
-from memrepo.actions.write.triple import triple_after
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, said, unchanged, write
+from memrepo.actions.write.drafts import checked
 from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.ids import text_hash
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.ids import normalise, text_hash
+from memrepo.core.judging import Candidate
+from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
+from memrepo.judges.triples import OBJECT_LENGTH, Triple, read_triple
+from memrepo.judges.wording import bare_object, cap
 
 SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
 _LISTS = ("tags", "entities")
+_LEAD = regex(r"\s*(?:\*\*)?([^:*\n]{1,80}):(?:\*\*)?\s+(\S.*)", re.DOTALL)
 
 
 class NoEditor(MemrepoError):
@@ -67,7 +72,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Write what was given; without --text and --set your editor opens on the text."""
     fields = dict(_field(pair) for pair in request.fields)
     text = None if request.text is None else said(request.text, "--text")
@@ -75,7 +80,7 @@ def do(work: Work, request: Request) -> Answer:
         text = _edited(work, find(work.tree.state(), request.id))
     actor = work.actor
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
         changes = _changes(memory, fields, text)
         reworded = text is not None and normal_body(text) != memory.body
@@ -121,6 +126,38 @@ def rewording(memory: Memory, text: str) -> dict[str, Any]:
         return {}
     former = (*memory.texts("aliases"), text_hash(memory.body))
     return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
+
+
+def triple_after(memory: Memory, text: str) -> dict[str, Any]:
+    """Return the fields of the triple that a new wording changes; None removes one.
+
+    A shape that the offline reader is sure of is followed. Where it is not, a value that the new
+    wording no longer says goes, and its predicate with it. A value that the old wording did not
+    say was put there by a person or a model, and stays; no triple is made where there was none.
+    """
+    if memory.type not in CLAIM_TYPES:
+        return {}
+    stored = {key: memory.text(key) for key in ("subject", "predicate", "object")}
+    value = normalise(stored["object"])
+    if not value or value not in normalise(memory.body):
+        return {}
+    new = _read(memory, text)
+    if new.shape == 3:
+        gone = value not in normalise(text)
+        found = {"predicate": "", "object": ""} if gone else {}
+    else:
+        subject = new.subject if new.shape == 2 else stored["subject"]
+        found = {"subject": subject, "predicate": new.predicate, "object": new.object}
+    return {key: said or None for key, said in found.items() if said != stored[key]}
+
+
+def _read(memory: Memory, text: str) -> Triple:
+    lead = _LEAD.fullmatch(text)
+    if lead and normalise(lead[1]) == normalise(memory.text("predicate")):
+        # The purifier keeps `**Key:** value` without its asterisks.
+        value = cap(bare_object(lead[2]), OBJECT_LENGTH)
+        return Triple(predicate=memory.text("predicate"), object=value, shape=1)
+    return read_triple(Candidate(candidate_id="", text=text))
 
 
 def _edited(work: Work, memory: Memory) -> str:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.adding import checked
-from memrepo.actions.write.single import unchanged, write
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
+from memrepo.actions.write.drafts import checked
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.state import State
@@ -38,10 +38,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Add the link to A; a link of the same type and target gets the new strength."""
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         memory, target = find(state, request.id), find(state, request.target)
         if memory.id == target.id:
             raise LinkToItself(memory.id)

@@ -6,10 +6,10 @@ from typing import Annotated, Protocol
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, Writes, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import unchanged, write
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Step, Update
 from memrepo.core.state import State
 
@@ -22,7 +22,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Set `pinned`."""
     return set_pinned(work, request, pinned=True)
 
@@ -33,10 +33,10 @@ class _Pins(Writes, Protocol):
         """Return the memory."""
 
 
-def set_pinned(work: Work, request: _Pins, *, pinned: bool) -> Answer:
+def set_pinned(work: Work, request: _Pins, *, pinned: bool) -> Written | Unchanged:
     """Set or remove `pinned`, in one commit."""
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
         if memory.flag("pinned") == pinned:
             return unchanged(memory, "is pinned already" if pinned else "is not pinned")

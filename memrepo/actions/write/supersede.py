@@ -6,10 +6,10 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.recall.finding import find
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.single import said, successor, unchanged, write
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import text_hash
@@ -41,11 +41,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Write the successor and mark the old memory, indivisibly."""
     text = said(request.text, "the text")
 
-    def draft(state: State) -> Step | Answer:
+    def draft(state: State) -> Step | Unchanged:
         old = find(state, request.id)
         if text_hash(old.body) == text_hash(text):
             return unchanged(old, "says this already")

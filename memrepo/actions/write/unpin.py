@@ -7,7 +7,8 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.actions.write.pin import set_pinned
 
 
@@ -19,6 +20,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Written | Unchanged:
     """Remove `pinned`."""
     return set_pinned(work, request, pinned=False)

@@ -14,7 +14,6 @@ from memrepo import __version__
 from memrepo.actions.verbs import GROUPS as ACTIONS
 from memrepo.actions.verbs import VERBS, Verb, perform
 from memrepo.core.errors import UsageError
-from memrepo.faces.text import text_of
 
 if TYPE_CHECKING:
     from memrepo.actions.request import Option
@@ -266,6 +265,8 @@ def run_command(work: Work, name: str, request: Any) -> Answer | Result:
 
 def run_line(work: Work, argv: Sequence[str]) -> tuple[Answer | Result, str]:
     """Run a command line without global options, as the demo does; return its text too."""
+    from memrepo.faces.text import text_of
+
     name, *rest = argv
     request = request_of(name, command_parser(name).parse_args(rest))
     result = run_command(work, name, request)

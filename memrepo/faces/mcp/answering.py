@@ -27,7 +27,7 @@ class Unfit(MemrepoError):
     def __init__(self, tool: Tool, where: str, what: str) -> None:
         super().__init__(
             f"{tool.name}: {where}{what}",
-            fix=f"{tool.name} takes {', '.join(tool.takes) or 'nothing'}; "
+            fix=f"{tool.name} takes {', '.join(tool.arguments) or 'nothing'}; "
             f"it needs {', '.join(tool.required) or 'nothing'}",
         )
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from memrepo.actions.result import Result
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Answer, Call, Work
-from memrepo.actions.write.single import NothingSaid
+from memrepo.actions.write.commit import NothingSaid
 from memrepo.core.ids import slugify
 from memrepo.core.messages import REASON_LENGTH, fold
 from memrepo.faces.text import text_of

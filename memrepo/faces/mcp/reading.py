@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from memrepo.actions.past.past import find_present
-from memrepo.actions.recall.finding import find
-from memrepo.actions.recall.quoting import evidence
-from memrepo.actions.recall.recalling import facts, index_of, recall, recalled
+from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall import search as searching
+from memrepo.actions.recall.lookup import find
+from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.recalled import facts, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
 from memrepo.actions.recall.thread import NoSuchThread, thread_of
 from memrepo.actions.recall.threads import all_threads
-from memrepo.actions.recall.touching import HITS, touch
+from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.work import Work
-from memrepo.actions.write.adding import NotOneOf
-from memrepo.core.memory import TYPES, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
@@ -27,7 +27,6 @@ from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
-from memrepo.store.index import Filter
 from memrepo.store.ledger import ledger_of
 from memrepo.views.context import HEAD, fenced
 
@@ -39,20 +38,18 @@ BEGINNING = 600
 
 def search(call: ToolCall) -> Reply:
     """Answer with the memories that fit words best; the first three count as retrieved."""
-    for word in call.get("types", ()):
-        if word not in TYPES:
-            raise NotOneOf("types", word, TYPES)
-    only = Filter(types=tuple(call.get("types", ())), limit=call.get("limit", LIMIT))
-    at = call.get("at")
-    here = call.work
-    there = work_at(here, at)
-    index = index_of(there, past=bool(at))
-    found = recall(there, index, [call.get("query")], only, call.work.call.now)
-    commit = there.tree.commit
+    request = searching.Request(
+        words=(call.get("query"),),
+        types=tuple(call.get("types", ())),
+        limit=call.get("limit", LIMIT),
+        at=call.get("at"),
+        no_touch=True,
+    )
+    found = searching.do(call.work, request)
     asked = query_terms(call.get("query"))
-    hits = [told(hit_of(one, commit), asked, score=round(one.score, 3)) for one in found]
-    reply = listing(hits, commit, _bound(call))
-    _touch(here, at, [hit["id"] for hit in reply.data["hits"][:HITS]])
+    hits = [told(hit, asked, score=round(hit.score, 3)) for hit in found.hits]
+    reply = listing(hits, found.commit, _bound(call))
+    _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
     return reply
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from memrepo.actions.recall.quoting import span
+from memrepo.actions.recall.quotes import span
 from memrepo.actions.recall.search import Hit, shortened
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import counted, fold

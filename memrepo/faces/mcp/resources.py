@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from urllib.parse import unquote
 
 from memrepo.actions.lifecycle.session import MAX_TOKENS, context
 from memrepo.actions.review.comparing import review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.reading import get, status
@@ -28,8 +28,8 @@ TEMPLATES = {
 }
 LONGEST = 40_000
 """Characters that a run is told in at most."""
-_MEMORY = re.compile(r"memory/([\w:-]{1,100})(?:@([0-9A-Za-z:+-]{1,40}))?")
-_RUN = re.compile(r"run/([\w-]{1,100})")
+_MEMORY = regex(r"memory/([\w:-]{1,100})(?:@([0-9A-Za-z:+-]{1,40}))?")
+_RUN = regex(r"run/([\w-]{1,100})")
 
 
 class NoSuchResource(MemrepoError):

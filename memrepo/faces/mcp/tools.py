@@ -1,68 +1,94 @@
-"""The tools: names, schemas, the four annotations, and the function that answers each."""
+"""The tools: each is a verb under the name and with the arguments that an agent meets.
+
+What a tool takes is derived from the fields of its verb's request, and what it gives is a record:
+the two schemas, the validation and the reference page follow from there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
+from memrepo.actions.request import Option
+from memrepo.actions.verbs import VERBS
 from memrepo.faces.mcp import connector, reading, writing
 from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.replies import Reply
 
-Schema = Mapping[str, Any]
+Schema = dict[str, Any]
 
-_WORD = {"type": "string"}
-_ID = {"type": "string", "pattern": r"^[\w:-]{1,100}$"}
-_TEXT = {"type": "string", "maxLength": 8000}
-_REASON = {"type": "string", "maxLength": 500, "description": "why; the commit's subject"}
-_EXPECTED = {
-    "type": "string",
-    "pattern": "^[0-9a-f]{7,64}$",
-    "description": "refuse if HEAD is not this",
+LONGEST = {"text": 8000, "reason": 500, "words": 1000}
+"""Characters that an agent may hand over, by field; 100 of the others."""
+_PATTERNS = {
+    "id": r"^[\w:-]{1,100}$",
+    "run": r"^[\w-]{1,100}$",
+    "target": r"^[\w:-]{1,100}$",
+    "at": "^[0-9A-Za-z:+-]{1,40}$",
 }
-_LIMIT = {"type": "integer", "minimum": 1, "maximum": 50, "default": reading.LIMIT}
-_MAX_TOKENS = {
-    "type": "integer",
-    "minimum": 200,
-    "maximum": 20000,
-    "default": reading.MAX_TOKENS,
-}
-_AT = {
-    "type": "string",
-    "pattern": "^[0-9A-Za-z:+-]{1,40}$",
-    "description": "as of a commit or date",
-}
-_WORDS = {"type": "array", "items": {"type": "string", "maxLength": 100}, "maxItems": 20}
-_COMMIT, _HITS = {"commit": _WORD}, {"hits": {"type": "array"}}
+"""What names a thing is no path, option or expression of git's."""
+_MOST = {"limit": 50, "depth": 5}
 
 
-class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool: what it is called, takes and gives, whether it writes, and who answers."""
+class Argument(NamedTuple):
+    """One argument of a tool, and the field of the verb's request that it is."""
 
     name: str
+    field: str = ""
+    says: str = ""
+    required: bool = False
+    one: bool = False
+    """Whether it is one text where the field takes several."""
+
+
+class Tool(NamedTuple):
+    """A tool: what it is called, which verb it is, takes and gives, and who answers."""
+
+    name: str
+    verb: str
     description: str
     answer: Callable[[ToolCall], Reply]
-    takes: Mapping[str, Schema] = msgspec.field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    gives: Mapping[str, Schema] = msgspec.field(default_factory=lambda: dict(_COMMIT))
-    writes: bool = False
+    takes: tuple[Argument, ...] = ()
+    own: Mapping[str, Schema] = {}
+    """Arguments of the protocol, which no request holds."""
+    gives: Mapping[str, Any] = {}
+    """The keys that are always there, and their types."""
     destructive: bool = False
     idempotent: bool = True
 
-    def input_schema(self) -> dict[str, Any]:
+    @property
+    def writes(self) -> bool:
+        """Tell whether it writes into the history of the repository."""
+        return VERBS[self.verb].writes
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Return the arguments that cannot be left out."""
+        return tuple(a.name for a in self.takes if a.required)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Return the names of all arguments."""
+        return (*(a.name for a in self.takes), *self.own)
+
+    def input_schema(self) -> Schema:
         """Return the JSON Schema of the arguments."""
+        hints = get_type_hints(VERBS[self.verb].load().Request, include_extras=True)
         return {
             "type": "object",
-            "properties": dict(self.takes),
+            "properties": {
+                **{a.name: _schema(a, hints[a.field or a.name]) for a in self.takes},
+                **self.own,
+            },
             "additionalProperties": False,
             **({"required": list(self.required)} if self.required else {}),
         }
 
-    def output_schema(self) -> dict[str, Any]:
+    def output_schema(self) -> Schema:
         """Return the JSON Schema of the structured answer: what is always there."""
-        return {"type": "object", "properties": dict(self.gives), "required": list(self.gives)}
+        properties = {name: msgspec.json.schema(kind) for name, kind in self.gives.items()}
+        return {"type": "object", "properties": properties, "required": list(properties)}
 
     def annotations(self) -> dict[str, bool]:
         """Return the four hints; nothing here reaches beyond the repository."""
@@ -74,170 +100,212 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-_WRITTEN = {"id": _WORD, **_COMMIT}
-_BOUNDS = {"limit": _LIMIT, "max_tokens": _MAX_TOKENS}
+def _schema(argument: Argument, hint: Any) -> Schema:
+    """Return the JSON Schema of one argument, from the type and the option of its field."""
+    type_, meta = get_args(hint)
+    known: Option = meta.extra["option"]
+    field = argument.field or argument.name
+    kinds = [kind for kind in get_args(type_) if kind is not type(None)]
+    several = getattr(type_, "__origin__", None) is tuple
+    found = msgspec.json.schema(kinds[0] if several or type(None) in get_args(type_) else type_)
+    if known.choices:
+        found["enum"] = list(known.choices)
+    elif found.get("type") == "string" and field in _PATTERNS:
+        found["pattern"] = _PATTERNS[field]
+    elif found.get("type") == "string" and "enum" not in found:
+        found["maxLength"] = LONGEST.get(field, 100)
+    if found.get("type") == "integer":
+        found |= {"minimum": int(meta.ge or 1), "maximum": _MOST.get(field, 20000)}
+    if several and not argument.one:
+        found = {"type": "array", "items": found}
+    if argument.says:
+        found["description"] = argument.says
+    return found
+
+
+_ID = Argument("id", required=True)
+_REASON = Argument("reason", required=True)
+_AT = Argument("at", says="as of a commit or date")
+_EXPECTED: Mapping[str, Schema] = {
+    "expected_commit": {
+        "type": "string",
+        "pattern": "^[0-9a-f]{7,64}$",
+    }
+}
+_MAX_TOKENS: Mapping[str, Schema] = {
+    "max_tokens": {
+        "type": "integer",
+        "minimum": 200,
+        "maximum": 20000,
+    }
+}
+_LIMIT: Mapping[str, Schema] = {"limit": {"type": "integer", "minimum": 1, "maximum": 50}}
+_HITS: Mapping[str, Any] = {"commit": str, "hits": list}
+_WRITTEN: Mapping[str, Any] = {"id": str, "commit": str}
+_REPORT: Mapping[str, Any] = {"exit": int, "report": str}
 
 DEFAULT = (
     Tool(
         name="memory_search",
+        verb="search",
         answer=reading.search,
-        required=("query",),
         description="Find memories by words. Do so before answering about the past.",
-        takes={
-            "query": {"type": "string", "maxLength": 1000},
-            "types": _WORDS,
-            "at": _AT,
-            **_BOUNDS,
-        },
-        gives={**_COMMIT, **_HITS},
+        takes=(
+            Argument("query", "words", required=True, one=True),
+            Argument("types"),
+            _AT,
+            Argument("limit"),
+        ),
+        own=_MAX_TOKENS,
+        gives=_HITS,
     ),
     Tool(
         name="memory_get",
+        verb="show",
         answer=reading.get,
-        required=("id",),
         description="Open one memory by id or slug, with its evidence.",
-        takes={"id": _ID, "at": _AT, "max_tokens": _MAX_TOKENS},
-        gives={"id": _WORD, **_COMMIT, "text": _WORD},
+        takes=(_ID, _AT),
+        own=_MAX_TOKENS,
+        gives={"id": str, "commit": str, "text": str},
     ),
     Tool(
         name="memory_store",
+        verb="add",
         answer=writing.store,
-        required=("text", "reason"),
-        writes=True,
         description="Keep one statement; known ones are not stored twice.",
-        takes={
-            "text": _TEXT,
-            "reason": _REASON,
-            "type": {"type": "string", "description": "fact (default), preference, decision..."},
-            "decay_class": {
-                "type": "string",
-                "description": "permanent, durable 90d, normal 14d, short 2d, ephemeral 4h",
-            },
-            "tags": _WORDS,
-            "valid_until": {"type": "string", "description": "date"},
-            "expected_commit": _EXPECTED,
-        },
+        takes=(
+            Argument("text", required=True),
+            _REASON,
+            Argument("type"),
+            Argument(
+                "decay_class",
+                "cls",
+                says="permanent, durable 90d, normal 14d, short 2d, ephemeral 4h",
+            ),
+            Argument("tags"),
+            Argument("valid_until", says="date"),
+        ),
+        own=_EXPECTED,
         gives=_WRITTEN,
     ),
     Tool(
         name="memory_supersede",
+        verb="supersede",
         answer=writing.supersede,
-        required=("id", "text", "reason"),
         description="Replace a memory by what holds now; history keeps the old.",
-        takes={"id": _ID, "text": _TEXT, "reason": _REASON, "expected_commit": _EXPECTED},
+        takes=(_ID, Argument("text", required=True), _REASON),
+        own=_EXPECTED,
         gives=_WRITTEN,
-        writes=True,
         destructive=True,
         idempotent=False,
     ),
     Tool(
         name="memory_forget",
+        verb="forget",
         answer=writing.forget,
-        required=("id", "reason"),
-        writes=True,
         description="Take a memory out of recall, not out of history.",
-        destructive=True,
-        takes={"id": _ID, "reason": _REASON, "expected_commit": _EXPECTED},
+        takes=(_ID, _REASON),
+        own=_EXPECTED,
         gives=_WRITTEN,
+        destructive=True,
     ),
     Tool(
         name="memory_related",
+        verb="related",
         answer=reading.related,
-        required=("id",),
         description="Linked memories, and what replaced what.",
-        takes={"id": _ID, "depth": {"type": "integer", "minimum": 1, "maximum": 5}, **_BOUNDS},
-        gives={**_COMMIT, **_HITS},
+        takes=(_ID, Argument("depth")),
+        own={**_LIMIT, **_MAX_TOKENS},
+        gives=_HITS,
     ),
     Tool(
         name="memory_thread_context",
+        verb="thread",
         answer=reading.thread_context,
-        required=("id",),
         description="What was kept of a memory's conversation.",
-        takes={"id": _ID, **_BOUNDS},
-        gives={**_COMMIT, **_HITS},
+        takes=(_ID,),
+        own={**_LIMIT, **_MAX_TOKENS},
+        gives=_HITS,
     ),
     Tool(
         name="memory_status",
+        verb="status",
         answer=reading.status,
         description="Counts, newest commit, what waits for a person.",
-        gives={**_COMMIT, "memories": {"type": "object"}},
+        gives={"commit": str, "memories": dict},
     ),
 )
 """What every client is offered."""
 
 
-def _report(command: str, name: str) -> Callable[[ToolCall], Reply]:
+def _report(verb: str, field: str = "") -> Callable[[ToolCall], Reply]:
     def answer(call: ToolCall) -> Reply:
-        words = {"words": (call.get(name),) if call.get(name) else ()} if name else {}
-        return reading.report(call.run(command, **words), call.get("max_tokens", 4000))
+        given = {field: (call.get("run"),)} if field and call.get("run") else {}
+        return reading.report(call.run(verb, **given), call.get("max_tokens", 4000))
 
     return answer
 
 
-_RUN = {"type": "string", "pattern": r"^[\w-]{1,100}$"}
-_REPORT = {"exit": {"type": "integer"}, "report": _WORD}
 ADMIN = (
     Tool(
         name="memory_runs",
-        answer=_report("runs", ""),
-        takes={"max_tokens": _MAX_TOKENS},
+        verb="runs",
+        answer=_report("runs"),
         description="Runs in effect and runs that wait for review.",
+        own=_MAX_TOKENS,
         gives=_REPORT,
     ),
     Tool(
         name="memory_diff",
-        answer=_report("diff", "run"),
-        gives=_REPORT,
+        verb="diff",
+        answer=_report("diff", "words"),
         description="What a run changes, told in memories; the waiting one when left out.",
-        takes={"run": _RUN, "max_tokens": _MAX_TOKENS},
+        takes=(Argument("run", "words", one=True),),
+        own=_MAX_TOKENS,
+        gives=_REPORT,
     ),
     Tool(
         name="memory_accept",
+        verb="accept",
         answer=writing.accept,
-        required=("run", "reason"),
-        gives=_REPORT,
         description="Let a waiting run take effect; only, or all except, these memory ids.",
-        takes={
-            "run": _RUN,
-            "reason": _REASON,
-            "only": _WORDS,
-            "except": _WORDS,
-            "expected_commit": _EXPECTED,
-        },
-        writes=True,
+        takes=(
+            Argument("run", required=True),
+            _REASON,
+            Argument("only"),
+            Argument("except", "without"),
+        ),
+        own=_EXPECTED,
+        gives=_REPORT,
         destructive=True,
         idempotent=False,
     ),
     Tool(
         name="memory_revert",
+        verb="revert",
         answer=writing.revert,
-        required=("target", "reason"),
-        gives=_REPORT,
         description="Take back a run, a commit, or what was last decided of a memory.",
-        takes={"target": _RUN, "reason": _REASON, "expected_commit": _EXPECTED},
-        writes=True,
+        takes=(Argument("target", required=True), _REASON),
+        own=_EXPECTED,
+        gives=_REPORT,
         destructive=True,
         idempotent=False,
     ),
     Tool(
         name="memory_restore",
+        verb="restore",
         answer=writing.restore,
-        required=("id", "reason"),
-        gives=_WRITTEN,
         description="Bring a memory back; a superseded one instead of its successor or beside it.",
-        takes={
-            "id": _ID,
-            "how": {"enum": ["instead", "beside"]},
-            "reason": _REASON,
-            "expected_commit": _EXPECTED,
-        },
-        writes=True,
+        takes=(_ID, _REASON),
+        own={"how": {"enum": ["instead", "beside"]}, **_EXPECTED},
+        gives=_WRITTEN,
     ),
     Tool(
         name="memory_doctor",
-        answer=_report("doctor", ""),
-        takes={"max_tokens": _MAX_TOKENS},
+        verb="doctor",
+        answer=_report("doctor"),
         description="Checks of repository, index, hooks and judge.",
+        own=_MAX_TOKENS,
         gives=_REPORT,
     ),
 )
@@ -246,19 +314,19 @@ ADMIN = (
 CONNECTOR = (
     Tool(
         name="search",
+        verb="search",
         answer=connector.search,
-        required=("query",),
         description="Find memories by words.",
-        gives={"results": {"type": "array"}},
-        takes={"query": {"type": "string", "maxLength": 1000}},
+        takes=(Argument("query", "words", required=True, one=True),),
+        gives={"results": list},
     ),
     Tool(
         name="fetch",
+        verb="show",
         answer=connector.fetch,
-        required=("id",),
         description="Open one memory that search found.",
-        takes={"id": _ID},
-        gives={"id": _WORD, "title": _WORD, "text": _WORD, "url": _WORD},
+        takes=(_ID,),
+        gives={"id": str, "title": str, "text": str, "url": str},
     ),
 )
 """What `--connector` adds: the two names that clients for search and deep research call."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memrepo.actions.write.adding import BY_HAND, NotOneOf
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.reading import MAX_TOKENS, report
 from memrepo.faces.mcp.replies import Reply
@@ -11,16 +10,13 @@ from memrepo.views.context import fenced
 
 def store(call: ToolCall) -> Reply:
     """Write a memory, or answer with the one that says this already."""
-    kind = call.get("type", "fact")
-    if kind not in BY_HAND:
-        raise NotOneOf("type", kind, BY_HAND)
     return _written(
         call.write(
             "add",
             text=call.get("text"),
-            type=kind,
+            type=call.get("type", "fact"),
             cls=call.get("decay_class"),
-            tag=tuple(call.get("tags", ())),
+            tags=tuple(call.get("tags", ())),
             valid_until=call.get("valid_until"),
         )
     )

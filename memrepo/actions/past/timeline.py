@@ -7,19 +7,20 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memrepo.actions.recall.finding import Ambiguous, NoSuchMemory, find
+from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
+from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.store import history
 from memrepo.store.trace import DIGITS, Version, ids_in_history, trace
 
-_DIGITS = re.compile(r"(?:mem-)?([0-9a-f]{1,16})")
-_RUN = re.compile(r"\d{8}T\d{6}Z-[0-9a-z-]+", re.ASCII)
-_SLUG = re.compile(rf"(?:.*[:/])?[^:/]*-([0-9a-f]{{{DIGITS}}})(?:\.md)?")
+_DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
+_RUN = regex(r"\d{8}T\d{6}Z-[0-9a-z-]+", re.ASCII)
+_SLUG = regex(rf"(?:.*[:/])?[^:/]*-([0-9a-f]{{{DIGITS}}})(?:\.md)?")
 
 
 class LeftTheTree(MemrepoError):

@@ -1,7 +1,7 @@
 """Gathering what taking an operation back needs from history; what it comes to is pure.
 
-`core.takeback` decides; here the states around an operation are read, what later commits wrote, and
-which later steps depend on it.
+`merge.takeback` decides; here the states around an operation are read, what later commits wrote,
+and which later steps depend on it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import derived_contents
-from memrepo.actions.takeback.rejecting import refuse_lifting
+from memrepo.actions.takeback.rejection import refuse_lifting
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update

@@ -9,7 +9,7 @@ from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Source
 from memrepo.purify.evidence import Found, Text, quote, resolve
-from memrepo.store.blobs import contents
+from memrepo.store.tree import contents
 
 SHORT = 5
 

@@ -1,24 +1,30 @@
-"""What every single write shares: one validated commit on the branch, tried again when it moved."""
+"""What every write by hand shares: validated commits on the branch, tried again when it moved.
+
+`write` takes one step; `write_steps` takes many, a commit each. The page of the hot cache follows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from typing import Any, assert_never
 
+import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.check.secrecy import refuse_secret
 from memrepo.actions.lifecycle.lifecycle import hot_rules
 from memrepo.actions.request import Writes
 from memrepo.actions.run.landing import TRIES, prepare
-from memrepo.actions.takeback.rejecting import close_calls
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.takeback.rejection import close_calls
+from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import manual_id
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.policies.hotcache import hot_of
 from memrepo.store.identity import author
@@ -37,9 +43,32 @@ class NothingSaid(MemrepoError):
         )
 
 
-Draft = Callable[[State], Step | Answer]
-"""From the state at HEAD to the one step to take, or the answer when nothing is to be done."""
+class Written(result.Result, frozen=True, kw_only=True):
+    """One commit by hand, or what it would be; `id` and `path` are of the first memory of it."""
 
+    id: str
+    path: str
+    commit: str
+    """Empty where nothing was written (`--dry-run`)."""
+    op: str
+    what: str
+    """The commit's subject, behind its operation."""
+    memories: tuple[str, ...]
+    """The memories of the step that are in the tree after it, `paths` in the same order."""
+    paths: tuple[str, ...]
+
+
+class Unchanged(result.Result, frozen=True, kw_only=True):
+    """Nothing was to be done; `unchanged` says of the memory why."""
+
+    id: str = ""
+    path: str = ""
+    commit: str = ""
+    unchanged: str = ""
+
+
+Draft = Callable[[State], Step | Unchanged]
+"""From the state at HEAD to the one step to take, or the result when nothing is to be done."""
 
 Lay = Callable[[Work, State], State]
 """From the state at HEAD to one with something beside it that is to come back from history."""
@@ -54,7 +83,7 @@ def write(
     request: Writes,
     draft: Draft,
     lay: Lay = _as_it_is,
-) -> Answer:
+) -> Written | Unchanged:
     """Take the step that `draft` finds on the state at HEAD, in one commit."""
     first.require_writable()
     first.store.refuse_unfit()
@@ -71,11 +100,11 @@ def write(
     raise AssertionError("unreachable")
 
 
-def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Answer:
+def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Unchanged:
     at = first.refreshed()
     state = lay(at, at.tree.state())
     step = draft(state)
-    if isinstance(step, Answer):
+    if isinstance(step, Unchanged):
         return step
     _refuse_secrets(step, request.reason)
     if request.reason:
@@ -87,10 +116,10 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Answer:
     )
     close = close_calls(state, landing.state, at.actor)
     if request.dry_run:
-        return replace(_answer(step, landing.state, ""), problems=close)
+        return replace(_written(step, landing.state, ""), notices=close)
     commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
-    done = _answer(step, landing.state, commit)
-    return replace(done, problems=(*close, *at.store.notices))
+    done = _written(step, landing.state, commit)
+    return replace(done, notices=(*close, *at.store.notices))
 
 
 def _with_hot_page(at: Work, state: State, step: Step) -> Step:
@@ -122,29 +151,77 @@ def _refuse_secrets(step: Step, reason: str) -> None:
                     refuse_secret(text, key)
 
 
-def _answer(step: Step, after: State, commit: str) -> Answer:
+def _written(step: Step, after: State, commit: str) -> Written:
     found = [after.memories[i] for i in step.memory_ids if i in after.memories]
-    lines = [f"{step.op}: {step.what}" + (f" ({commit[:10]})" if commit else " (dry run)")]
-    lines += [f"  {m.id}  {m.path}" for m in found]
     first = found[0] if found else None
-    return Answer(
-        data={
-            "id": first.id if first else "",
-            "path": first.path if first else "",
-            "commit": commit,
-            "op": step.op,
-            "memories": [m.id for m in found],
-        },
-        text="\n".join(lines),
+    return Written(
+        id=first.id if first else "",
+        path=first.path if first else "",
+        commit=commit,
+        op=step.op,
+        what=step.what,
+        memories=tuple(m.id for m in found),
+        paths=tuple(m.path for m in found),
     )
 
 
-def unchanged(memory: Memory, why: str) -> Answer:
-    """Return the answer of a write that has nothing to do."""
-    return Answer(
-        data={"id": memory.id, "path": memory.path, "commit": "", "unchanged": why},
-        text=f"{memory.id} {why}: nothing to do",
-    )
+def unchanged(memory: Memory, why: str) -> Unchanged:
+    """Return the result of a write that has nothing to do."""
+    return Unchanged(id=memory.id, path=memory.path, unchanged=why)
+
+
+class Wrote(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written: the steps, the last commit (empty: none), the state, what was noticed."""
+
+    steps: tuple[Step, ...]
+    commit: str
+    state: State
+    notices: tuple[Problem, ...] = ()
+
+
+def write_steps(
+    first: Work,
+    request: Writes,
+    draft: Callable[[Work, State], Sequence[Step]],
+) -> Wrote:
+    """Write the steps that `draft` finds on the state at HEAD, one commit each.
+
+    With `--dry-run` nothing is written; `--reason` comes before each step's own reason.
+    """
+    first.require_writable()
+    first.store.refuse_unfit()
+    if not request.dry_run:
+        first.store.recover()
+    for turn in range(1, TRIES + 1):
+        at = first.refreshed()
+        state = at.tree.state()
+        steps = [_reasoned(step, request.reason) for step in draft(at, state)]
+        if not steps:
+            return Wrote(steps=(), commit="", state=state)
+        after = apply(state, (change for step in steps for change in step.changes))
+        pages = hot_changes(after, hot_rules(at))
+        follow = Step(
+            op="view", what="hot cache", reason="it follows the memories", changes=tuple(pages)
+        )
+        plan = Plan(base=at.tree.commit, steps=(*steps, *((follow,) if pages else ())))
+        landing = prepare(
+            at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
+        )
+        wrote = Wrote(steps=tuple(steps), commit="", state=landing.state)
+        if request.dry_run:
+            return wrote
+        try:
+            commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
+        except BranchMoved:
+            if turn == TRIES:
+                raise
+            continue
+        return replace(wrote, commit=commit, notices=tuple(at.store.notices))
+    raise AssertionError("unreachable")
+
+
+def _reasoned(step: Step, reason: str) -> Step:
+    return replace(step, reason=f"{reason}; {step.reason}") if reason else step
 
 
 def said(text: str, what: str) -> str:
@@ -152,7 +229,7 @@ def said(text: str, what: str) -> str:
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise NothingSaid(what)
-    refuse_secret(text, "the text")
+    refuse_secret(text, what)
     return text
 
 

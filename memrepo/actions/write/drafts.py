@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import refuse_secret
 from memrepo.actions.work import Work
-from memrepo.actions.write.single import present
+from memrepo.actions.write.commit import present
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import ValueMismatch
 from memrepo.core.ids import manual_id, normalise, text_hash

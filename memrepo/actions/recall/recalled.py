@@ -17,6 +17,7 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory
 from memrepo.core.times import format_time
 from memrepo.policies.decay import is_over, keeping
+from memrepo.policies.evidence import newer_first
 from memrepo.policies.merits import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
@@ -197,7 +198,9 @@ def recall(
         if len(kept) >= only.limit or len(matches) < limit:
             break
         limit *= 2  # some were over: others may have stood behind them
-    return _forgotten_last(kept[: only.limit])
+    best = kept[: only.limit]
+    best = _forgotten_last(best) if rules.tiers.last else best
+    return newer_first(best, [one.memory for one in best])
 
 
 def _forgotten_last(hits: Sequence[Recalled]) -> list[Recalled]:

@@ -1,6 +1,6 @@
 """What a person rejected does not come back: the refusals that writes share, and how one is set.
 
-Every chain passes `refuse_rejected` in `commands.landing`, so that no path to the branch forgets.
+Every chain passes `refuse_rejected` in `run.landing`, so that no path to the branch forgets.
 Runs, imports, accepts and merges leave such memories out before; a single write is refused.
 """
 

@@ -1,0 +1,60 @@
+"""What `memrepo.actions.write` answers, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memrepo.actions.write.add import Added, Repeated
+from memrepo.actions.write.commit import Unchanged, Written
+from memrepo.core.ids import visible
+from memrepo.core.messages import counted, fold
+
+if TYPE_CHECKING:
+    from memrepo.actions.write import add as adding
+    from memrepo.actions.write import directives as directing
+
+
+def written(request: object, result: Written | Unchanged, *, colour: bool) -> str:
+    """Say which commit was made and of which memories, or why none was."""
+    del request, colour
+    if isinstance(result, Unchanged):
+        return f"{result.id} {result.unchanged}: nothing to do"
+    commit = f" ({result.commit[:10]})" if result.commit else " (dry run)"
+    lines = [f"{result.op}: {result.what}{commit}"]
+    lines += [f"  {id_}  {path}" for id_, path in zip(result.memories, result.paths, strict=True)]
+    return "\n".join(lines)
+
+
+confirm = edit = forget = link = pin = supersede = unpin = written
+
+
+def add(request: adding.Request, result: Added | Repeated, *, colour: bool) -> str:
+    """Say what was written, and what a person may want to link it to."""
+    text = written(request, result, colour=colour)
+    if isinstance(result, Repeated):
+        if not result.unused:
+            return text
+        unused = ", ".join(result.unused)
+        return f"{text}; not applied: {unused} (`memrepo edit`, `pin` change a memory)"
+    if not result.suggested:
+        return text
+    lines = [text, "of the same matter, by their words:"]
+    lines += [
+        f"  {near.strength:.2f}  {near.target}  {fold(visible(near.text), 60)}"
+        for near in result.suggested
+    ]
+    best = result.suggested[0].target
+    lines.append(f"to link them: `memrepo link {result.id} related {best}`")
+    return "\n".join(lines)
+
+
+def directives(request: directing.Request, result: directing.Result, *, colour: bool) -> str:
+    """Say what each directive came to, and the health that one asked for."""
+    from memrepo.faces.text.lifecycle import health
+
+    took = counted(result.counts.steps, "directive took", "directives took")
+    lines = [f"{took} effect"]
+    lines += [f"  [[{row.directive}]] {row.said}" for row in result.applied]
+    if result.health is not None:
+        lines.append(health(request, result.health, colour=colour))
+    return "\n".join(lines)

@@ -1,0 +1,90 @@
+"""What speaks against a memory that recall hands over, in words: who reads it must be told.
+
+Standing (contested, retired ...), what contests it and since when, and that it grew stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from memrepo.core.ids import visible
+from memrepo.core.memory import Memory
+from memrepo.core.messages import fold
+from memrepo.core.times import format_time
+
+RETIRED = "retire_candidate"
+QUOTED = 160
+"""Characters of a memory that contests another."""
+_WORDS = {
+    "stale": "it is said to be no longer current",
+    "unresolved": "nobody has settled whether it holds",
+}
+
+
+def is_retired(memory: Memory) -> bool:
+    """Tell whether a run found the last line gone that an active memory rested on."""
+    return memory.status == "active" and memory.standing == RETIRED
+
+
+def counted_as(memory: Memory) -> str:
+    """Return what a memory is counted as in figures: its status, or that it is retired."""
+    return "retired" if is_retired(memory) else memory.status
+
+
+def doubts(
+    memory: Memory,
+    find: Callable[[str], Memory | None],
+    stale_since: datetime | None = None,
+) -> tuple[str, ...]:
+    """Return what is to be told of a memory, a sentence each; nothing of one in good standing.
+
+    `find` returns a memory by its id; `stale_since` is when its class says that its time was over.
+    """
+    return tuple(_doubts(memory, find, stale_since))
+
+
+def _doubts(
+    memory: Memory, find: Callable[[str], Memory | None], stale_since: datetime | None
+) -> Iterator[str]:
+    match memory.standing:
+        case "contested":
+            yield from _contested(memory, find)
+        case "retire_candidate":
+            yield _retired(memory)
+        case "probable_duplicate":
+            yield f"it probably says the same as {memory.text('duplicate_of') or 'another'}"
+        case standing if standing in _WORDS:
+            yield _WORDS[standing]
+    if stale_since is not None:
+        yield f"it is stale: nothing has borne it out since before {format_time(stale_since)}"
+
+
+def _contested(memory: Memory, find: Callable[[str], Memory | None]) -> Iterator[str]:
+    """Say what contests a memory: each active one that a `contradicts` link names."""
+    links = memory.fields.get("links", ())
+    others = [find(link.target) for link in links if link.type == "contradicts"]
+    active = [other for other in others if other is not None and other.status == "active"]
+    for other in active:
+        said = fold(visible(other.body), QUOTED)
+        yield f'contested by {other.id}{_since(memory, other)}: "{said}"'
+    if not active:
+        yield "it is contested"
+
+
+def _since(one: Memory, other: Memory) -> str:
+    """Say since when two memories contradict each other: since the later of them was there."""
+    times = [at for m in (one, other) if (at := m.time("created")) is not None]
+    return f" since {max(times):%Y-%m-%d}" if times else ""
+
+
+def _retired(memory: Memory) -> str:
+    """Say when and where the line went that a memory rested on."""
+    retired = memory.fields.get("retired", ())
+    if not retired:
+        return "it is about to be retired: the line it rested on is gone"
+    last = retired[-1]
+    where = last.reason.partition(": ")[2] or "its source"
+    day = last.run[:8]
+    since = f" since {day[:4]}-{day[4:6]}-{day[6:]}" if day.isdigit() and len(day) == 8 else ""
+    return f"retired{since}: the line it rested on is gone from {where}"

@@ -1,0 +1,299 @@
+"""Read a sentence by the word file of its language: its words, their stems, and listed phrases.
+
+One file a language lies under `memrepo/languages/change/`; docs/change.md says what its lists are.
+A phrase is a row of words; `*` ends a stem, `...` stands for up to six words between two parts, and
+at its end for all that follows.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from memrepo.core.ids import visible
+from memrepo.core.patterns import regex
+
+LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "ru", "zh", "ja", "ko")
+"""Every language that has a word file; where none can be told, it is the first."""
+LONGEST = 60
+"""A sentence of more words than these is no plain statement: none of its phrases is looked for."""
+_GAP = 6
+
+_WORD = regex(
+    r"(?P<word>[^\W_]+(?:[-._/:@+#][^\W_]+)*%?)|(?P<mark>[:：—–→]|->|\s-\s)|(?P<list>[,、，])"
+)
+_SENTENCES = regex(r"(?<!\b\d\.)(?<!\b\d\d\.)(?<=[.!?…;])\s+|(?<=[。！？；])|\n+")
+_SHORT_NOT = regex(r"(?<=\w)n['’]t\b", re.IGNORECASE)
+_CANNOT = regex(r"\b(can|won|shan)['’]t\b|\bcannot\b", re.IGNORECASE)
+_KANA, _HAN, _HANGUL = "\u3040-\u30ff", "\u3400-\u9fff\uf900-\ufaff々", "\uac00-\ud7af"
+_SCRIPTS = (
+    ("ja", regex(f"[{_KANA}]")),
+    ("ko", regex(f"[{_HANGUL}]")),
+    ("zh", regex(f"[{_HAN}]")),
+    ("ru", regex("[\u0400-\u04ff]")),
+)
+_PIECES = regex(
+    f"[{_HAN}]+|[\u30a0-\u30ffー]+|[\u3040-\u309f]+|[{_HANGUL}]+|[^{_KANA}{_HAN}{_HANGUL}]+"
+)
+_MARK = {"：": ":", "—": ":", "–": ":", "->": "→"}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a sentence: as it is written, folded, and its stem."""
+
+    raw: str
+    text: str
+    stem: str
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether it is written with a digit."""
+        return any(ch.isdigit() for ch in self.text)
+
+    @property
+    def is_name(self) -> bool:
+        """Tell whether it begins with a capital letter, or holds a sign that only names have."""
+        return self.raw[:1].isupper() or any(ch in "-._/@+#" for ch in self.raw)
+
+
+Phrase = tuple[tuple[str, ...], ...]
+"""The parts of a phrase between its gaps, each a row of words."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """The word file of one language, and how its words are cut."""
+
+    code: str
+    lists: Mapping[str, Any] = field(hash=False)
+
+    def phrases(self, name: str) -> Mapping[str, tuple[Phrase, ...]]:
+        """Return the phrases of a list by their first word; stems are under an empty one."""
+        known = self._phrases
+        if name not in known:
+            known[name] = self._by_first(str(self.lists.get(name, "")))
+        return known[name]
+
+    def spans(self, words: tuple[Word, ...], name: str) -> tuple[tuple[int, ...], ...]:
+        """Return where phrases of a list stand in a sentence: the places of their words."""
+        return self.found(words, self.phrases(name))
+
+    def found(
+        self, words: tuple[Word, ...], by_first: Mapping[str, tuple[Phrase, ...]]
+    ) -> tuple[tuple[int, ...], ...]:
+        """Return where some phrases stand, the longest at each place."""
+        if not by_first or len(words) > LONGEST:
+            return ()
+        spans: list[tuple[int, ...]] = []
+        for at, word in enumerate(words):
+            these = (*by_first.get(word.text, ()), *by_first.get("", ()))
+            fits = [span for phrase in these if (span := _fit(words, at, phrase))]
+            if fits:
+                spans.append(max(fits, key=len))
+        return tuple(spans)
+
+    def group(self, name: str, part: str) -> Mapping[str, tuple[Phrase, ...]]:
+        """Return the phrases of a predicate: those of `state`, of `change`."""
+        key = f"{name}/{part}"
+        if key not in self._phrases:
+            self._phrases[key] = self._by_first(str(self.predicates[name].get(part, "")))
+        return self._phrases[key]
+
+    @property
+    def predicates(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the listed predicates by name."""
+        return cast("Mapping[str, Mapping[str, str]]", self.lists.get("predicate", {}))
+
+    @cached_property
+    def common(self) -> Mapping[str, int]:
+        """Return the words by which the language is told, those that join twice as telling."""
+        joining = ("fill", "articles", "copula", "negation", "now", "was", "told_by")
+        texts = [(str(text), 2 if name in joining else 1) for name, text in self.lists.items()]
+        texts += [(text, 1) for group in self.predicates.values() for text in group.values()]
+        told: dict[str, int] = {}
+        for text, weight in texts:
+            for word in re.findall(r"[^\W\d_]+", text):
+                told[word] = max(weight, told.get(word, 0))
+        return told
+
+    @cached_property
+    def opposites(self) -> frozenset[frozenset[str]]:
+        """Return the stems of words that turn a statement round, in pairs."""
+        rows = str(self.lists.get("opposites", "")).split(",")
+        pairs = (row.split() for row in rows if row.strip())
+        return frozenset(frozenset(map(self.stem, pair)) for pair in pairs if len(pair) == 2)
+
+    def stem(self, text: str) -> str:
+        """Return the stem of a folded word; it stays as it is in languages without a stemmer."""
+        return _stemmed(self.code, text)
+
+    def cut(self, text: str) -> tuple[Word, ...]:
+        """Return the words of a text, marks that stand for a predicate among them."""
+        return tuple(Word(raw, *self._folded(raw)) for raw in self._raw(text))
+
+    def _folded(self, raw: str) -> tuple[str, str]:
+        text = unicodedata.normalize("NFKC", raw).casefold()
+        text = _MARK.get(raw.strip(), text).strip() or raw
+        return text, self.stem(text)
+
+    def _raw(self, text: str) -> Iterator[str]:
+        plain = visible(text).replace("*", "").replace("`", "")
+        if self.code == "en":
+            plain = _CANNOT.sub(lambda m: f"{m[1] or 'can'} not", plain)
+            plain = _SHORT_NOT.sub(" not", plain)
+        for match in _WORD.finditer(plain):
+            if match["mark"]:
+                yield match["mark"].strip() if match["mark"].strip() != "-" else "—"
+            elif match["list"]:
+                yield ","
+            elif self.code in ("zh", "ja"):
+                yield from self._segments(match["word"])
+            elif self.code == "ko":
+                yield from self._with_particles(match["word"])
+            else:
+                yield match["word"]
+
+    def _segments(self, run: str) -> Iterator[str]:
+        """Cut a run of a script without blanks at listed words and where the script changes."""
+        for piece in self._listed(run):
+            if piece in self._lexicon:
+                yield piece
+            else:
+                yield from _PIECES.findall(piece)
+
+    def _listed(self, run: str) -> Iterator[str]:
+        at = start = 0
+        while at < len(run):
+            longest = range(min(self._longest, len(run) - at), 0, -1)
+            size = next((n for n in longest if run[at : at + n] in self._lexicon), 0)
+            if not size:
+                at += 1
+                continue
+            if start < at:
+                yield run[start:at]
+            yield run[at : at + size]
+            at = start = at + size
+        if start < len(run):
+            yield run[start:]
+
+    def _with_particles(self, word: str) -> Iterator[str]:
+        """Part a Korean word from what is joined to it: numbers before, particles after."""
+        for piece in _PIECES.findall(word):
+            if piece in self._lexicon:
+                yield piece
+                continue
+            tail = next((p for p in self._particles if piece.endswith(p) and piece != p), "")
+            yield piece.removesuffix(tail) if tail else piece
+            if tail:
+                yield self._particles[tail]
+
+    @cached_property
+    def _particles(self) -> Mapping[str, str]:
+        """Return each particle with the form that stands for it, the longest first."""
+        rows = [row.split() for row in str(self.lists.get("particles", "")).split(",")]
+        forms = {form: row[0] for row in rows if row for form in row}
+        return dict(sorted(forms.items(), key=lambda one: (-len(one[0]), one[0])))
+
+    @cached_property
+    def _lexicon(self) -> frozenset[str]:
+        lists = [str(v) for v in self.lists.values() if isinstance(v, str)]
+        lists += [v for group in self.predicates.values() for v in group.values()]
+        words = (w for text in lists for w in re.split(r"[,\s]+|\.\.\.", text))
+        return frozenset(w.rstrip("*") for w in words if w.rstrip("*") and not w.isascii())
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._lexicon), default=0)
+
+    @cached_property
+    def _phrases(self) -> dict[str, Mapping[str, tuple[Phrase, ...]]]:
+        return {}
+
+    def _parsed(self, text: str) -> Iterator[Phrase]:
+        for row in text.split(","):
+            parts = tuple(tuple(self._row(part)) for part in row.split("..."))
+            if parts[0]:
+                yield parts
+
+    def _row(self, part: str) -> Iterator[str]:
+        for word in part.split():
+            if word.endswith("*") or word in (":", "→"):
+                yield word
+            else:
+                yield from (w.text for w in self.cut(word))
+
+    def _by_first(self, text: str) -> Mapping[str, tuple[Phrase, ...]]:
+        found: dict[str, list[Phrase]] = {}
+        for phrase in self._parsed(text):
+            first = phrase[0][0]
+            found.setdefault("" if first.endswith("*") else first, []).append(phrase)
+        return {first: tuple(phrases) for first, phrases in found.items()}
+
+
+def _fit(words: tuple[Word, ...], at: int, phrase: Phrase) -> tuple[int, ...]:
+    """Return the places of a phrase that begins at a word, or nothing."""
+    places: list[int] = []
+    for number, part in enumerate(phrase):
+        if not part:  # "since ...": to the end
+            return (*places, *range(at, len(words)))
+        reach = range(at, at + (_GAP + 1 if number else 1))
+        start = next((n for n in reach if _stands(words, n, part)), None)
+        if start is None:
+            return ()
+        places += range(start, start + len(part))
+        at = start + len(part)
+    return tuple(places)
+
+
+def _stands(words: tuple[Word, ...], at: int, part: tuple[str, ...]) -> bool:
+    if at + len(part) > len(words):
+        return False
+    pairs = zip(words[at : at + len(part)], part, strict=True)
+    return all(
+        word.text.startswith(one[:-1]) if one.endswith("*") else word.text == one
+        for word, one in pairs
+    )
+
+
+@cache
+def language(code: str) -> Language:
+    """Return a language by its code, read once."""
+    path = Path(__file__).resolve().parents[1] / "languages" / "change" / f"{code}.toml"
+    return Language(code, tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+@cache
+def _stemmer(code: str) -> Callable[[str], str] | None:
+    import Stemmer
+
+    name = language(code).lists.get("stemmer", "")
+    return cast("Callable[[str], str]", Stemmer.Stemmer(name).stemWord) if name else None
+
+
+@lru_cache(maxsize=50_000)
+def _stemmed(code: str, text: str) -> str:
+    stem = _stemmer(code)
+    return stem(text) if stem else text
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text."""
+    return tuple(part.strip() for part in _SENTENCES.split(text) if part and part.strip())
+
+
+def language_of(*texts: str) -> Language:
+    """Return the language of some texts: by their script, else by their commonest words."""
+    joined = " ".join(texts)
+    for code, script in () if joined.isascii() else _SCRIPTS:
+        if script.search(joined):
+            return language(code)
+    words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", joined).casefold())
+    latin = [language(code) for code in LANGUAGES[:6]]
+    return max(latin, key=lambda one: sum(one.common.get(word, 0) for word in words))

@@ -1,0 +1,257 @@
+"""Every object that is read of a repository: one `git cat-file --batch` stands for all readers.
+
+Names are asked in parts that a pipe holds, and a part is read whole before any of it is given out:
+nobody waits for a turn of another, and who stops half-way leaves nothing in the pipe. A child that
+ended is started once more; one that ends again without an answer is a GitFailed, never a "no".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from memrepo.core.errors import MemrepoError
+from memrepo.core.patterns import regex
+from memrepo.store.light import GitFailed
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from memrepo.store.light import Git
+
+LONGEST = 64 * 1024 * 1024
+"""No source or memory is this large: such a blob is not held in memory to be quoted."""
+FOLDER = "040000"
+_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_HEAD = regex(rb"(?P<id>[0-9a-f]{40,64}) (?P<kind>blob|tree|commit|tag) (?P<size>\d+)\n")
+_PART = 100
+"""So many contents are held together; their names are shorter than what a pipe holds."""
+_NAMES = 32 * 1024
+_CHUNK = 1024 * 1024
+
+
+class Missing(MemrepoError):
+    """The repository lacks an object."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is missing",
+            fix="a partial clone needs the remote it came from; `git fsck` tells what else is lost",
+        )
+
+
+class Found(NamedTuple):
+    """An object by its id: blob, tree, commit or tag, and its bytes."""
+
+    id: str
+    kind: str
+    data: bytes
+
+
+class Entry(NamedTuple):
+    """What a tree holds under a path: the mode as `git ls-tree` prints it, and the object's id."""
+
+    mode: str
+    id: str
+
+
+NOTHING = Entry("000000", "")
+
+
+class Objects:
+    """The objects of one repository, by id or by any name that git knows (gitrevisions(7))."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
+
+    def find(self, name: str) -> Found | None:
+        """Return the object of a name, or None where there is none; raises GitFailed."""
+        return next(self.each([name]))
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of an object that must be there; raises Missing or GitFailed."""
+        if (found := self.find(name)) is None:
+            raise Missing(name)
+        return found.data
+
+    def commit(self, revision: str) -> str:
+        """Return the id of the commit that a revision means, or an empty string."""
+        found = self.find(f"{revision}^{{commit}}")
+        return found.id if found is not None else ""
+
+    def each(self, names: Iterable[str], most: int | None = None) -> Iterator[Found | None]:
+        """Yield the object of each name, in order; None where there is none, or more than `most`.
+
+        A name is a line of git's input: of one that holds a line end there is nothing.
+        """
+        names = iter(names)
+        ahead: str | None = next(names, None)
+        while ahead is not None:
+            part, size = [ahead], len(ahead)
+            for ahead in names:
+                size += len(ahead)
+                if len(part) == _PART or size > _NAMES:
+                    break
+                part.append(ahead)
+            else:
+                ahead = None
+            yield from self._part(part, most)
+
+    # -- trees -------------------------------------------------------------------------------
+
+    def files(self, tree: str) -> Iterator[tuple[str, Entry]]:
+        """Yield path and entry of all that a tree, or a commit's, holds in all its folders."""
+        open_ = [(b"", self._tree(tree))]
+        while open_:
+            above, entries = open_.pop()
+            for name, entry in entries.items():
+                if entry.mode == FOLDER:
+                    open_.append((above + name + b"/", self._tree(entry.id)))
+                else:
+                    yield (above + name).decode("utf-8", "surrogateescape"), entry
+
+    def at(self, tree: str, path: str) -> Entry | None:
+        """Return what a tree, or a commit's, holds under a path, or None."""
+        entry: Entry | None = Entry(FOLDER, tree)
+        for name in path.encode("utf-8", "surrogateescape").split(b"/"):
+            if entry is None or entry.mode != FOLDER:
+                return None
+            entry = self._tree(entry.id).get(name)
+        return entry
+
+    def differences(self, one: str, other: str) -> Iterator[tuple[str, Entry, Entry]]:
+        """Yield path, entry before and entry after of what differs between two trees.
+
+        An empty name stands for no files, and NOTHING for no entry.
+        """
+        before, after = (Entry(FOLDER, tree) if tree else NOTHING for tree in (one, other))
+        open_ = [(b"", before, after)]
+        while open_:
+            above, before, after = open_.pop()
+            first, second = (
+                self._tree(side.id) if side.mode == FOLDER else {} for side in (before, after)
+            )
+            for name in dict.fromkeys((*first, *second)):
+                a, b = first.get(name, NOTHING), second.get(name, NOTHING)
+                if a == b:
+                    continue
+                if FOLDER in (a.mode, b.mode):
+                    open_.append((above + name + b"/", a, b))
+                a, b = (side if side.mode != FOLDER else NOTHING for side in (a, b))
+                if a != b:
+                    yield (above + name).decode("utf-8", "surrogateescape"), a, b
+
+    def _tree(self, name: str) -> Mapping[bytes, Entry]:
+        found = self.find(f"{name}^{{tree}}")
+        if found is None:
+            raise Missing(name)
+        return dict(_entries(found.data, len(found.id) // 2))
+
+    # -- the child ---------------------------------------------------------------------------
+
+    def _part(self, names: Sequence[str], most: int | None) -> list[Found | None]:
+        """Return the objects of some names; a child that ends has one more chance at each."""
+        found: list[Found | None] = []
+        tried = -1
+        while len(found) < len(names):
+            try:
+                found += self._answers(names[len(found) :], most)
+            except _Ended as ended:
+                found += ended.before
+                if len(found) > tried:
+                    tried = len(found)
+                elif self._is_promised():
+                    found.append(None)  # the remote that has it is out of reach
+                else:
+                    self._git.ask("rev-parse", "--git-dir")  # fails for the same reason, in words
+                    raise GitFailed("cat-file", "it ended before it answered") from None
+        return found
+
+    def _answers(self, names: Sequence[str], most: int | None) -> list[Found | None]:
+        """Ask the child; raises _Ended with the answers that it gave before."""
+        found: list[Found | None] = []
+        process = self._running()
+        try:
+            into, out = _pipes(process)
+            lines = (name if "\n" not in name else "" for name in names)
+            into.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
+            into.flush()
+            found.extend(_answer(out, name, most) for name in names)  # those before an error stay
+        except (BrokenPipeError, EOFError):
+            self._end()
+            raise _Ended(found) from None
+        except BaseException:
+            self._end()  # what it has still to say would be taken for the next answers
+            raise
+        if self._git.closed:
+            self._end()
+        return found
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._owner != os.getpid():
+            # A forked child would get the answers of its parent.
+            self._process, self._owner = None, os.getpid()
+        if self._process is None or self._process.stdin is None or self._process.stdin.closed:
+            self._process = self._git.start("cat-file", "--batch")
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._git.end(self._process)
+            self._process = None
+
+    def _is_promised(self) -> bool:
+        """Tell whether a remote has promised what is not here: a partial clone."""
+        words = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
+        return bool(self._git.ask(*words, no=1))
+
+
+class _Ended(Exception):
+    """The child ended; `before` is what it answered until then."""
+
+    def __init__(self, before: list[Found | None]) -> None:
+        super().__init__()
+        self.before = before
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    return process.stdin, process.stdout
+
+
+def _answer(out: IO[bytes], name: str, most: int | None) -> Found | None:
+    """Read one answer of `cat-file --batch`; raises EOFError where it ends, or is no answer."""
+    head = out.readline()
+    if head.endswith((b" missing\n", b" ambiguous\n")):
+        return None
+    said = _HEAD.fullmatch(head)
+    if said is None or (_ID.fullmatch(name) and said["id"].decode() != name):
+        raise EOFError
+    id_, kind, size = said["id"], said["kind"], int(said["size"])
+    if most is not None and size > most:
+        left = size + 1
+        while left:
+            left -= len(_exactly(out, min(left, _CHUNK)))
+        return None
+    return Found(id_.decode(), kind.decode(), _exactly(out, size + 1)[:-1])
+
+
+def _exactly(out: IO[bytes], size: int) -> bytes:
+    data = out.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:
+    """Yield name and entry of a tree object whose ids have so many bytes."""
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, name = data[at:end].split(b" ", 1)
+        at = end + 1 + width
+        yield name, Entry(mode.decode().zfill(6), data[end + 1 : at].hex())

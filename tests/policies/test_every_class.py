@@ -1,0 +1,100 @@
+"""Every decay class has examples: what gives it, what nearly does, and how long it keeps.
+
+A class without a row in EXAMPLES or GIVEN fails here.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memrepo.core.access import NEVER
+from memrepo.core.memory import Decay, Memory
+from memrepo.policies.classes import AUTOMATIC, DEFAULT, automatic, class_of, classify, segments
+from memrepo.policies.decay import keeping
+from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
+
+T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+S = timedelta(seconds=1)
+EXAMPLES: dict[str, tuple[tuple[tuple[str, str, str], ...], tuple[str, str, str]]] = {
+    "permanent": (
+        (
+            ("", "email", ""),
+            ("", "apiKey", ""),
+            ("Decision", "", ""),
+            ("the_decision", "", ""),
+            ("", "", "We always use larch."),
+        ),
+        ("indecision", "emailer", "They always used larch."),
+    ),
+    "session": (
+        (("", "temp", ""), ("", "debug_flag", ""), ("", "", "It is open right now.")),
+        ("session", "temperature", "It is open right nowhere."),
+    ),
+    "active": (
+        (("", "sprint", ""), ("", "my.todo", ""), ("", "", "They need to paint the gate.")),
+        ("sprint", "sprinter", "They needed to paint the gate."),
+    ),
+    "checkpoint": (
+        (("", "preflight", ""), ("", "", "The checkpoint of Monday.")),
+        ("checkpoint", "checkpointed", "A check point."),
+    ),
+    DEFAULT: ((("", "", ""), ("Oak", "colour", "The oak is green.")), ("", "email", "")),
+}
+"""By automatic class: (entity, key, text) that give it, and the nearest that does not."""
+GIVEN = ("durable", "normal", "short", "ephemeral")
+"""Classes that no text gives: only by hand, or to what the program wrote."""
+
+
+def memory(**fields: Any) -> Memory:
+    base = {"id": "mem-" + "1" * 16, "type": "fact", "created": T0, **fields}
+    return Memory(path="memories/knowledge/m-111111.md", fields=base, body="The gate is green.")
+
+
+def test_every_class_has_examples_and_a_time_to_live() -> None:
+    assert set(EXAMPLES) == set(AUTOMATIC)
+    assert {*EXAMPLES, *GIVEN} == set(TTLS)
+    assert set(REFRESHED) <= set(TTLS)
+
+
+@pytest.mark.parametrize("cls", sorted(EXAMPLES))
+def test_what_gives_a_class_and_what_nearly_does(cls: str) -> None:
+    given, near = EXAMPLES[cls]
+    assert [classify(*said) for said in given] == [cls] * len(given)
+    assert classify(*near) != cls
+
+
+@pytest.mark.parametrize("cls", sorted(TTLS))
+def test_a_class_keeps_a_memory_for_its_time_and_not_a_second_more(cls: str) -> None:
+    rules, ttl = DecayRules(), TTLS[cls]
+    of = memory(decay=Decay(cls=cls))
+    assert class_of(of) == cls
+    if ttl is None:
+        assert not keeping(of, NEVER, T0 + timedelta(days=9999), rules).expired
+    else:
+        assert not keeping(of, NEVER, T0 + ttl, rules).expired
+        assert keeping(of, NEVER, T0 + ttl + S, rules).expired
+
+
+def test_an_explicit_class_wins_and_a_summary_has_its_own() -> None:
+    assert class_of(memory(predicate="email")) == "permanent"
+    assert class_of(memory(predicate="email", decay=Decay(cls="short"))) == "short"
+    assert automatic(memory(type="summary", predicate="email")) == "durable"
+    assert automatic(memory(type="decision")) == "permanent"
+    assert automatic(memory(tags=("decision",))) == "permanent"
+
+
+@pytest.mark.parametrize(
+    ("key", "parts"),
+    [
+        ("apiKey", ("api", "key")),
+        ("date_of-birth.x:y z", ("date", "of", "birth", "x", "y", "z")),
+        ("APIKey", ("apikey",)),
+        ("v2Key", ("v2", "key")),
+        ("__", ()),
+    ],
+)
+def test_a_key_is_cut_at_marks_and_changes_of_case(key: str, parts: tuple[str, ...]) -> None:
+    assert segments(key) == parts

@@ -1,0 +1,124 @@
+"""How many git processes a command starts, and that none of them, nor an open file, is left."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import workspaces
+from driving import LATER, LONG, NEXT_DAY, begin, done
+
+from memrepo.actions.work import Call
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+
+TEXT = "The spare key of the greenhouse hangs behind the blue door."
+CALLS = 100 if LONG else 12
+"""Of each tool in one server; what a call leaves behind shows at the third."""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository after its first run, beside its workspace."""
+    return begin(tmp_path, workspaces.small(tmp_path / "ws"))
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Return what counts the git processes that ran since it was last asked, their own too."""
+    trace = tmp_path / "trace"
+    monkeypatch.setenv("GIT_TRACE", str(trace))
+
+    def count() -> int:
+        lines = trace.read_text().splitlines() if trace.exists() else []
+        trace.unlink(missing_ok=True)
+        return sum("built-in: git " in line for line in lines)
+
+    return count
+
+
+def children() -> int:
+    """Count the processes that this one has started and not ended yet, those of its threads too."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return sum(len(task.read_text().split()) for task in tasks)
+
+
+def one_line(repo: Path) -> None:
+    """Let a person write one more line into the workspace."""
+    with (repo.parent / "ws" / "MEMORY.md").open("a") as file:
+        file.write(f"\n- {TEXT}\n")
+
+
+MOST: dict[str, tuple[int, tuple[str, ...]]] = {
+    "status": (9, ("status",)),
+    "search": (3, ("search", "tea")),
+    "add": (10, ("add", TEXT)),
+    "run with nothing new": (14, ("run",)),
+    "run of one new line": (35, ("run",)),
+    "revert": (25, ("revert",)),
+    "undo": (25, ("undo",)),
+}
+
+
+@pytest.mark.parametrize("what", MOST)
+def test_a_command_starts_few_git_processes_and_leaves_none(
+    repo: Path, started: Callable[[], int], what: str
+) -> None:
+    most, argv = MOST[what]
+    done(repo, "run", now=LATER)
+    if what == "run of one new line":
+        one_line(repo)
+    before, _ = children(), started()
+    done(repo, *argv, now=LATER if what == "run with nothing new" else NEXT_DAY)
+    assert 0 < started() <= most
+    assert children() == before
+
+
+# -- one server, many calls ----------------------------------------------------------------------
+
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Collect nothing meanwhile: what a call opened it has to close itself."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def arguments(tool: Tool, repo: Path, turn: int) -> dict[str, Any]:
+    """Return what a client asks of a tool; where it names a memory, of a new one."""
+    id_ = ""
+    if {"id", "target"} & {*tool.required}:
+        id_ = done(repo, "add", f"Tea is drunk at {turn} o'clock.")["id"]
+    if tool.name == "memory_restore":
+        done(repo, "forget", id_)
+    known: dict[str, Any] = {
+        "query": "tea",
+        "id": id_,
+        "text": f"{TEXT} This is number {turn}.",
+        "reason": "a person asked for it",
+        "run": "none",
+        "target": id_,
+    }
+    return {name: known[name] for name in tool.required}
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_server_holds_no_more_after_many_calls_than_after_two(repo: Path, name: str) -> None:
+    tool, held = TOOLS[name], []
+    moment = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+    for turn in range(CALLS):
+        caller = Call(where=repo, now=moment + timedelta(minutes=turn))
+        reply = answer(caller, tool, arguments(tool, repo, turn), "test")
+        assert reply.failed == (name in ("memory_accept", "memory_diff")), reply  # no run waits
+        held.append((children(), len(list(Path("/proc/self/fd").iterdir()))))
+    assert held[1:] == held[1:2] * (CALLS - 1)
+    assert held[1][0] == held[0][0] == 0

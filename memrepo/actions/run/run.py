@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.recall.recalled import embed
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
 from memrepo.actions.run.claiming import claim_edits
@@ -174,6 +175,7 @@ def _once(first: Work, request: Request) -> Result:
         outcome = _run(first, request, wish)
         if outcome.landed:
             first.store.maintain()
+            embed(first.refreshed())
     return replace(result_of(outcome, report, tuple(first.store.notices)), taken_over=taken)
 
 

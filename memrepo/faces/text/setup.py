@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
@@ -108,6 +106,8 @@ def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bo
 
 def config(request: object, result: configuration.Result, *, colour: bool) -> str:
     """List every key with its value and origin."""
+    import json
+
     del request, colour
     return "\n".join(
         f"{row.key} = {json.dumps(row.value, ensure_ascii=False)}  # {row.from_}"
@@ -207,6 +207,8 @@ def status(request: object, result: standing.Result, *, colour: bool) -> str:
 
 
 def _run(last: standing.LastRun, result: standing.Result) -> str:
+    from zoneinfo import ZoneInfo
+
     when = parse_time(last.when).astimezone(ZoneInfo(result.timezone))
     return f"{when:%Y-%m-%d %H:%M}, {visible(last.subject)}"
 

@@ -7,9 +7,12 @@ is derived from them: the command line's parser, the tools' JSON Schema, the ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, get_args, get_type_hints
 
 import msgspec
+
+from memrepo.core.errors import UsageError
+from memrepo.core.fields import defaults_of
 
 if TYPE_CHECKING:
     from memrepo.merge.takeback import Side
@@ -59,6 +62,36 @@ def option(
         flags, metavar, const, optional, several, least, rest, piped, group, read, tuple(choices)
     )
     return msgspec.Meta(description=says, ge=ge, le=le, extra={"option": known})
+
+
+class Unfit(UsageError):
+    """A field of a request is outside its bounds or its closed list."""
+
+    def __init__(self, field: str, found: Any, expected: str) -> None:
+        super().__init__(f"{field}: found {found!r}", fix=f"expected {expected}")
+
+
+def checked(request: msgspec.Struct) -> Any:
+    """Return a request whose fields are within their bounds and lists; raises Unfit.
+
+    For callers in this process: a command line's parser and a tool's schema have looked already.
+    """
+    hints = get_type_hints(type(request), include_extras=True)
+    defaults = defaults_of(type(request))
+    for name in request.__struct_fields__:
+        meta, value = get_args(hints[name])[1], getattr(request, name)
+        known: Option = meta.extra["option"]
+        if value == defaults.get(name):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            if known.choices and one not in known.choices:
+                raise Unfit(name, one, f"one of {', '.join(known.choices)}")
+            if isinstance(one, int | float) and not isinstance(one, bool):
+                if meta.ge is not None and one < meta.ge:
+                    raise Unfit(name, one, f"a number from {meta.ge}")
+                if meta.le is not None and one > meta.le:
+                    raise Unfit(name, one, f"a number up to {meta.le}")
+    return request
 
 
 DryRun = Annotated[bool, option("say what would be done", "--dry-run")]

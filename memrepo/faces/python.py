@@ -19,7 +19,7 @@ from memrepo.actions.check.secrecy import SecretInText
 from memrepo.actions.past import history, why
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import related, search
-from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recalled import facts
 from memrepo.actions.recall.search import Hit
 from memrepo.actions.recall.usage import touch
@@ -68,7 +68,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
     memory: Memory
     derived: Mapping[str, Any]
-    evidence: Sequence[Mapping[str, Any]]
+    evidence: Sequence[Quote]
     commit: str
 
 
@@ -164,7 +164,9 @@ class OpenRepository:
         derived: Mapping[str, Any] = {}
         if not at:
             accesses = ledger_of(self._store).accesses()
-            derived = facts(memory, accesses, here.call.now, there.config.rules)
+            derived = msgspec.to_builtins(
+                facts(memory, accesses, here.call.now, there.config.rules)
+            )
         quoted = evidence(there, memory)
         if not (no_touch or at):
             touch(here, [memory.id])

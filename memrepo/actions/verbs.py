@@ -363,7 +363,7 @@ def perform(work: Work, name: str, request: Any) -> Answer | Result:
 
         refuse_secret(reason, "the reason")
     if verb.writes and not request.dry_run:
-        from memrepo.actions.sync.settling import settle_first
+        from memrepo.actions.sync.hand_merges import settle_first
 
         told = settle_first(work)
         work.refresh()

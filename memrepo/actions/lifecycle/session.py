@@ -13,7 +13,7 @@ from memrepo.actions.lifecycle.nominate import lines_of
 from memrepo.actions.recall.usage import CURRENT
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
-from memrepo.actions.setup.cron_prompts import agent_snippet
+from memrepo.actions.setup.prompts import agent_snippet
 from memrepo.actions.setup.timetable import timetable
 from memrepo.actions.work import Answer, Work
 from memrepo.actions.write.commit import Wrote, write_steps
@@ -73,7 +73,7 @@ def do(work: Work, request: Request) -> Answer:
             return _end(work, request)
         case "snippet":
             found = agent_snippet(work)
-            return Answer(data=found, text=found["prompt"])
+            return Answer(data=msgspec.to_builtins(found), text=found.prompt)
         case _:
             return _refresh(work, request)
 

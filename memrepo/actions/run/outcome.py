@@ -83,7 +83,7 @@ def _json(outcome: Outcome) -> dict[str, Any]:
         "branch": outcome.branch,
         "why": outcome.why,
         "held": [r.as_json() for r in outcome.held],
-        "ingest": outcome.ingested.as_json(),
+        "ingest": msgspec.to_builtins(outcome.ingested),
         "commits": [
             {
                 "id": e.commit,

@@ -15,16 +15,16 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
+from memrepo.actions.run.upgrade import UpgradeRequired
 from memrepo.actions.setup.outside import Setting, outside
 from memrepo.actions.setup.timetable import (
     LAST,
-    fire_json,
     last_record,
     local_folder,
+    next_of,
     record_of,
     stamp,
 )
-from memrepo.actions.setup.upgrade import UpgradeRequired
 from memrepo.actions.work import Answer, Work
 from memrepo.config import ConfigError
 from memrepo.core.errors import MemrepoError
@@ -196,7 +196,7 @@ def _gains(
     surfaced = recall_surface(state.memories.values(), before.call.now)
     context = {
         "claims_total": sum(not m.is_note for m in state.active),
-        "next_schedule": fire_json(due),
+        "next_schedule": msgspec.to_builtins(next_of(due)),
         "recall_surface": surfaced.as_json() if surfaced else None,
     }
     return more, context

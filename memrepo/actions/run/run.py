@@ -26,8 +26,8 @@ from memrepo.actions.run.progress import WatchedJudge
 from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
 from memrepo.actions.run.reporting import reported
 from memrepo.actions.run.resuming import kept_for, resumed
+from memrepo.actions.run.upgrade import upgrade_due
 from memrepo.actions.setup.timetable import superseded
-from memrepo.actions.setup.upgrade import upgrade_due
 from memrepo.actions.work import MACHINE, Answer, Work
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, MemrepoError

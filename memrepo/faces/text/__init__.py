@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 from memrepo.actions.result import Result
@@ -18,5 +19,7 @@ def text_of(name: str, request: Any, result: Result | Answer, *, colour: bool = 
     if isinstance(result, Answer):
         return result.text
     group = VERBS[name].module.split(".")[-2]
-    wording = getattr(import_module(f"memrepo.faces.text.{group}"), name.replace("-", "_"))
+    word = name.replace("-", "_")
+    texts = import_module(f"memrepo.faces.text.{group}")
+    wording = getattr(texts, f"{word}_" if iskeyword(word) else word)
     return str(wording(request, result, colour=colour))

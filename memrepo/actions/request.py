@@ -7,6 +7,7 @@ is derived from them: the command line's parser, the tools' JSON Schema, the ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, get_args, get_type_hints
 
 import msgspec
@@ -71,16 +72,22 @@ class Unfit(UsageError):
         super().__init__(f"{field}: found {found!r}", fix=f"expected {expected}")
 
 
+@cache
+def _declared(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return what is declared of each field of a request."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: get_args(hints[name])[1] for name in kind.__struct_fields__}
+
+
 def checked(request: msgspec.Struct) -> Any:
     """Return a request whose fields are within their bounds and lists; raises Unfit.
 
     For callers in this process: a command line's parser and a tool's schema have looked already.
     """
-    hints = get_type_hints(type(request), include_extras=True)
     defaults = defaults_of(type(request))
-    for name in request.__struct_fields__:
-        meta, value = get_args(hints[name])[1], getattr(request, name)
+    for name, meta in _declared(type(request)).items():
         known: Option = meta.extra["option"]
+        value = getattr(request, name)
         if value == defaults.get(name):
             continue
         for one in value if isinstance(value, tuple) else (value,):

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.lifecycle.nominate import report
 from memrepo.actions.recall.destination import place, place_page, refuse_place
 from memrepo.actions.recall.when import (
     heading,
@@ -48,6 +47,7 @@ from memrepo.views.hygiene import (
     hygiene_files,
     refcount_file,
 )
+from memrepo.views.promotions import promotions, report
 from memrepo.views.vault import vault
 
 PROFILES = ("personal", "business")
@@ -221,7 +221,7 @@ def _refcount(work: Work, request: Request, state: State) -> Exported:
     found = nominated(notes, accesses, work.call.now, rules)
     files = {
         REFCOUNT: refcount_file(notes, accesses, work.call.now, rules),
-        REPORT: "".join(f"{line}\n" for line in report(found)).encode(),
+        REPORT: "".join(f"{line}\n" for line in report(promotions(found))).encode(),
     }
     counts = {"notes": len(notes), "nominated": len(found)}
     return Exported(files=files, counts=counts, left_out={})

@@ -78,6 +78,11 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
         return self.refused + self.news
 
     @property
+    def is_pending(self) -> bool:
+        """Tell whether there is news that was not taken in: a dry run takes none."""
+        return not self.commit and bool(self.added or self.changed or self.removed)
+
+    @property
     def summary(self) -> str:
         """Return the counts in words."""
         return summary(self.added, self.changed, self.removed)

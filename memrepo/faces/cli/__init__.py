@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memrepo.actions.result import Result
-    from memrepo.actions.work import Answer, Call
+    from memrepo.actions.work import Call
 
 SCHEMA_VERSION = 1
 _REFUSALS = frozenset(
@@ -211,7 +211,7 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(call: Call, name: str, request: Any, answer: Answer | Result) -> None:
+def _print(call: Call, name: str, request: Any, answer: Result) -> None:
     """Print what a command found; of a secret that stands in it, its kind."""
     data = answer.as_json() if call.json else {}
     text = ""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup.jobs import Launcher
     from memrepo.actions.setup.timetable import Next
     from memrepo.actions.sync.catch_up import CaughtUp
+    from memrepo.faces.cli.agent import Hooked
 
 
 def hooks(request: hooking.Request, result: Result, *, colour: bool) -> str:
@@ -91,9 +92,13 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
     return "\n".join([*lines, "next: `memrepo run`"])
 
 
-def agent(request: agents.Request, result: agents.Result, *, colour: bool) -> str:
-    """Say what happens to each file, and what is left for the person to do."""
+def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
+    """Say what happens to each file and what is left to do, or what a hook is answered."""
+    from memrepo.actions.setup.agent import Result
+
     del colour
+    if not isinstance(result, Result):
+        return result.answer
     lines = [f"{file.does:<10} {file.path}" for file in result.files]
     lines += [f"next: {line}" for line in result.next]
     if request.dry_run:

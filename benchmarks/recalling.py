@@ -21,7 +21,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import expression
-from memrepo.store.index import NAME, Filter, Index
+from memrepo.store.index import NAME, Filter, Index, no_model
 from memrepo.store.repo import Repository, open_repository
 
 BUILT = "index built / its files read and hashed"
@@ -92,7 +92,7 @@ def _index(store: Repository) -> Index:
     """Return the index at HEAD, which goes by words alone whatever this machine has installed."""
     return replace(
         index_of(Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)),
-        model=lambda: None,
+        model=no_model,
     )
 
 

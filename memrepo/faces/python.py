@@ -41,6 +41,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.purify.pipeline import Mode
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open
@@ -350,7 +351,7 @@ class OpenRepository:
     def run(
         self,
         *,
-        mode: str | None = None,
+        mode: Mode | None = None,
         judge: str | None = None,
         max_usd: float | None = None,
         max_tokens: int | None = None,

@@ -26,7 +26,7 @@ from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish, checked
 from memrepo.actions.review import accept, diff, discard
-from memrepo.actions.run import run
+from memrepo.actions.run import outcome, run
 from memrepo.actions.setup import status
 from memrepo.actions.sync import sync
 from memrepo.actions.takeback import reject, revert, undo
@@ -244,14 +244,15 @@ class OpenRepository:
         id: str,  # noqa: A002 - its name
         *,
         text: str | None = None,
-        fields: Mapping[str, str] | None = None,
+        fields: Iterable[str] = (),
         reason: str = "",
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Reword a memory or set its fields; an empty value removes a field."""
-        pairs = tuple(f"{key}={value}" for key, value in (fields or {}).items())
-        request = edit.Request(id=id, text=text, fields=pairs, reason=reason, dry_run=dry_run)
+        """Reword a memory or set its fields, each `KEY=VALUE`; an empty value removes one."""
+        request = edit.Request(
+            id=id, text=text, fields=_several(fields), reason=reason, dry_run=dry_run
+        )
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
@@ -359,7 +360,7 @@ class OpenRepository:
         reason: str = "",
         dry_run: bool = False,
         now: datetime | None = None,
-    ) -> run.Result:
+    ) -> outcome.Result:
         """Take in what is new, distil it into memories and commit the result."""
         request = run.Request(
             mode=mode,
@@ -370,7 +371,7 @@ class OpenRepository:
             reason=reason,
             dry_run=dry_run,
         )
-        done: run.Result = self.do(request, now=now)
+        done: outcome.Result = self.do(request, now=now)
         return done
 
     def diff(self, *words: str, now: datetime | None = None) -> diff.Result:

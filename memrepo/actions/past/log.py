@@ -43,12 +43,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     since: Annotated[
-        str, option("from this date or time on", "--since", metavar="DATE", read=_time)
-    ] = ""
+        str | None, option("from this date or time on", "--since", metavar="DATE", read=_time)
+    ] = None
     until: Annotated[
-        str,
+        str | None,
         option("up to this date (all of that day) or time", "--until", metavar="DATE", read=_time),
-    ] = ""
+    ] = None
     n: Annotated[int, option("at most N lines (30)", "-n", metavar="N", ge=1)] = 30
 
 

@@ -27,11 +27,16 @@ RANK = {
     "values": 4,
     "actions": 5,
     "faces": 6,
+    "memory_tool": 7,
     "__main__": 7,
 }
 STRANGERS = {("store", "judges"), ("judges", "store")}
 LATE = {"anthropic", "mcp", "memrepo.faces.memory_tool", "memrepo.faces.mcp.server"}
-WRAPPERS = {("memrepo.faces.mcp.server", "mcp"), ("memrepo.faces.memory_tool", "anthropic")}
+WRAPPERS = {
+    ("memrepo.faces.mcp.server", "mcp"),
+    ("memrepo.faces.memory_tool", "anthropic"),
+    ("memrepo.memory_tool", "memrepo.faces.memory_tool"),
+}
 """Modules that are a heavy package's other side, and themselves loaded late."""
 
 

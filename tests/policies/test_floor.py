@@ -103,6 +103,7 @@ def test_above_the_floor_or_of_a_day_that_was_asked_for_a_hit_answers() -> None:
     ],
 )
 def test_how_sure_an_answer_is(value: float, word: str) -> None:
+    assert 0 < FLOOR < LIKELY < SURE < 1
     assert sureness(value) == word
     assert sureness(value, "very low") == "very low"
     assert sureness(value, "high") == word

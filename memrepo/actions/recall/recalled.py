@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +33,34 @@ if TYPE_CHECKING:
 EXPIRED = "expired"
 """What `--status` calls active memories past their time, pruned yet or not."""
 RECALL_STATUSES = (*STATUSES, EXPIRED)
+
+
+class Derived(msgspec.Struct, frozen=True, kw_only=True):
+    """What no file holds of a memory; of a look into the past, nothing."""
+
+
+class Facts(Derived, frozen=True, kw_only=True):
+    """What the ledger and the rules say of a memory at a moment."""
+
+    retrievals: int
+    last: str
+    """When it was retrieved last; empty for never."""
+
+
+class NoteFacts(Facts, frozen=True, kw_only=True):
+    """Of a note: its tier, and how far an answer from it can be trusted."""
+
+    tier: str
+    answer_confidence: str
+
+
+class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """Of anything else: its decay class, its confidence, and when its time is over."""
+
+    cls: str
+    confidence: float
+    expires: str
+    expired: bool
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,24 +111,26 @@ def recalled(
     return Recalled(memory=memory, access=access, tier=tier, over=over, score=score)
 
 
-def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> dict[str, Any]:
-    """Return the derived facts of a memory: what no file holds."""
+def facts(
+    memory: Memory, accesses: Accesses, now: datetime, rules: Rules
+) -> NoteFacts | ClaimFacts:
+    """Return the derived facts of a memory."""
     access = accesses.of(memory.id)
-    found: dict[str, Any] = {
-        "retrievals": access.total,
-        "last": format_time(access.last) if access.last else "",
-    }
+    last = format_time(access.last) if access.last else ""
     if memory.is_note:
         tier = effective(memory, access, now, rules.tiers)
-        return {**found, "tier": tier, "answer_confidence": CONFIDENCE[tier]}
+        return NoteFacts(
+            retrievals=access.total, last=last, tier=tier, answer_confidence=CONFIDENCE[tier]
+        )
     kept = keeping(memory, access, now, rules.decay)
-    return {
-        **found,
-        "class": kept.cls,
-        "confidence": round(kept.confidence, 4),
-        "expires": format_time(kept.expires) if kept.expires else "",
-        "expired": is_over(memory, kept),
-    }
+    return ClaimFacts(
+        retrievals=access.total,
+        last=last,
+        cls=kept.cls,
+        confidence=round(kept.confidence, 4),
+        expires=format_time(kept.expires) if kept.expires else "",
+        expired=is_over(memory, kept),
+    )
 
 
 def index_of(

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall.lookup import find
-from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recalled import facts, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
@@ -62,7 +64,9 @@ def get(call: ToolCall) -> Reply:
     derived: dict[str, Any] = {}
     if not at:
         accesses = ledger_of(here.store).accesses()
-        derived = facts(memory, accesses, call.work.call.now, there.config.rules)
+        derived = msgspec.to_builtins(
+            facts(memory, accesses, call.work.call.now, there.config.rules)
+        )
     quotes = evidence(there, memory)
     _touch(here, at, [memory.id])
     data = {
@@ -73,9 +77,9 @@ def get(call: ToolCall) -> Reply:
         **derived,
         "sources": [
             {
-                "source": place(q["resource"], q["lines"]),
-                "captured": q["captured"],
-                "resolved": q["resolved"],
+                "source": place(q.resource, q.lines),
+                "captured": q.captured,
+                "resolved": q.resolved,
             }
             for q in quotes[:5]
         ],
@@ -111,7 +115,7 @@ def _about(memory: Memory) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
-def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
+def _whole(memory: Memory, quotes: Sequence[Quote]) -> str:
     names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
     lines = [memory.body, ""]
     lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
@@ -120,7 +124,7 @@ def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
         for name in ("tags", "entities")
         if memory.texts(name)
     ]
-    lines += [f"evidence: {fold(q['quote'], 300)}" for q in quotes[:5] if q["quote"]]
+    lines += [f"evidence: {fold(q.quote, 300)}" for q in quotes[:5] if q.quote]
     return without_secrets("\n".join(lines).strip())
 
 

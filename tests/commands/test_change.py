@@ -77,7 +77,7 @@ def test_another_undated_value_is_contested_and_the_newer_one_comes_first(tmp_pa
     ("old", "log"),
     [
         ("The team has 7 testers.", "The team has 9 testers."),
-        ("Cache port: 7001 is what it listens on.", "Cache port: 7002 is what it listens on."),
+        ("Cache port: 7001", "Cache port: 7002"),
         ("Wanda lives in Ulm.", "Wanda moved to Kiel."),
         ("Wanda wohnt in Ulm.", "Wanda ist nach Kiel gezogen."),
         ("小鹿住在苏州。", "小鹿搬到了厦门。"),

@@ -55,7 +55,7 @@ FULL = (
     ("summarised", "memories that they speak for"),
     ("hot_new", "new on the hot cache"),
     ("hot_gone", "gone from the hot cache"),
-    ("restored", "restored: retrieved before their prune"),
+    ("restored", "restored"),
     ("linked", "linked to others"),
 )
 """Counts for the full report."""

@@ -20,6 +20,7 @@ from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_duration
 from memrepo.policies.chunking import chunks
+from memrepo.policies.doubt import doubts
 from memrepo.policies.importance import Point, importance_of
 from memrepo.policies.succession import after, before
 from memrepo.policies.threads import assign, thread_id, turns_of
@@ -75,6 +76,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     memory: Mapping[str, Any]
     """Its path, layer, fields as its file spells them, and text."""
     threads: tuple[str, ...]
+    doubts: tuple[str, ...]
+    """What speaks against it, in words."""
     derived: Derived
     importance: Importance
     chunks: tuple[Piece, ...]
@@ -104,6 +107,7 @@ def do(work: Work, request: Request) -> Result:
     return Result(
         memory=as_json(memory),
         threads=tuple(threads_around(there, state, memory)),
+        doubts=tuple(doubts(memory, state.memories.get)),
         derived=derived,
         importance=_importance(there, memory),
         chunks=tuple(

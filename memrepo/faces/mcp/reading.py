@@ -12,7 +12,7 @@ from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recalled import facts, recalled
+from memrepo.actions.recall.recalled import facts, in_words, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
 from memrepo.actions.recall.thread import NoSuchThread, thread_of
@@ -26,6 +26,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
+from memrepo.policies.doubt import doubts, stale
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
@@ -68,6 +69,9 @@ def get(call: ToolCall) -> Reply:
             facts(memory, accesses, call.work.call.now, there.config.rules)
         )
     quotes = evidence(there, memory)
+    against = [*doubts(memory, there.tree.state().memories.get)]
+    if derived.get("stale"):
+        against.append(stale(derived["stale_from"]))
     _touch(here, at, [memory.id])
     data = {
         "commit": there.tree.commit,
@@ -84,7 +88,7 @@ def get(call: ToolCall) -> Reply:
             for q in quotes[:5]
         ],
     }
-    whole = _whole(memory, quotes)
+    whole = _whole(memory, quotes, against)
 
     def build(text: str) -> Reply:
         cut = len(text) < len(whole)
@@ -115,9 +119,9 @@ def _about(memory: Memory) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
-def _whole(memory: Memory, quotes: Sequence[Quote]) -> str:
+def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> str:
     names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
-    lines = [memory.body, ""]
+    lines = [memory.body, "", *(f"but {fold(doubt, 300)}" for doubt in against)]
     lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
     lines += [
         f"{name}: {', '.join(memory.texts(name))}"
@@ -159,7 +163,9 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
     accesses, rules = ledger_of(there.store).accesses(), there.config.rules
     hits = []
     for memory, relation in found[: call.get("limit", LIMIT)]:
-        one = recalled(memory, accesses, call.work.call.now, rules)
+        one = in_words(
+            recalled(memory, accesses, call.work.call.now, rules), there.tree.state().memories.get
+        )
         more = {"relation": relation} if relation else {}
         hits.append(told(hit_of(one, there.tree.commit), **more))
     return listing(hits, there.tree.commit, _bound(call))

@@ -63,9 +63,11 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool) -> str:
         if found != usual
     )
     flags += ", expired" if hit.expired else ""
+    flags += ", stale" if hit.stale else ""
     flags += ", not committed" if not hit.commit else ""
     flags += f", {hit.tier}" if hit.tier in ("gist", "forgotten") else ""
     lines = [f"{hit.id}  {hit.type}{flags}  (score {hit.score:.2f})", f"  {body}"]
+    lines += [f"  {doubt}" for doubt in hit.doubts]
     if explain:
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")
@@ -89,6 +91,7 @@ def show(request: showing.Request, result: showing.Result, *, colour: bool) -> s
     if result.validity is not None:
         lines += _validity(result.validity, request.valid_at, result.zone)
     lines += [*evidence_lines(result.evidence), *_life(memory, derived)]
+    lines += [f"{'but:':<15}{doubt}" for doubt in result.doubts]
     lines += [f"{'thread:':<15}{visible(thread)}" for thread in result.threads]
     if request.explain:
         lines += _importance(result.importance)
@@ -159,6 +162,8 @@ def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
         yield f"{'tier:':<15}{derived.tier}, confidence {derived.answer_confidence}"
     elif isinstance(derived, ClaimFacts):
         expires = f", expires {derived.expires}" if derived.expires else ""
+        if derived.stale_from:
+            expires = f", stale {'since' if derived.stale else 'from'} {derived.stale_from}"
         yield f"{'class:':<15}{derived.cls}{expires}"
     if memory.get("type") == "note" and memory.get("gist"):
         yield f"{'gist:':<15}{visible(memory['gist']['summary'])}"

@@ -32,7 +32,7 @@ from memrepo.policies.rows import (
     row_of,
     tells_change,
 )
-from memrepo.policies.slots import bound_of, is_behind, other_value, slot_of
+from memrepo.policies.slots import bound_of, has_one, is_behind, other_value, slot_of
 from memrepo.policies.speech import Language, Word, language_of, sentences
 
 Strength = Literal["stated", "restated", "doubt"]
@@ -301,8 +301,10 @@ def _restated(old: Row, new: Row) -> Change | None:
     kind, reason = other_value(old, new)
     if not reason:
         return None
-    bounded = old.has("temporary") or (kind == "keyed" and bound_of(old) != bound_of(new))
-    strength: Strength = "doubt" if bounded else _told(old, new)
+    doubtful = old.has("temporary")
+    if kind == "keyed":  # a key may be a list, unless its name says that it has one value
+        doubtful |= bound_of(old) != bound_of(new) or not has_one(old)
+    strength: Strength = "doubt" if doubtful else _told(old, new)
     return Change(kind=kind, strength=strength, reason=reason)
 
 

@@ -266,10 +266,15 @@ def _keyed(old: Row, new: Row) -> bool:
     return not added
 
 
+def has_one(read: Row) -> bool:
+    """Tell whether a key names what a thing has one of."""
+    return any(_is_attribute(read.language, item) for item in read.items[: read.predicate])
+
+
 def bound_of(read: Row) -> tuple[str, ...]:
     """Return when, where or for whom a key's value holds: from the first joining word on."""
     colon = next(n for n, word in enumerate(read.words) if word.text == ":")
-    joins = [span[0] for name in ("fill", "temporary") for span in read.spans(name)]
+    joins = [span[0] for name in ("fill", "temporary", "bounds") for span in read.spans(name)]
     start = min((n for n in joins if n > colon + 1), default=len(read.words))
     return tuple(word.stem for word in read.words[start:])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from memrepo.core.judging import Candidate
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -93,13 +93,13 @@ _DIRECTIVES = regex(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
 _COMMENT = regex(r"^\s*<!--.*-->\s*$", re.DOTALL)
 
 
-def _courtesy_pattern() -> re.Pattern[str]:
+def _courtesies() -> str:
     parts = [p.strip() for p in wordlists.COURTESIES.replace("\n", " ").split(",") if p.strip()]
     words = sorted((re.escape(p).replace(r"\*", r"\w*") for p in parts), key=len, reverse=True)
-    return re.compile(rf"(?:{'|'.join(words)})", re.IGNORECASE)
+    return rf"(?:{'|'.join(words)})"
 
 
-_COURTESY = _courtesy_pattern()
+_COURTESY = spelled(_courtesies, re.IGNORECASE)
 _COURTESY_LENGTH = 60
 
 _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (

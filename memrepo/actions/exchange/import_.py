@@ -25,7 +25,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.core.times import format_time
 from memrepo.formats.records import Format
-from memrepo.formats.registry import FORMATS
+from memrepo.formats.registry import FORMATS, formats
 from memrepo.formats.taking import Terms, take
 from memrepo.purify.importing import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
@@ -88,6 +88,18 @@ class NothingToImport(MemrepoError):
         )
 
 
+class NoSuchFormat(MemrepoError):
+    """A format that neither memrepo nor an installed package reads."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"import {name}: invalid choice, there is no such format",
+            fix=f"name one of {', '.join(known)}; other packages add formats by entry points",
+        )
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `import`."""
 
@@ -98,7 +110,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             + "; ".join(f"{f.name}: {f.what}" for f in FORMATS.values())
             + "; hygiene, refcount: what hygiene.json or refcount.json tells of memories here",
             metavar="FORMAT",
-            choices=(ARTIFACTS, *FORMATS, *TRACKERS),
         ),
     ]
     path: Annotated[str, option("the folder, or the one file", metavar="PATH")]
@@ -137,7 +148,10 @@ def _bring(work: Work, where: Path, request: Request) -> Brought:
     """Import a folder or file of another program's format."""
     work.require_writable()
     work.store.refuse_unfit()
-    format_ = FORMATS[request.format]
+    known = formats()
+    if request.format not in known:
+        raise NoSuchFormat(request.format, (ARTIFACTS, *known, *TRACKERS))
+    format_ = known[request.format]
     if not os.path.lexists(where):
         raise NothingToImport(where, format_)
     files, unread = read_folder(where, format_.wants)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -35,6 +35,38 @@ if TYPE_CHECKING:
 EXPIRED = "expired"
 """What `--status` calls active memories past their time, pruned yet or not."""
 RECALL_STATUSES = (*STATUSES, EXPIRED)
+
+
+class Derived(msgspec.Struct, frozen=True, kw_only=True):
+    """What no file holds of a memory; of a look into the past, nothing."""
+
+
+class Facts(Derived, frozen=True, kw_only=True):
+    """What the ledger and the rules say of a memory at a moment."""
+
+    retrievals: int
+    last: str
+    """When it was retrieved last; empty for never."""
+
+
+class NoteFacts(Facts, frozen=True, kw_only=True):
+    """Of a note: its tier, and how far an answer from it can be trusted."""
+
+    tier: str
+    answer_confidence: str
+
+
+class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """Of anything else: its decay class, its confidence, and when its time is over."""
+
+    cls: str
+    confidence: float
+    expires: str
+    """Empty where time does not take it out of recall."""
+    expired: bool
+    stale: bool = False
+    stale_from: str = ""
+    """When the time of its class is over, where it stays all the same."""
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,26 +137,28 @@ def in_words(one: Recalled, find: Callable[[str], Memory | None]) -> Recalled:
     return replace(one, doubts=said) if said else one
 
 
-def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> dict[str, Any]:
-    """Return the derived facts of a memory: what no file holds."""
+def facts(
+    memory: Memory, accesses: Accesses, now: datetime, rules: Rules
+) -> NoteFacts | ClaimFacts:
+    """Return the derived facts of a memory."""
     access = accesses.of(memory.id)
-    found: dict[str, Any] = {
-        "retrievals": access.total,
-        "last": format_time(access.last) if access.last else "",
-    }
+    last = format_time(access.last) if access.last else ""
     if memory.is_note:
         tier = effective(memory, access, now, rules.tiers)
-        return {**found, "tier": tier, "answer_confidence": CONFIDENCE[tier]}
+        return NoteFacts(
+            retrievals=access.total, last=last, tier=tier, answer_confidence=CONFIDENCE[tier]
+        )
     kept = keeping(memory, access, now, rules.decay)
-    return {
-        **found,
-        "class": kept.cls,
-        "confidence": round(kept.confidence, 4),
-        "expires": format_time(kept.expires) if kept.expires and not kept.lasts else "",
-        "expired": is_over(memory, kept),
-        "stale": is_stale(memory, kept),
-        "stale_from": format_time(kept.expires) if kept.expires and kept.lasts else "",
-    }
+    return ClaimFacts(
+        retrievals=access.total,
+        last=last,
+        cls=kept.cls,
+        confidence=round(kept.confidence, 4),
+        expires=format_time(kept.expires) if kept.expires and not kept.lasts else "",
+        expired=is_over(memory, kept),
+        stale=is_stale(memory, kept),
+        stale_from=format_time(kept.expires) if kept.expires and kept.lasts else "",
+    )
 
 
 def index_of(

@@ -36,16 +36,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `search`."""
 
     words: Annotated[tuple[str, ...], option("any of these words", metavar="WORD", least=1)]
-    k: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
-    type: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
-    tag: Annotated[tuple[str, ...], option("only what bears this tag", "--tag", metavar="TAG")] = ()
-    scope: Annotated[
+    limit: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
+    types: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
+    tags: Annotated[
+        tuple[str, ...], option("only what bears this tag", "--tag", metavar="TAG")
+    ] = ()
+    scopes: Annotated[
         tuple[str, ...],
         option(
             "only this scope and what holds in the whole repository", "--scope", metavar="SCOPE"
         ),
     ] = ()
-    status: Annotated[
+    statuses: Annotated[
         tuple[str, ...], option("also or instead of active", "--status", choices=RECALL_STATUSES)
     ] = ()
     max_tokens: Annotated[
@@ -185,11 +187,11 @@ def _weights(work: Work, request: Request) -> Weights:
 def _filter(work: Work, request: Request) -> Filter:
     """Return what is searched: what was true once may by now be superseded, or archived."""
     only = Filter(
-        statuses=tuple(request.status or ("active",)),
-        types=tuple(request.type or ()),
-        tags=tuple(request.tag or ()),
-        scopes=tuple(request.scope or ()),
-        limit=request.k,
+        statuses=tuple(request.statuses or ("active",)),
+        types=tuple(request.types or ()),
+        tags=tuple(request.tags or ()),
+        scopes=tuple(request.scopes or ()),
+        limit=request.limit,
     )
     if not request.valid_at:
         return only
@@ -197,16 +199,21 @@ def _filter(work: Work, request: Request) -> Filter:
     return replace(
         only,
         paths=frozenset(m.path for m in held.values()),
-        statuses=tuple(request.status or ("active", "superseded", "archived")),
+        statuses=tuple(request.statuses or ("active", "superseded", "archived")),
     )
 
 
 def _layered(work: Work, request: Request) -> LayeredResult:
     from memrepo.actions.recall.layered import NotLayered, layered
 
-    for name in ("type", "status", "at", "valid_at"):
-        if getattr(request, name):
-            raise NotLayered(f"--{name.replace('_', '-')}")
+    beside = {
+        "--type": request.types,
+        "--status": request.statuses,
+        "--at": request.at,
+        "--valid-at": request.valid_at,
+    }
+    if other := next((flag for flag, given in beside.items() if given), ""):
+        raise NotLayered(other)
     query = " ".join(request.words)
     index, only = index_of(work, tick=work.call.tick), _filter(work, request)
     found = layered(work, index, request.words, only, work.call.now, _weights(work, request))
@@ -260,7 +267,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
 
 def _archived(index: Index, request: Request, only: Filter) -> int:
     """Count the archived memories that match too, where only what is active was asked for."""
-    if request.status or request.valid_at:
+    if request.statuses or request.valid_at:
         return 0
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
 
@@ -289,7 +296,7 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
         what = counted(kept, "memory matches, past its time", "memories match, past their time")
         return f"{what} (`--status expired`)"
     if same:
-        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(request, name)]
+        limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(request, f"{name}s")]
         what = counted(same, "memory matches", "memories match")
         return f"{what} without {', '.join(limits)}"
     if every:

@@ -27,12 +27,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     layer: Annotated[
         str | None, option("layer, where not the type's own", "--layer", choices=LAYERS)
     ] = None
-    tag: Annotated[tuple[str, ...], option("a tag; may be repeated", "--tag")] = ()
-    entity: Annotated[tuple[str, ...], option("a name it mentions", "--entity")] = ()
+    tags: Annotated[tuple[str, ...], option("a tag; may be repeated", "--tag")] = ()
+    entities: Annotated[tuple[str, ...], option("a name it mentions", "--entity")] = ()
     scope: Annotated[str, option("user:..., project:... or agent:...", "--scope")] = ""
     valid_from: Annotated[str, option("true from", "--valid-from", metavar="DATE")] = ""
     valid_until: Annotated[str, option("true until", "--valid-until", metavar="DATE")] = ""
-    pin: Annotated[bool, option("never age, evict or prune it", "--pin")] = False
+    pinned: Annotated[bool, option("never age, evict or prune it", "--pin")] = False
     critical: Annotated[bool, option("needed in every session", "--critical")] = False
     cls: Annotated[str, option("decay class", "--class", metavar="CLASS")] = ""
     dry_run: DryRun = False
@@ -105,12 +105,12 @@ def _entry(request: Request, text: str) -> Entry:
         type=request.type or "fact",
         title=request.title,
         layer=request.layer or "",
-        tags=tuple(request.tag),
-        entities=tuple(request.entity),
+        tags=tuple(request.tags),
+        entities=tuple(request.entities),
         scope=request.scope,
         valid_from=request.valid_from,
         valid_until=request.valid_until,
-        pinned=request.pin,
+        pinned=request.pinned,
         critical=request.critical,
         cls=request.cls,
     )
@@ -121,11 +121,11 @@ def _repeated(memory: Memory, request: Request) -> Repeated:
         "--type": request.type in (None, memory.type),
         "--title": request.title in ("", memory.text("title")),
         "--layer": request.layer in (None, memory.layer),
-        "--tag": set(request.tag) <= set(memory.texts("tags")),
-        "--entity": set(request.entity) <= set(memory.texts("entities")),
+        "--tag": set(request.tags) <= set(memory.texts("tags")),
+        "--entity": set(request.entities) <= set(memory.texts("entities")),
         "--valid-from": _says(memory, "valid_from", request.valid_from),
         "--valid-until": _says(memory, "valid_until", request.valid_until),
-        "--pin": not request.pin or bool(memory.fields.get("pinned")),
+        "--pin": not request.pinned or bool(memory.fields.get("pinned")),
         "--critical": not request.critical or memory.flag("critical"),
         "--class": request.cls in ("", class_of(memory)),
     }

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall.lookup import find
-from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recalled import facts, in_words, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
@@ -41,8 +43,8 @@ def search(call: ToolCall) -> Reply:
     """Answer with the memories that fit words best; the first three count as retrieved."""
     request = searching.Request(
         words=(call.get("query"),),
-        type=tuple(call.get("types", ())),
-        k=call.get("limit", LIMIT),
+        types=tuple(call.get("types", ())),
+        limit=call.get("limit", LIMIT),
         at=call.get("at"),
         no_touch=True,
     )
@@ -63,7 +65,9 @@ def get(call: ToolCall) -> Reply:
     derived: dict[str, Any] = {}
     if not at:
         accesses = ledger_of(here.store).accesses()
-        derived = facts(memory, accesses, call.work.call.now, there.config.rules)
+        derived = msgspec.to_builtins(
+            facts(memory, accesses, call.work.call.now, there.config.rules)
+        )
     quotes = evidence(there, memory)
     against = [*doubts(memory, there.tree.state().memories.get)]
     if derived.get("stale"):
@@ -77,9 +81,9 @@ def get(call: ToolCall) -> Reply:
         **derived,
         "sources": [
             {
-                "source": place(q["resource"], q["lines"]),
-                "captured": q["captured"],
-                "resolved": q["resolved"],
+                "source": place(q.resource, q.lines),
+                "captured": q.captured,
+                "resolved": q.resolved,
             }
             for q in quotes[:5]
         ],
@@ -115,7 +119,7 @@ def _about(memory: Memory) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
-def _whole(memory: Memory, quotes: Sequence[dict[str, Any]], against: Sequence[str]) -> str:
+def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> str:
     names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
     lines = [memory.body, "", *(f"but {fold(doubt, 300)}" for doubt in against)]
     lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
@@ -124,7 +128,7 @@ def _whole(memory: Memory, quotes: Sequence[dict[str, Any]], against: Sequence[s
         for name in ("tags", "entities")
         if memory.texts(name)
     ]
-    lines += [f"evidence: {fold(q['quote'], 300)}" for q in quotes[:5] if q["quote"]]
+    lines += [f"evidence: {fold(q.quote, 300)}" for q in quotes[:5] if q.quote]
     return without_secrets("\n".join(lines).strip())
 
 

@@ -28,7 +28,7 @@ _PATTERNS = {
     "at": "^[0-9A-Za-z:+-]{1,40}$",
 }
 """What names a thing is no path, option or expression of git's."""
-_MOST = {"k": 50, "depth": 5}
+_MOST = {"limit": 50, "depth": 5}
 
 
 class Argument(NamedTuple):
@@ -152,9 +152,9 @@ DEFAULT = (
         description="Find memories by words. Do so before answering about the past.",
         takes=(
             Argument("query", "words", required=True, one=True),
-            Argument("types", "type"),
+            Argument("types"),
             _AT,
-            Argument("limit", "k"),
+            Argument("limit"),
         ),
         own=_MAX_TOKENS,
         gives=_HITS,
@@ -182,7 +182,7 @@ DEFAULT = (
                 "cls",
                 says="permanent, durable 90d, normal 14d, short 2d, ephemeral 4h",
             ),
-            Argument("tags", "tag"),
+            Argument("tags"),
             Argument("valid_until", says="date"),
         ),
         own=_EXPECTED,

@@ -16,7 +16,7 @@ def store(call: ToolCall) -> Reply:
             text=call.get("text"),
             type=call.get("type", "fact"),
             cls=call.get("decay_class"),
-            tag=tuple(call.get("tags", ())),
+            tags=tuple(call.get("tags", ())),
             valid_until=call.get("valid_until"),
         )
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +18,7 @@ import msgspec
 from memrepo.policies.floor import answers, shares
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Ranked, rank
+from memrepo.policies.ranking import Likeness, Ranked, rank
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
@@ -27,9 +28,18 @@ from memrepo.store.records import NAME
 
 if TYPE_CHECKING:
     from memrepo.store.embedding import Embedder
-    from memrepo.store.meaning import Meanings
 
 PAST = "past.sqlite3"
+
+
+class _NotEmbeddedError(Exception):
+    """Vectors are missing that a search is to go by."""
+
+
+def no_model() -> None:
+    """Say that there is no model, before one is looked for."""
+
+
 T = TypeVar("T")
 # The file cannot be written, or is somebody else's for longer than we wait: it is not damaged.
 _OUT_OF_REACH = frozenset(
@@ -91,7 +101,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     wanted: Indexed
     name: str = NAME
-    model: Callable[[], Embedder | None] = lambda: None
+    model: Callable[[], Embedder | None] = no_model
 
     def search(
         self,
@@ -112,29 +122,56 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         question = question_of(text, moment.now.date() if moment else None)
         if not question.terms:
             return []
-        known = self._meanings() if weights.meaning else None
 
-        def ranked(base: sqlite3.Connection) -> list[Match]:
+        def ranked(base: sqlite3.Connection, *, waits: bool) -> list[Match]:
             _hold(base, only.paths)
             corpus = IndexCorpus(base, only.limits)
-            like = known.like(corpus.all(), text) if known else None
+            like = self._like(base, corpus, text, waits) if weights.meaning else None
             found = rank(question, corpus, only.limit, weights, moment, like)
             held = shares(question, corpus, [one.document for one in found])
             if floor and like is None and not answers(question, found, held):
                 return []
             return [_match(base, one, held[one.document.number].share) for one in found]
 
-        return self._asked(ranked)
+        try:
+            return self._asked(partial(ranked, waits=True))
+        except _NotEmbeddedError:
+            self.embed()  # while nobody is kept from the index
+            return self._asked(partial(ranked, waits=False))
 
-    def _meanings(self) -> Meanings | None:
-        """Return the vectors of all that is indexed, where there is a model."""
-        embedder = self.model()
-        if embedder is None:
-            return None
-        from memrepo.store.meaning import meanings
+    def embed(self) -> None:
+        """Make the vectors of what is indexed that are missing, where there is a model."""
+        if self.model is no_model or (embedder := self.model()) is None:
+            return
+        from memrepo.store.meaning import Meanings
 
+        known = Meanings.of(self.folder, self.wanted, embedder)
         documents = self._asked(lambda base: IndexCorpus(base, Limits()).all())
-        return meanings(self.folder, self.wanted, embedder, documents)
+        with suppress(OSError, sqlite3.OperationalError):  # the folder cannot be written
+            known.embed(documents)
+
+    def _like(
+        self, base: sqlite3.Connection, corpus: IndexCorpus, text: str, waits: bool
+    ) -> Likeness | None:
+        """Return how like the question documents are; the model is loaded when that is asked.
+
+        Raises _NotEmbeddedError where vectors are missing, if one `waits` for them.
+        """
+        if self.model is no_model:
+            return None
+
+        def likeness(scored: Collection[int]) -> Mapping[int, float]:
+            embedder = self.model()
+            if embedder is None:
+                return {}
+            from memrepo.store.meaning import Meanings
+
+            known = Meanings.of(self.folder, self.wanted, embedder)
+            if waits and known.lacks(IndexCorpus(base, Limits()).all()):
+                raise _NotEmbeddedError
+            return known.like(corpus.all(), text)(scored)
+
+        return likeness
 
     def named(self, ids: Collection[str]) -> dict[str, Match]:
         """Return the memories of some ids, whatever their status, by id."""

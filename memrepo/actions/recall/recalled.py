@@ -24,7 +24,7 @@ from memrepo.policies.merits import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedding
-from memrepo.store.index import PAST, Filter, Index, Match
+from memrepo.store.index import PAST, Filter, Index, Match, no_model
 from memrepo.store.indexing import Indexed
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import NAME
@@ -64,9 +64,9 @@ class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
     expires: str
     """Empty where time does not take it out of recall."""
     expired: bool
-    stale: bool = False
-    stale_from: str = ""
-    """When the time of its class is over, where it stays all the same."""
+    stale: bool
+    stale_from: str
+    """When its class would end it, though what it rests on stands; empty where it does not last."""
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,14 +187,21 @@ def index_of(
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
     )
     return Index(
-        folder=store.folder, wanted=wanted, name=PAST if past else NAME, model=partial(_model, work)
+        folder=store.folder,
+        wanted=wanted,
+        name=PAST if past else NAME,
+        model=partial(_model, work) if embedding.can_run() else no_model,
     )
+
+
+def embed(work: Work) -> None:
+    """Make the vectors of what is committed that are missing, where there is a model."""
+    if work.config.get("recall.meaning") and embedding.can_run():
+        index_of(work, edits=False, tick=work.call.tick).embed()
 
 
 def _model(work: Work) -> Embedder | None:
     """Return the model of the person's configuration, else the packaged one, loaded once."""
-    if not embedding.can_run():
-        return None
     folder = model_folder(work)
     return _loaded(folder) if folder or embedding.is_installed() else None
 

@@ -21,6 +21,8 @@ SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""
 _ENOUGH = 6
 """So many words of a long question are as good as all of them."""
+_SMALLEST = 50
+"""Of fewer memories none is enough to say which words are rare: one of two asked ones is much."""
 _KIND = 0.5
 """What a word of a kind that was asked for counts beside the word for the kind."""
 
@@ -42,8 +44,9 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
         return {document.number: Held() for document in documents}
     stand_ins = {term: _stand_ins(term, question, corpus) for term in asked}
     holders = corpus.holders(sorted({t for these in stand_ins.values() for t in these}))
+    size = max(corpus.size, _SMALLEST)
     weights = {
-        term: _rarity(corpus.size, max((holders.get(t, 0) for t in these), default=0))
+        term: _rarity(size, max((holders.get(t, 0) for t in these), default=0))
         for term, these in stand_ins.items()
     }
     count = min(len(asked), _ENOUGH)

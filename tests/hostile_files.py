@@ -117,7 +117,6 @@ Text under the second.
                 "AGENTS.md",
                 "SOUL.md",
                 "CONSTITUTION.md",
-                "TOOLS.md",
                 "HEARTBEAT.md",
                 "CLAUDE.md",
                 "memory/README.md",

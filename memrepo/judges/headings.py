@@ -6,6 +6,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+
+from memrepo.core.ids import normalise, strip_marker
+from memrepo.core.patterns import regex
+from memrepo.judges import wordlists
+from memrepo.judges.wording import plain
 from memrepo.judges.wordlists import words_of
 
 LASTING_HEADING = words_of(""" decision,
@@ -133,3 +140,63 @@ personalidade, natureza, me define, identité, qui suis, личность, кт�
         ),
     )
 )
+
+_DATE_WORDS = regex(
+    r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
+    r"|\d{4}年|\d{1,2}[月日]|\d+(?:st|nd|rd|th)?"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*"
+    r"|(?:mon|tue|tues|wednes|wed|thu|thur|thurs|fri|satur|sat|sun)(?:day)?"
+    r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw",
+    re.IGNORECASE,
+)
+_FILE = regex(r"^[\w./-]+\.md\b[\s:–—-]*|^[\w ./-]+\.md[\s:–—-]+", re.IGNORECASE)
+_NUMBER = regex(r"^\W*\d{1,3}[.)]\s+")
+_MARKS = regex(r"^[^\w\"'“«「(\[@#/.~`]+|[\s:\uff1a]+$")
+_MOMENT = (
+    r"(?:\d{4}-\d\d-\d\d(?:T[\d:]+Z?)?"
+    r"|~?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?)"
+)
+# A day or time at an end of a heading says when it was written, one inside what it is about.
+_WHEN = regex(
+    rf"^[\[(]?{_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*"
+    rf"|\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
+    rf"|[\s:,–—~-]*(?<![\[(]){_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*$",
+    re.IGNORECASE,
+)
+_PART = (
+    r"(?:late|early|morning|afternoon|evening|night|nightly|daily|weekly|work|proactive|solo|my)"
+)
+# "Session 3", "Daily Log", "Late Session Notes" say nothing of what is below.
+_OF_A_DAY = regex(
+    r"^\W*(?:session|conversation)\b.*\d{4}-\d\d-\d\d.*$"
+    rf"|^\W*(?:{_PART}\s+){{0,3}}(?:sessions?|run|part|notes?|entry|logs?|day|work)"
+    r"(?:\s+(?:log|notes?|summary|session|memory|run))?\W*\d*\W*(?:\([^()]*\))?$"
+    r"|^\W*(?:\w+\s+)?daily\s+(?:logs?|notes?|memory|summary|diary)\W*$"
+    r"|^\W*\(?(?:mon|tues|wednes|thurs|fri|satur|sun)day\)?\W*$",
+    re.IGNORECASE,
+)
+
+
+def telling(headings: Sequence[str]) -> Iterator[str]:
+    """Yield what headings and list parents say, cleaned, without dates and generic ones."""
+    for text in headings:
+        heading = clean(text)
+        generic = normalise(heading).removesuffix(".md") in wordlists.GENERIC_HEADINGS
+        said = sum(ch.isalnum() for ch in heading) > 1
+        if said and not generic and not is_date(heading) and not _OF_A_DAY.match(heading):
+            yield heading
+
+
+def clean(heading: str) -> str:
+    """Return a heading without marks, number, file name, closing colon and time of writing."""
+    text = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
+    for pattern in (_FILE, _MARKS, _NUMBER, _WHEN, _WHEN, _MARKS):
+        text = pattern.sub("", text)
+    return text.strip(" \t~–—-,")
+
+
+def is_date(text: str) -> bool:
+    """Tell whether a heading is a date or time and nothing else."""
+    if not any(ch.isdigit() for ch in text):
+        return False
+    return not any(ch.isalnum() for ch in _DATE_WORDS.sub("", text))

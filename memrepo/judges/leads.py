@@ -7,24 +7,19 @@ is not said again.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
-from memrepo.core.ids import normalise, strip_marker
+from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
 from memrepo.core.patterns import regex
-from memrepo.judges import wordlists
-from memrepo.judges.triples import is_date, lead_of, read_triple, title_of
+from memrepo.judges.headings import telling
+from memrepo.judges.triples import lead_of, read_triple, title_of
 from memrepo.judges.wording import cap, extract, plain, tidy
 from memrepo.policies.matching import tokens
+from memrepo.purify.units import TERSE_MOST
 
 SEGMENT_LENGTH = 70
 MOST_SEGMENTS = 3
+PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
 JOIN = " – "
-_FILE = regex(r"^[\w./-]+\.md\b[\s:–—-]*|^[\w ./-]+\.md[\s:–—-]+", re.IGNORECASE)
-_ASIDE = regex(r"^\W*(?:session|conversation)\b.*\d{4}-\d\d-\d\d.*$", re.IGNORECASE)
-_NUMBER = regex(r"^\W*\d{1,3}[.)]\s+")
-_OWN_MARK = regex(r"^[^\w\"'“«「(\[@#/.~`]+|[\s:\uff1a]+$")
 
 
 def whole(candidate: Candidate) -> tuple[str, str]:
@@ -33,7 +28,7 @@ def whole(candidate: Candidate) -> tuple[str, str]:
     A long text is cut to the length of a claim; a procedure without words of its own is named by
     what it stands under.
     """
-    text = _row(candidate, plain(tidy(candidate.text))).rstrip(" \t:\uff1a,;")
+    text = _row(candidate, _joined(plain(tidy(candidate.text)))).rstrip(" \t:\uff1a,;")
     lead = lead_words(candidate)
     if not text:
         return lead, lead or title_of(candidate)
@@ -44,6 +39,13 @@ def whole(candidate: Candidate) -> tuple[str, str]:
 
 
 _KEYED = regex(r"[^\s:][^:\n]{0,40}: \S")
+
+
+def _joined(text: str) -> str:
+    """Return a list of a few words an item on one line."""
+    rows = [row.strip() for row in text.split("\n")]
+    terse = len(rows) > 1 and all(row and len(row) <= TERSE_MOST for row in rows)
+    return "; ".join(row.rstrip(" ;,.") for row in rows) if terse else text
 
 
 def _row(candidate: Candidate, text: str) -> str:
@@ -89,7 +91,8 @@ def _segments(candidate: Candidate, *, about_only: bool) -> list[str]:
     """Return whom or what it is about first, then the innermost of what it stands under."""
     if about_only:
         return [candidate.about] if candidate.about else []
-    path = list(telling(candidate.context))
+    context = candidate.context[1:] if is_profile(candidate) else candidate.context
+    path = list(telling(context))
     about = candidate.about or (path.pop(0) if len(path) > 1 else "")
     if not (about or path):
         about = title_of(candidate)
@@ -97,17 +100,9 @@ def _segments(candidate: Candidate, *, about_only: bool) -> list[str]:
     return [cap(s, SEGMENT_LENGTH) for s in (about, *inner) if s]
 
 
-def telling(context: tuple[str, ...]) -> Iterator[str]:
-    """Yield what headings and list parents say, cleaned, without dates and generic ones."""
-    for text in context:
-        segment = clean(text)
-        generic = normalise(segment).removesuffix(".md") in wordlists.GENERIC_HEADINGS
-        if segment and not generic and not is_date(segment) and not _ASIDE.match(segment):
-            yield segment
-
-
-def clean(heading: str) -> str:
-    """Return a heading without marks, number, file name and closing colon."""
-    first = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
-    text = _NUMBER.sub("", _OWN_MARK.sub("", _FILE.sub("", first)))
-    return _OWN_MARK.sub("", text).strip()
+def is_profile(candidate: Candidate) -> bool:
+    """Tell whether the title above a text only names the kind of its file."""
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    return (
+        bool(files) and files <= PROFILES and len(candidate.context) > 0 and bool(candidate.about)
+    )

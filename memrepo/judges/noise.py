@@ -117,7 +117,8 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 # A form that nobody filled in, or filled with nothing: "Pronouns:", "Blockers: none known"
 _UNFILLED = regex(
     r"\W*(?:[^:\uff1a\n]{1,60}[:\uff1a]\W*)(?:none(?:\s+(?:yet|known|so far))?|n/?a|tbd"
-    r"|to be (?:added|defined|filled)|todo|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
+    r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
+    r"|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
     r"|ningun[oa]|aucune?|keine?r?|нет|无|暂无|なし|없음|(?:a|por) definir(?:\s+com\s+\w+)?"
     r"|definir com \w+|à définir|offen|未定|待定|未設定|미정)?\W*",
     re.IGNORECASE,
@@ -129,7 +130,7 @@ _LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
 _METADATA = regex(
     r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
-    r"|recalls|status|message.?id|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
+    r"|recalls|message.?id|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
     r"|auteur|heure|datum|stand|дата|время|автор|источник|обновлено|создано"
     r"|作者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
     r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",

@@ -20,8 +20,9 @@ from memrepo.core.ids import normalise
 from memrepo.core.judging import Candidate
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
+from memrepo.judges.headings import is_date
 from memrepo.judges.successions import SINGLE
-from memrepo.judges.triples import is_date, lead_of, read_triple
+from memrepo.judges.triples import lead_of, read_triple
 from memrepo.judges.wording import EXTRACT_LENGTH, sentence_ends, split_title, tidy
 from memrepo.policies.matching import normal_predicate, normal_subject
 

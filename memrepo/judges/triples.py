@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -17,6 +16,7 @@ from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judging import Candidate
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
+from memrepo.judges.headings import is_date, telling
 from memrepo.judges.wording import bare_object, bold_lead, cap, split_title, tidy
 
 SUBJECT_LENGTH = 120
@@ -25,6 +25,7 @@ OBJECT_LENGTH = 300
 
 _VERBS = sorted((v.strip() for v in wordlists.VERBS.replace("\n", " ").split(",")), key=len)[::-1]
 _VERB = "|".join(re.escape(v).replace(r"\ ", r"\s+") for v in _VERBS)
+_DAY_NAME = regex(r"^\d{4}-?\d{2}-?\d{2}(?:[-_T]?\d{4}\b)?[-_]?")
 _UPPER = r"[^\W\d_a-zß-öø-ÿа-яё]"
 _NAME = rf"(?:{_UPPER}[\w'’.&-]*)(?:\s+{_UPPER}[\w'’.&-]*){{0,2}}"
 _SHAPE_TWO = regex(
@@ -33,15 +34,6 @@ _SHAPE_TWO = regex(
     rf"(?P<verb>{_VERB})\s+(?P<rest>\S.*)$",
     re.DOTALL,
 )
-_DATE_WORDS = regex(
-    r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
-    r"|\d{4}年|\d{1,2}[月日]|\d+(?:st|nd|rd|th)?"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*"
-    r"|(?:mon|tue|tues|wednes|wed|thu|thur|thurs|fri|satur|sat|sun)(?:day)?"
-    r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw",
-    re.IGNORECASE,
-)
-_HEADING_MARKS = regex(r"^[#\s]+|[\s:：#]+$")
 
 
 class Triple(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +73,7 @@ def lead_of(candidate: Candidate) -> tuple[str, str]:
 
 def nearest_heading(candidate: Candidate) -> str:
     """Return the innermost heading or parent that is neither a date nor generic, or nothing."""
-    return next(_telling(candidate.context), "")
+    return next(telling(candidate.context[::-1]), "")
 
 
 def subject_of(candidate: Candidate) -> str:
@@ -100,23 +92,8 @@ def title_of(candidate: Candidate) -> str:
     if candidate.retrieved:
         return ""  # the name of a note's file is made from its text
     names = [s.resource.rsplit("/", 1)[-1].removesuffix(".md") for s in candidate.sources]
-    return next(_telling(names[::-1]), "")
-
-
-def is_date(text: str) -> bool:
-    """Tell whether a heading is a date or time and nothing else."""
-    if not any(ch.isdigit() for ch in text):
-        return False
-    return not any(ch.isalnum() for ch in _DATE_WORDS.sub("", text))
-
-
-def _telling(headings: Sequence[str]) -> Iterator[str]:
-    for heading in reversed(headings):
-        plain = _HEADING_MARKS.sub("", strip_marker(_HEADING_MARKS.sub("", heading)))
-        plain = plain.replace("**", "").strip()
-        generic = normalise(plain).removesuffix(".md") in wordlists.GENERIC_HEADINGS
-        if any(ch.isalnum() for ch in plain) and not is_date(plain) and not generic:
-            yield plain
+    names = [_DAY_NAME.sub("", name) for name in names]
+    return next(telling(names), "")
 
 
 def _is_name(text: str) -> bool:

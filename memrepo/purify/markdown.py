@@ -47,8 +47,9 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
     `text` of an item has neither marker nor checkbox nor the items below it, which are `children`;
     of a row it is `Header: cell; Header: cell`, and `lead` is its first cell. `level` is that of a
-    heading. `ordered` is the number of the list that a numbered item stands in, from 1. Code,
-    quotes, rules and HTML are `other`, comments are `comment`; neither carries text.
+    heading. `list` is the number of the list that an item stands in, from 1, `ordered` whether
+    its items are numbered. Code, quotes, rules and HTML are `other`, comments are `comment`;
+    neither carries text.
     """
 
     kind: BlockKind
@@ -56,7 +57,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     level: int = 0
     task: Task = ""
-    ordered: int = 0
+    list: int = 0
+    ordered: bool = False
     lead: str = ""
     children: tuple[Block, ...] = ()
 
@@ -337,8 +339,8 @@ def _blocks(state: _State) -> Iterator[Block]:
             continue
         if kind == "list":
             lists += 1
-            ordered = lists if token["attrs"]["ordered"] else 0
-            yield from (_item(child, ordered) for child in token["items"])
+            for child in token["items"]:
+                yield _item(child, lists, ordered=token["attrs"]["ordered"])
         elif kind == "table":
             yield Block(kind="other", lines=(token["line"], token["line"] + 1))
             for number, text, lead in token["rows"]:
@@ -355,7 +357,7 @@ def _blocks(state: _State) -> Iterator[Block]:
                 yield Block(kind="comment" if kind == "comment" else "other", lines=lines)
 
 
-def _item(child: _State, ordered: int) -> Block:
+def _item(child: _State, number: int, *, ordered: bool) -> Block:
     """Turn a list item into a block: its own blocks are its text, its items are children."""
     inner = tuple(_blocks(child))
     aside = {n for t in child.tokens if t["type"] == "list" for n in _span(t["line"], t["end"])}
@@ -376,6 +378,7 @@ def _item(child: _State, ordered: int) -> Block:
         lines=(child.item_line, max(child.item_line, end)),
         text=text,
         task="" if match is None else "open" if match[1] == " " else "done",
+        list=number,
         ordered=ordered,
         children=tuple(b for b in inner if b.kind == "item"),
     )

@@ -3,8 +3,8 @@
 Rules by file name (memory-purifier, candidate extraction, widened to bullets): `PROCEDURES.md` one
 unit for each second-level section, `episodes/*.md` one for the file, everything else list items,
 table rows and paragraphs. A file whose header has name, description and type is one memory that an
-agent wrote: its description first, its body as detail. Numbered steps are one unit. A unit is
-identified by its words and file, never by line or heading.
+agent wrote: its description first, its body as detail. Numbered steps are one unit, and so is a
+list of a few words an item. A unit is identified by its words and file, never by line or heading.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from memrepo.purify.sources import is_episode, is_procedures
 if TYPE_CHECKING:
     from memrepo.purify.markdown import Block, Document, Task
 
-UnitKind = Literal["bullet", "row", "paragraph", "steps", "section", "document", "memory"]
+UnitKind = Literal["bullet", "list", "row", "paragraph", "steps", "section", "document", "memory"]
 
 MAX_TEXT = 20_000
 SHORT = 10
 """A text of fewer characters is kept only where a key or its place says what it means."""
 INTRO_LENGTH = 120
+TERSE, TERSE_MOST = 30, 45
+"""Characters of the middle and of the longest item of a list that is one unit."""
 DETAIL_LENGTH = 2000
 """Characters of the detail that stays with its statement; a longer body is several units."""
 
@@ -203,7 +205,7 @@ class _Work(msgspec.Struct):
     def add_blocks(self, blocks: Sequence[Block]) -> None:
         """Take list items, table rows and paragraphs under the headings before them."""
         under: tuple[str, ...] = ()
-        lists = _numbered_lists(blocks)
+        lists = _lists(blocks)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
@@ -212,13 +214,17 @@ class _Work(msgspec.Struct):
                     if not (under and _only_introduces(block.text)):
                         self._add_paragraph(block, headings)
                 case "item":
-                    run = lists.get(block.ordered, ())
-                    if not _are_steps(run, headings, under):
+                    run = lists.get(block.list, ())
+                    if block.ordered and _are_steps(run, headings, under):
+                        if block is run[0]:
+                            lines = (run[0].lines[0], _last_line(run[-1]))
+                            text = "\n".join(_numbered(run))
+                            self._add("steps", text, lines, headings, under, detail=text)
+                    elif (under or len(headings) > 1) and _is_terse(run):
+                        if block is run[0]:
+                            self._add_list(run, headings, under)
+                    else:
                         self._add_item(block, headings, under)
-                    elif block is run[0]:
-                        lines = (run[0].lines[0], _last_line(run[-1]))
-                        text = "\n".join(_numbered(run))
-                        self._add("steps", text, lines, headings, under, detail=text)
                 case "row":
                     inner = (*under, block.lead) if _names_row(block) else under
                     self._add("row", block.text, block.lines, headings, inner)
@@ -278,8 +284,18 @@ class _Work(msgspec.Struct):
         if not (block.children and _only_introduces(block.text)):
             self._add("bullet", block.text, block.lines, headings, parents, task=block.task)
         inner = (*parents, block.text) if has_words(block.text) else parents
+        if _is_terse(block.children):
+            self._add_list(block.children, headings, inner)
+            return
         for child in block.children:
             self._add_item(child, headings, inner)
+
+    def _add_list(
+        self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]
+    ) -> None:
+        """Take a list of a few words an item as one unit: alone none of them says anything."""
+        text = "\n".join(block.text for block in run)
+        self._add("list", text, (run[0].lines[0], run[-1].lines[1]), headings, parents)
 
     def _add(
         self,
@@ -385,16 +401,16 @@ _STEPS = regex(
 _ORDINAL = regex(r"[#№]?\d[\d.,:/-]*")
 
 
-def _numbered_lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
-    """Return the items of each numbered list that may be a procedure, by the list's number."""
+def _lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+    """Return the items of each list that may be one unit, by the list's number."""
     lists: dict[int, list[Block]] = {}
     for block in blocks:
-        if block.ordered:
-            lists.setdefault(block.ordered, []).append(block)
-    return {number: tuple(run) for number, run in lists.items() if _may_be_steps(run)}
+        if block.kind == "item":
+            lists.setdefault(block.list, []).append(block)
+    return {number: tuple(run) for number, run in lists.items() if _may_be_one(run)}
 
 
-def _may_be_steps(run: Sequence[Block]) -> bool:
+def _may_be_one(run: Sequence[Block]) -> bool:
     plain = not any(bold_lead(block.text)[0] or block.task for block in run)
     return plain and len(run) > 1 and sum(len(block.text) for block in run) <= DETAIL_LENGTH
 
@@ -402,6 +418,24 @@ def _may_be_steps(run: Sequence[Block]) -> bool:
 def _are_steps(run: Sequence[Block], headings: tuple[str, ...], under: tuple[str, ...]) -> bool:
     """Tell whether a numbered list is one procedure: the heading or the line above it says so."""
     return bool(run) and any(_STEPS.search(text) for text in (*headings[-1:], *under))
+
+
+def _is_terse(run: Sequence[Block]) -> bool:
+    """Tell whether the items of a list have but a few words each, and are no sentences."""
+    if not _may_be_one(run) or any(block.children or "\n" in block.text for block in run):
+        return False
+    if any(block.text.endswith(_STOPS) for block in run):
+        return False
+    lengths = sorted(_width(block.text) for block in run)
+    return lengths[-1] <= TERSE_MOST and lengths[len(lengths) // 2] <= TERSE and sum(lengths) <= 360
+
+
+_STOPS = (".", "!", "?", "。", "\uff01", "\uff1f")
+
+
+def _width(text: str) -> int:
+    """Return the characters of a text, wide ones as two."""
+    return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
 
 
 def _numbered(run: Sequence[Block], indent: str = "") -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from memrepo.policies.floor import answers, shares
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Likeness, Ranked, rank
@@ -63,6 +64,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     part: int = 0
     """Which chunk of its text answers best."""
     score: float
+    held: float = 1.0
+    """Which share of what was asked it holds."""
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
@@ -108,10 +111,14 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         only: Filter,
         weights: Weights | None = None,
         moment: Moment | None = None,
+        *,
+        floor: bool = True,
     ) -> list[Match]:
         """Return the memories that answer a question best, best first; ties by path.
 
-        Where the folder cannot be written the answer is the same, from an index in memory.
+        With a `floor` there are none where none holds enough of what was asked, unless one is
+        of the days that were asked for, or a model compares by meaning. Where the folder cannot be
+        written the answer is the same, from an index in memory.
         """
         text, weights = " ".join(asked), weights or Weights()
         question = question_of(text, moment.now.date() if moment else None)
@@ -123,7 +130,10 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             corpus = IndexCorpus(base, only.limits)
             like = self._like(base, corpus, text, waits) if weights.meaning else None
             found = rank(question, corpus, only.limit, weights, moment, like)
-            return [_match(base, one) for one in found]
+            held = shares(question, corpus, [one.document for one in found])
+            if floor and like is None and not answers(question, found, held):
+                return []
+            return [_match(base, one, held[one.document.number]) for one in found]
 
         try:
             return self._asked(partial(ranked, waits=True))
@@ -164,6 +174,16 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             return known.like(corpus.all(), text)(scored)
 
         return likeness
+
+    def named(self, ids: Collection[str]) -> dict[str, Match]:
+        """Return the memories of some ids, whatever their status, by id."""
+
+        def found(base: sqlite3.Connection) -> dict[str, Match]:
+            asked = "SELECT id, path, blob FROM memory WHERE id = ?"
+            rows = [base.execute(asked, (id_,)).fetchone() for id_ in sorted(ids)]
+            return {r[0]: Match(id=r[0], path=r[1], blob=r[2], score=0.0) for r in rows if r}
+
+        return self._asked(found) if ids else {}
 
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
         """Return ids of memories that share any of the words, likeliest first, by words alone."""
@@ -250,10 +270,16 @@ def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
         base.executemany(f"INSERT INTO {HELD} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
 
 
-def _match(base: sqlite3.Connection, one: Ranked) -> Match:
+def _match(base: sqlite3.Connection, one: Ranked, held: float) -> Match:
     asked = "SELECT id, path, blob FROM memory WHERE number = ?"
     id_, path, blob = base.execute(asked, (one.document.number,)).fetchone()
     kept = {name: round(value, 4) for name, value in one.parts.items()}
     return Match(
-        id=id_, path=path, blob=blob, part=one.document.part, score=round(one.score, 4), parts=kept
+        id=id_,
+        path=path,
+        blob=blob,
+        part=one.document.part,
+        score=round(one.score, 4),
+        held=held,
+        parts=kept,
     )

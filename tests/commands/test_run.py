@@ -55,6 +55,7 @@ def test_what_is_not_read_is_named_and_the_rest_lands(ugly_repo: Path) -> None:
         ("episodes/2026-01-09.md", "source-not-a-file"),
         ("inbox/secret.md", "source-secret"),
         ("memory/2026-01-15.md", "source-secret-redacted"),
+        ("memory/folder/", "source-not-a-file"),
         ("memory/keys.md", "source-secret-redacted"),
         ("memory/latin1.md", "source-not-utf8"),
         ("memory/linked.md", "source-not-a-file"),
@@ -107,14 +108,14 @@ def test_every_source_resolves_to_lines_that_hold_the_words(ugly_repo: Path) -> 
             row = quote.lstrip().startswith("|")
             # A unit is cut after 20,000 characters, even in a word.
             cut = source.resource.endswith("/long.md")
-            body = memory.body.rsplit(None, 1)[0] if cut else memory.body
+            body = memory.said.rsplit(None, 1)[0] if cut else memory.said
             small, large = (quote, body) if row else (body, quote)
             assert words(small) <= words(large) or source.kind == "merged", (source, memory)
 
 
 def test_equal_short_texts_stay_apart_and_equal_long_ones_are_one_memory(ugly_repo: Path) -> None:
     found = memories(ugly_repo).values()
-    sold = [m for m in found if m.body.casefold().startswith("status: sold")]
+    sold = [m for m in found if m.said.casefold().startswith("status: sold")]
     assert sorted(m.text("subject") for m in sold) == ["Hive 4", "Hive 5", "Hive 6"]
     (ladder,) = [m for m in found if "belongs to the parish" in m.body]
     assert {s.resource for s in ladder.sources} == {

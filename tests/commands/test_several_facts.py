@@ -39,7 +39,7 @@ def test_each_value_is_a_memory_with_the_line_as_evidence(repo: Path) -> None:
     assert len({m.id for m in found.values()}) == 3
     for value, memory in found.items():
         assert (memory.text("subject"), memory.text("predicate")) == ("Atlas", "Stack")
-        assert memory.body.strip() == f"Stack: {value}"
+        assert (memory.text("lead"), memory.said.strip()) == ("Atlas", f"Stack: {value}")
         assert [s.lines for s in memory.sources] == [(5, 5)]
     assert_sound(repo)
 

@@ -14,12 +14,14 @@ from memrepo.policies.ranking import Corpus, Document, Ranked, spelled
 from memrepo.policies.terms import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")
-FLOOR = 0.13
+FLOOR = 0.1
 """Where no hit holds more of what was asked, nothing was found."""
 SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""
 _ENOUGH = 6
 """So many words of a long question are as good as all of them."""
+_USUAL = 1.0
+"""What a word counts at least."""
 _KIND = 0.5
 """What a word of a kind that was asked for counts beside the word for the kind."""
 
@@ -61,8 +63,11 @@ def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
 
 
 def _rarity(size: int, held: int) -> float:
-    """Return the inverse document frequency; a word that nothing holds is the rarest."""
-    return math.log(1 + (size - held + 0.5) / (held + 0.5))
+    """Return the inverse document frequency; a word that nothing holds is the rarest.
+
+    Of a few texts all may hold the one word that matters, so none counts for nothing.
+    """
+    return max(_USUAL, math.log(1 + (size - held + 0.5) / (held + 0.5)))
 
 
 def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, float]) -> bool:

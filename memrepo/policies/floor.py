@@ -20,8 +20,8 @@ SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""
 _ENOUGH = 6
 """So many words of a long question are as good as all of them."""
-_USUAL = 1.0
-"""What a word counts at least."""
+_SMALLEST = 50
+"""Of fewer memories none is enough to say which words are rare: one of two asked ones is much."""
 _KIND = 0.5
 """What a word of a kind that was asked for counts beside the word for the kind."""
 
@@ -30,8 +30,9 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     """Return by number which share of a question's words, weighed by rarity, each text holds."""
     asked = {term: _places(question, corpus, term) for term in question.terms}
     holders = corpus.holders([*asked, *frozenset().union(*asked.values())])
+    size = max(corpus.size, _SMALLEST)
     weights = {
-        term: _rarity(corpus.size, max((holders.get(t, 0) for t in places), default=0))
+        term: _rarity(size, max((holders.get(t, 0) for t in places), default=0))
         for term, places in asked.items()
         if not (is_spaceless(term) and holders.keys().isdisjoint(places))
     }
@@ -63,11 +64,8 @@ def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
 
 
 def _rarity(size: int, held: int) -> float:
-    """Return the inverse document frequency; a word that nothing holds is the rarest.
-
-    Of a few texts all may hold the one word that matters, so none counts for nothing.
-    """
-    return max(_USUAL, math.log(1 + (size - held + 0.5) / (held + 0.5)))
+    """Return the inverse document frequency; a word that nothing holds is the rarest."""
+    return math.log(1 + (size - held + 0.5) / (held + 0.5))
 
 
 def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, float]) -> bool:

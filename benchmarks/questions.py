@@ -15,9 +15,11 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from benchmarks.recall import index_of
 from memrepo.core import codec
@@ -32,8 +34,7 @@ FIRST = 3
 _MEMORY = re.compile(r"- (note )?(?:\[(.+?)\] )?(?:@(\S+) )?(.+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """A question, its section, and the path of the memory that answers it."""
 
     section: str

@@ -8,9 +8,10 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import filled
@@ -20,7 +21,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import expression
-from memrepo.store.index import NAME, Filter, Index
+from memrepo.store.index import NAME, Filter, Index, no_model
 from memrepo.store.repo import Repository, open_repository
 
 BUILT = "index built / its files read and hashed"
@@ -91,7 +92,7 @@ def _index(store: Repository) -> Index:
     """Return the index at HEAD, which goes by words alone whatever this machine has installed."""
     return replace(
         index_of(Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)),
-        model=lambda: None,
+        model=no_model,
     )
 
 

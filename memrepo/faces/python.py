@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import SecretInText
 from memrepo.actions.past.timeline import find_present
-from memrepo.actions.recall.quotes import evidence
+from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recalled import RECALL_STATUSES, facts, index_of, recall
 from memrepo.actions.recall.search import Hit, bounded, hit_of
 from memrepo.actions.recall.usage import HITS
@@ -71,7 +71,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
     memory: Memory
     derived: Mapping[str, Any]
-    evidence: Sequence[Mapping[str, Any]]
+    evidence: Sequence[Quote]
     commit: str
 
 
@@ -149,7 +149,9 @@ class OpenRepository:
         derived: Mapping[str, Any] = {}
         if not at:
             accesses = ledger_of(self._store).accesses()
-            derived = facts(memory, accesses, here.call.now, there.config.rules)
+            derived = msgspec.to_builtins(
+                facts(memory, accesses, here.call.now, there.config.rules)
+            )
         quoted = evidence(there, memory)
         if touch and not at:
             _touch(here, [memory.id])

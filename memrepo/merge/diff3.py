@@ -30,16 +30,17 @@ class _Hunk(msgspec.Struct, frozen=True):
     newer: bool
     lines: tuple[str, ...]
 
-    def touches(self, other: _Hunk) -> bool:
-        """Tell whether two sides' hunks are about the same lines or the same gap."""
-        if self.newer == other.newer:
+    def touches(self, before: _Hunk) -> bool:
+        """Tell whether two sides' hunks are about the same lines or the same gap.
+
+        `before` stands before this one, by where it begins and then by where it ends.
+        """
+        if self.newer == before.newer:
             return False
-        if self.lo == self.hi and other.lo == other.hi:
-            return self.lo == other.lo
+        if self.lo == self.hi and before.lo == before.hi:
+            return self.lo == before.lo
         # An insertion at the edge of a replaced span is beside it; strictly inside it is within.
-        return max(self.lo, other.lo) < min(self.hi, other.hi) or (
-            self.lo < other.lo == other.hi < self.hi or other.lo < self.lo == self.hi < other.hi
-        )
+        return self.lo < min(self.hi, before.hi) or before.lo < self.lo == self.hi < before.hi
 
 
 def merge_text(base: str, older: str, newer: str) -> Joined:

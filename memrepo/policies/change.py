@@ -15,6 +15,9 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
+import msgspec
+from msgspec import structs
+
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.policies.speech import Language, Word, language_of, sentences
@@ -28,7 +31,7 @@ LONGEST = 400
 _SLOT, _KEYED = 4, 6
 _LOOSE = 0.6
 _IS, _KEY, _TOPIC, _SELF = "§is", "§:", "§topic", "§i"
-_OF_ANY = ("§scheduled", "§amount")
+_OF_ANY = ("§scheduled", "§amount", "§live")
 """What was postponed or raised to a value may have been said to be something else before."""
 _QUOTED = regex(
     r"[\"“„«「『](?:[^\"”“»」』\s]+\s+){2,}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
@@ -36,8 +39,7 @@ _QUOTED = regex(
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What a statement does to an older one.
 
     `cover` is the share of the older one's words that the newer one repeats: of several that a
@@ -62,7 +64,7 @@ class _Item:
 
     @property
     def is_mark(self) -> bool:
-        return self.key.startswith("§")
+        return self.key[0] == "§"
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,15 @@ class _Read:
         if name not in self._spans:
             self._spans[name] = self.language.spans(self.words, name)
         return self._spans[name]
+
+    def tells(self, predicate: str, part: str) -> bool:
+        """Tell whether a phrase of a predicate stands in it, such as one of its change."""
+        key = f"{predicate}/{part}"
+        if key not in self._spans:
+            group = self.language.predicates.get(predicate, {})
+            phrases = self.language.group(predicate, part) if part in group else {}
+            self._spans[key] = self.language.found(self.words, phrases)
+        return bool(self._spans[key])
 
     @cached_property
     def _spans(self) -> dict[str, tuple[tuple[int, ...], ...]]:
@@ -120,7 +131,7 @@ def change_of(old: str, new: str) -> Change | None:
         return None
     language = language_of(old, new)
     before, after = sentences(old), sentences(new)
-    if _unsaid(language, new) or _unsaid(language, old) or _read(language, old).has(*_UNSAID):
+    if _unsaid(language, new) or _unsaid(language, old):
         return None
     found = [
         change
@@ -132,9 +143,10 @@ def change_of(old: str, new: str) -> Change | None:
         return None
     best = min(found, key=lambda one: (_ORDER.index(one.strength), -one.cover))
     # What says several things is not replaced for one of them.
-    return replace(best, strength="doubt") if len(before) > 1 else best
+    return structs.replace(best, strength="doubt") if len(before) > 1 else best
 
 
+@lru_cache(maxsize=4096)
 def _unsaid(language: Language, text: str) -> bool:
     """Tell whether a text asks, quotes, jests, or leaves open what is: it says nothing of it."""
     if "?" in text or "？" in text or _QUOTED.search(text):
@@ -142,7 +154,13 @@ def _unsaid(language: Language, text: str) -> bool:
     return _read(language, text).has("sarcasm", "open")
 
 
-_UNSAID = ("hypothesis", "plan")
+def _supposes(read: _Read) -> bool:
+    """Tell whether a sentence supposes or plans, in other words than those of its predicate."""
+    if not read.has("hypothesis", "plan"):
+        return False
+    marked = {id(word) for item in read.items if item.is_mark for word in item.words}
+    spans = (*read.spans("hypothesis"), *read.spans("plan"))
+    return any(not {id(read.words[n]) for n in span} <= marked for span in spans)
 
 
 @lru_cache(maxsize=4096)
@@ -198,20 +216,24 @@ def _marks(language: Language, words: tuple[Word, ...]) -> list[tuple[tuple[int,
 
 
 def _between(old: _Read, new: _Read) -> Change | None:
+    apart = "letters" not in old.language.lists and not set(old.keys) & set(new.keys)
+    if apart or _supposes(old):
+        return None
     own = _of_itself(old, new)
-    if own is None or own.without("correction").has(*_UNSAID):
+    if own is None or _supposes(own.without("correction", "cancelled", "ended")):
         return None
     corrected = own.has("correction")
     new = own.without("correction")
     found = next(filter(None, (rule(old, new) for rule in _RULES)), None)
     if corrected and found is None:
-        found = _taken_back(old, new)
+        found = _put_right(old, new) or _taken_back(old, new)
     elif corrected and found is not None:
-        found = replace(found, strength="stated", reason=f"corrected: {found.reason}")
+        found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
     if found is None:
         return None
     first = old.items[0].key if old.items else ""
-    return replace(found, bare=found.kind == "keyed" or (first.startswith("§") and first != _SELF))
+    bare = found.kind == "keyed" or (first.startswith("§") and first != _SELF)
+    return structs.replace(found, bare=bare)
 
 
 def _of_itself(old: _Read, new: _Read) -> _Read | None:
@@ -290,10 +312,9 @@ def _ended(old: _Read, new: _Read) -> Change | None:
         if new.has(kind):
             rest = new.without(kind, "reason")
             return _over(old, rest, kind, reason)
-    for name, group in new.language.predicates.items():
-        ends = new.language.group(name, "end") if "end" in group else {}
-        spans = new.language.found(new.words, ends)
-        if spans and any(i.key == f"§{name}" for i in old.items):
+    for name in new.language.predicates:
+        if new.tells(name, "end") and any(i.key == f"§{name}" for i in old.items):
+            spans = new.language.found(new.words, new.language.group(name, "end"))
             gone = {n for span in spans for n in span}
             words = tuple(w for n, w in enumerate(new.words) if n not in gone)
             rest = _read_words(new.language, words).without("reason")
@@ -305,7 +326,8 @@ _ENDS = (("cancelled", "it was called off"), ("ended", "it is said to be over"))
 
 
 def _over(old: _Read, rest: _Read, kind: str, reason: str) -> Change | None:
-    said, left = old.keys, rest.keys
+    said = old.keys
+    left = [part for key in rest.keys for part in _parts(rest, key, said)]
     left = [key for key in left if key in said or not _is_when(rest, key)]
     shared = [key for key in said if key in left]
     if not shared or not set(left) <= set(said) or shared[0] != said[0]:
@@ -320,14 +342,29 @@ def _over(old: _Read, rest: _Read, kind: str, reason: str) -> Change | None:
     return Change(kind=kind, strength=strength, reason=reason, cover=cover)
 
 
+def _parts(read: _Read, key: str, said: Sequence[str]) -> Sequence[str]:
+    """Part a word of a script without blanks into words that the other statement holds."""
+    if key in said or "letters" not in read.language.lists:
+        return (key,)
+    parts: list[str] = []
+    tail = key
+    while tail:
+        part = next((s for s in said if s and tail.startswith(s)), "")
+        if not part:
+            return (key,)
+        parts.append(part)
+        tail = tail[len(part) :]
+    return parts
+
+
 def _back(old: _Read, new: _Read) -> Change | None:
     """Somebody who was away is back."""
     if not (new.has("back") and old.has("away")) or _is_negated(new):
         return None
     found = _over(old, new.without("back", "reason"), "back", "what was away is back")
     if found is not None:
-        return replace(found, strength="stated")
-    left = new.without("back", "reason").keys
+        return structs.replace(found, strength="stated")
+    left = new.without("back", "away", "reason").keys
     left = [key for key in left if not _is_when(new, key)]
     if left and left == old.keys[: len(left)]:
         cover = len(left) / len(old.keys)
@@ -341,7 +378,11 @@ def _negated(old: _Read, new: _Read) -> Change | None:
         return None
     one, other = old.without("negation", "ended"), new.without("negation", "ended", "again")
     said, left = one.keys, other.keys
-    if not left or not set(left) <= set(said) or left[0] != said[0] or len(left) < 2:
+    if "letters" in old.language.lists and "".join(said) == "".join(left):
+        left = said  # the same text, cut elsewhere
+    if not left or not set(left) <= set(said) or left[0] != said[0]:
+        return None
+    if len(left) < 2 and "letters" not in old.language.lists:
         return None
     cover = len(set(left)) / len(set(said))
     if cover < 1:
@@ -355,7 +396,7 @@ def _opposed(old: _Read, new: _Read) -> Change | None:
     """The same statement with the opposite word."""
     if _is_negated(old) != _is_negated(new) or _is_past_only(old, new):
         return None
-    keys = frozenset(old.keys), frozenset(new.keys)
+    keys = frozenset(old.keys), frozenset(new.without("again").keys)
     if keys[0] ^ keys[1] in old.language.opposites and len(keys[0] & keys[1]) > 0:
         reason = "the same statement with the opposite word"
         return Change(kind="opposed", strength=_told(old, new), reason=reason)
@@ -367,7 +408,21 @@ def _restated(old: _Read, new: _Read) -> Change | None:
     if new.has("temporary") or _is_past_only(old, new) or _is_negated(old) != _is_negated(new):
         return None
     kind, reason = _other_value(old, new)
-    return Change(kind=kind, strength=_told(old, new), reason=reason) if reason else None
+    if not reason:
+        return None
+    bounded = old.has("temporary") or (kind == "keyed" and _bound(old) != _bound(new))
+    strength: Strength = "doubt" if bounded else _told(old, new)
+    return Change(kind=kind, strength=strength, reason=reason)
+
+
+def _put_right(old: _Read, new: _Read) -> Change | None:
+    """A correction of one value, whatever the predicate."""
+    slot = _slot(old, new)
+    if slot is None or slot.start < 1 or not (_is_behind(old, slot.start) or old.predicate < 0):
+        return None
+    if old.predicate < 0 and slot.end < len(old.items):
+        return None
+    return Change(kind="restated", strength="stated", reason="another value")
 
 
 def _taken_back(old: _Read, new: _Read) -> Change | None:
@@ -405,25 +460,44 @@ _RULES: tuple[Callable[[_Read, _Read], Change | None], ...] = (
 def _other_value(old: _Read, new: _Read) -> tuple[str, str]:
     """Return how two statements give one matter two values, as kind and words; empty if not."""
     if old.predicate < 0 and new.predicate < 0:
-        return ("restated", "another number") if _number_slot(old, new) else ("", "")
+        if _number_slot(old, new):
+            return "restated", "another number"
+        named = any(i.key == _TOPIC for i in old.items) and _fits(old, new, _IS)
+        return ("restated", "another value of the same statement") if named else ("", "")
+    if old.predicate < 0 <= new.predicate:
+        old = _with_copula(old, new)
     if old.predicate < 0 or new.predicate < 0:
         return "", ""
-    name = new.items[new.predicate].key
-    if name in _OF_ANY and old.items[old.predicate].key == _IS:
-        old = old.with_predicate(name)
-    if name != old.items[old.predicate].key:
-        return "", ""
-    if name == _KEY:
+    mine, name = old.items[old.predicate].key, new.items[new.predicate].key
+    if mine == name == _KEY:
         return ("keyed", "another value of the key") if _keyed(old, new) else ("", "")
-    if _fits(old, new, name):
+    if mine != name and _is_change_of(old, new):
+        new, name = new.with_predicate(mine), mine
+    elif mine == _IS and name in _OF_ANY and (name != "§live" or _is_somewhere(old, new)):
+        old, mine = old.with_predicate(name), name
+    if mine == name and _fits(old, new, name):
         return "restated", "another value of the same statement"
     return "", ""
+
+
+def _with_copula(old: _Read, new: _Read) -> _Read:
+    """Return an older statement without a predicate with that of the newer one.
+
+    Where nothing stands for "is", only a change has a predicate: `стажёр`, `стал инженером`.
+    """
+    if not _is_sov(old) and "omits_copula" not in old.language.lists:
+        return old
+    at = len(old.items) if _is_sov(old) else new.predicate
+    added = replace(new.items[new.predicate], key=_IS)
+    return replace(old, items=(*old.items[:at], added, *old.items[at:]))
 
 
 def _fits(old: _Read, new: _Read, name: str) -> bool:
     """Tell whether the one value in which two statements differ is one that a predicate has."""
     slot = _slot(old, new)
-    if slot is None or not _is_behind(old, slot.start):
+    if slot is None:
+        return name == _IS and _reordered(old, new)
+    if not _is_behind(old, slot.start):
         return False
     kind = "copula" if name == _IS else old.language.predicates[name[1:]].get("kind", "single")
     if kind == "copula" and _promoted(old, new, slot):
@@ -445,6 +519,8 @@ class _Slot(NamedTuple):
 
 def _slot(old: _Read, new: _Read) -> _Slot | None:
     """Return the one place in which two rows differ, or None."""
+    if abs(len(old.items) - len(new.items)) >= _SLOT:
+        return None
     keys = [i.key for i in old.items], [i.key for i in new.items]
     codes = SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
     other = [code for code in codes if code[0] != "equal"]
@@ -467,9 +543,28 @@ def _is_wide(old: _Read, codes: Sequence[tuple[str, int, int, int, int]]) -> boo
     return not _is_date(old.language, [*old.items[codes[0][1] : codes[1][2]], *between])
 
 
+def _is_somewhere(old: _Read, new: _Read) -> bool:
+    """Tell whether a copula says where something is, as in `The office is in Ulm`."""
+    slot = _slot(old.with_predicate("§live"), new)
+    return slot is not None and _is_set_off(old, slot) and bool(_told(old, new) == "stated")
+
+
+def _is_change_of(old: _Read, new: _Read) -> bool:
+    """Tell whether one phrase tells of a change of several predicates, the older one's too."""
+    name = old.items[old.predicate].key[1:]
+    if name not in old.language.predicates:
+        return False
+    words = new.items[new.predicate].words
+    return bool(new.language.found(words, new.language.group(name, "change")))
+
+
+def _is_sov(read: _Read) -> bool:
+    return read.language.lists.get("order") == "sov"
+
+
 def _is_behind(old: _Read, start: int) -> bool:
     """Tell whether a value stands where values stand: behind the predicate, or behind the topic."""
-    if old.language.lists.get("order") == "sov":
+    if _is_sov(old):
         topics = [n for n, i in enumerate(old.items) if i.key == _TOPIC]
         return bool(topics) and start > topics[0]
     return start > old.predicate
@@ -478,18 +573,35 @@ def _is_behind(old: _Read, start: int) -> bool:
 def _adjacent(old: _Read, slot: _Slot) -> bool:
     """The value stands next to its predicate."""
     start, end = slot.start, slot.end
-    if old.language.lists.get("order") == "sov":
-        return end == old.predicate or start == old.predicate + 1
+    if slot.types & {"date", "number"}:  # a day and its month are one value
+        while start > 0 and _is_day(old, start - 1):
+            start -= 1
+        while end < len(old.items) and _is_day(old, end):
+            end += 1
+    if _is_sov(old):
+        last = len(old.items) if old.predicate < 0 else old.predicate
+        return end == last or start == old.predicate + 1
     return start == old.predicate + 1
+
+
+def _is_day(old: _Read, at: int) -> bool:
+    return _type_of(old.language, [old.items[at]]) in ("date", "number")
+
+
+def _reordered(old: _Read, new: _Read) -> bool:
+    """Another role told as a change, in another order: `Koch bei X`, `wurde bei X zum Chef`."""
+    told = new.tells("is", "change")
+    keys = set(old.keys), set(new.keys)
+    shared = (keys[0] & keys[1]) - {old.keys[0]}
+    alike = old.keys[0] == new.keys[0] and len(keys[0] ^ keys[1]) == 2
+    return bool(told and shared) and alike and len(keys[0]) == len(keys[1])
 
 
 def _promoted(old: _Read, new: _Read, slot: _Slot) -> bool:
     """Two roles at one place: both with an article, or the newer one told as a change."""
-    told = "is" in new.language.predicates and new.language.found(
-        new.words, new.language.group("is", "change")
-    )
-    roles = bool(told) or all(side[0].after_article for side in (slot.mine, slot.theirs))
-    return roles and _adjacent(old, slot) and _of_one_kind(old, slot)
+    told = new.tells("is", "change")
+    roles = told or all(side[0].after_article for side in (slot.mine, slot.theirs))
+    return roles and (told or _adjacent(old, slot)) and _of_one_kind(old, slot)
 
 
 def _for_one_use(old: _Read, slot: _Slot) -> bool:
@@ -504,12 +616,23 @@ def _for_one_use(old: _Read, slot: _Slot) -> bool:
 def _of_one_kind(old: _Read, slot: _Slot) -> bool:
     """Both values are of one kind: a word beside them and the subject is shared."""
     start, end = slot.start, slot.end
-    if old.language.lists.get("order") == "sov":
+    if _is_sov(old):
         topic = next(n for n, i in enumerate(old.items) if i.key == _TOPIC)
         shared = old.items[topic + 1 : start] + old.items[end:]
     else:
         shared = old.items[old.predicate + 1 : start] + old.items[end:]
-    return any(not item.is_mark for item in shared)
+    return any(not item.is_mark for item in shared) or _share_an_end(old, slot)
+
+
+def _share_an_end(old: _Read, slot: _Slot) -> bool:
+    """Tell whether two values written without blanks end in the same word."""
+    ends = [side[-1].key[-2:] for side in (slot.mine, slot.theirs)]
+    return "letters" in old.language.lists and len(ends[0]) == 2 and ends[0] == ends[1]
+
+
+def _dated(old: _Read, slot: _Slot) -> bool:
+    """The value is a day or a number, next to its predicate."""
+    return slot.types <= {"date", "number"} and _adjacent(old, slot)
 
 
 def _counted(old: _Read, slot: _Slot) -> bool:
@@ -537,7 +660,7 @@ def _copula(old: _Read, slot: _Slot) -> bool:
 _FITS: dict[str, Callable[[_Read, _Slot], bool]] = {
     "copula": _copula,
     "single": _adjacent,
-    "date": _adjacent,
+    "date": _dated,
     "use": _for_one_use,
     "choice": _of_one_kind,
     "many": _counted,
@@ -574,6 +697,14 @@ def _keyed(old: _Read, new: _Read) -> bool:
     return not added
 
 
+def _bound(read: _Read) -> tuple[str, ...]:
+    """Return when, where or for whom a key's value holds: from the first joining word on."""
+    colon = next(n for n, word in enumerate(read.words) if word.text == ":")
+    joins = [span[0] for name in ("fill", "temporary") for span in read.spans(name)]
+    start = min((n for n in joins if n > colon + 1), default=len(read.words))
+    return tuple(word.stem for word in read.words[start:])
+
+
 def _number_slot(old: _Read, new: _Read) -> bool:
     """Without a known predicate only a number late in the sentence is a value."""
     slot = _slot(old, new)
@@ -581,7 +712,7 @@ def _number_slot(old: _Read, new: _Read) -> bool:
         return False
     if any(i.key == _TOPIC for i in old.items[: slot.start]):
         return True
-    apart = slot.start > 1 or _is_set_off(old, slot) or "bare_numbers" in old.language.lists
+    apart = slot.start > 1 or _is_set_off(old, slot) or "omits_copula" in old.language.lists
     return apart and slot.start >= len(old.items) - 3
 
 
@@ -615,9 +746,7 @@ def _told(old: _Read, new: _Read) -> Strength:
     if new.has("now", "changed") and not old.has("now"):
         return "stated"
     name = new.items[new.predicate].key[1:] if new.predicate >= 0 else ""
-    moved = name in new.language.predicates and new.language.found(
-        new.words, new.language.group(name, "change")
-    )
+    moved = new.tells(name, "change")
     return "stated" if moved else "restated"
 
 

@@ -15,8 +15,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from memrepo.core.access import Access, Accesses
-from memrepo.core.memory import Memory, Source, Stamp
-from memrepo.core.patterns import regex
+from memrepo.core.memory import Memory, Stamp
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
 from memrepo.policies.classes import class_of
 from memrepo.policies.futuredates import future_date
@@ -30,8 +29,6 @@ _STEPS = 16
 _LEAST_STEP = timedelta(hours=1)
 _STALE = 0.5
 """What is stale has this share of its confidence, however old it grows."""
-_DATED = regex(r"(?:.*/)?\d{4}-\d{2}-\d{2}[^/]*")
-"""A file named by its day: it is written once, and that a line still stands there says nothing."""
 
 
 class Keeping(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,20 +150,15 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
 def stands(memory: Memory) -> bool:
     """Tell whether a memory rests on a line that stands in a source, or on a person's word.
 
-    A run marks what lost its last line (`retire_candidate`). A file named by its day is a record of
-    that day, and no evidence that something still holds.
+    A run marks what lost its last line (`retire_candidate`).
     """
     if any(map(_is_human, (memory.fields.get("generated"), *memory.fields.get("verified", ())))):
         return True
-    return memory.standing != "retire_candidate" and any(map(_holds, memory.sources))
+    return memory.standing != "retire_candidate" and any(s.text_hash for s in memory.sources)
 
 
 def _is_human(stamp: Stamp | None) -> bool:
     return stamp is not None and stamp.by.startswith("human:")
-
-
-def _holds(source: Source) -> bool:
-    return bool(source.text_hash) and not _DATED.fullmatch(source.resource)
 
 
 def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
@@ -225,6 +217,11 @@ def is_over(memory: Memory, kept: Keeping) -> bool:
     Where it is protected from pruning only the end that somebody stated makes it so.
     """
     return kept.ended or (kept.gone and not is_protected(memory, kept.cls))
+
+
+def is_stale(memory: Memory, kept: Keeping) -> bool:
+    """Tell whether a memory is recalled though the time of its class is over."""
+    return kept.stale and not is_protected(memory, kept.cls)
 
 
 def decays(memory: Memory) -> bool:

@@ -5,13 +5,13 @@ Standing (contested, retired ...), what contests it and since when, and that it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
-from memrepo.core.times import format_time
+from memrepo.core.times import EARLIEST, format_time
 
 RETIRED = "retire_candidate"
 QUOTED = 160
@@ -35,17 +35,31 @@ def counted_as(memory: Memory) -> str:
 def doubts(
     memory: Memory,
     find: Callable[[str], Memory | None],
-    stale_since: datetime | None = None,
+    stale_at: datetime | None = None,
 ) -> tuple[str, ...]:
     """Return what is to be told of a memory, a sentence each; nothing of one in good standing.
 
-    `find` returns a memory by its id; `stale_since` is when its class says that its time was over.
+    `find` returns a memory by its id; `stale_at` is when its class says that its time was over.
     """
-    return tuple(_doubts(memory, find, stale_since))
+    return tuple(_doubts(memory, find, stale_at))
+
+
+def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -> list[str]:
+    """Return what contests each of some memories, each pair once, what came up last first."""
+    pairs: dict[tuple[str, ...], tuple[datetime, str]] = {}
+    for memory in memories:
+        for other in _active(memory, find):
+            pair = tuple(sorted((memory.id, other.id)))
+            times = [m.time("created") or EARLIEST for m in (memory, other)]
+            said = fold(visible(memory.body), QUOTED)
+            pairs.setdefault(
+                pair, (max(times), f'{memory.id} "{said}" is {_against(memory, other)}')
+            )
+    return [said for _, said in sorted(pairs.values(), key=lambda p: (p[0], p[1]), reverse=True)]
 
 
 def _doubts(
-    memory: Memory, find: Callable[[str], Memory | None], stale_since: datetime | None
+    memory: Memory, find: Callable[[str], Memory | None], stale_at: datetime | None
 ) -> Iterator[str]:
     match memory.standing:
         case "contested":
@@ -56,20 +70,39 @@ def _doubts(
             yield f"it probably says the same as {memory.text('duplicate_of') or 'another'}"
         case standing if standing in _WORDS:
             yield _WORDS[standing]
-    if stale_since is not None:
-        yield f"it is stale: nothing has borne it out since before {format_time(stale_since)}"
+    if stale_at is not None:
+        yield stale(format_time(stale_at))
+
+
+def stale(when: str) -> str:
+    """Say since when a memory is stale."""
+    return f"it is stale since {when}: nothing has borne it out for longer than its class lives"
+
+
+def contesting(memory: Memory) -> tuple[str, ...]:
+    """Return the ids of what is on record as contradicting a contested memory."""
+    if memory.standing != "contested":
+        return ()
+    links = memory.fields.get("links", ())
+    return tuple(link.target for link in links if link.type == "contradicts")
 
 
 def _contested(memory: Memory, find: Callable[[str], Memory | None]) -> Iterator[str]:
     """Say what contests a memory: each active one that a `contradicts` link names."""
-    links = memory.fields.get("links", ())
-    others = [find(link.target) for link in links if link.type == "contradicts"]
-    active = [other for other in others if other is not None and other.status == "active"]
-    for other in active:
-        said = fold(visible(other.body), QUOTED)
-        yield f'contested by {other.id}{_since(memory, other)}: "{said}"'
+    active = _active(memory, find)
+    yield from (_against(memory, other) for other in active)
     if not active:
         yield "it is contested"
+
+
+def _active(memory: Memory, find: Callable[[str], Memory | None]) -> list[Memory]:
+    others = [find(id_) for id_ in contesting(memory)]
+    return [other for other in others if other is not None and other.status == "active"]
+
+
+def _against(memory: Memory, other: Memory) -> str:
+    said = fold(visible(other.body), QUOTED)
+    return f'contested by {other.id}{_since(memory, other)}: "{said}"'
 
 
 def _since(one: Memory, other: Memory) -> str:

@@ -4,8 +4,8 @@ Lineage: memory-purifier, assembly (reuse by normalised triple; composite score,
 Deliberate differences:
 
 - Where both objects are present and differ, a claim is no duplicate unless the texts agree by half
-  (Jaccard >= 0.5) and the objects share a word: "port 8080" and "port 9090" differ in one word and
-  are two statements, and so are "loves basil" and "loves mint".
+  (Jaccard >= 0.5, and 0.7 where the objects share no word): "port 8080" and "port 9090" differ in
+  one word and are two statements.
 - An empty subject or predicate equals nothing, else all bullets under one heading were duplicates.
 - Texts are compared by words, or by pairs of characters in scripts without blanks.
 """
@@ -22,6 +22,8 @@ from memrepo.core.patterns import regex
 
 DUPLICATE_THRESHOLD = 0.80
 DIFFERENT_OBJECT_JACCARD = 0.5
+APART_OBJECT_JACCARD = 0.7
+"""Two objects without a common word: "loves basil" and "loves mint" are two statements."""
 INACTIVE_STANDINGS = ("stale", "retire_candidate")
 
 ReuseKey = tuple[str, str, str]
@@ -183,8 +185,8 @@ def duplicate_score(one: Statement, other: Statement) -> float:
     """Return the composite score of two statements, four decimals.
 
     0.4 subject + 0.2 predicate + 0.2 home + 0.2 Jaccard of texts + 0.1 for equal objects; 0 for
-    different homes, and for different objects that share no word or whose texts agree by less than
-    half.
+    different homes, and for different objects whose texts agree by less than half (0.7 where
+    the objects share no word).
     """
     if one.home.strip() != other.home.strip():
         return 0.0
@@ -192,7 +194,7 @@ def duplicate_score(one: Statement, other: Statement) -> float:
     objects = normal_subject(one.object), normal_subject(other.object)
     if all(objects) and objects[0] != objects[1]:
         common = tokens(one.object) & tokens(other.object)
-        if overlap < DIFFERENT_OBJECT_JACCARD or not common:
+        if overlap < (DIFFERENT_OBJECT_JACCARD if common else APART_OBJECT_JACCARD):
             return 0.0
     subjects = normal_subject(one.subject), normal_subject(other.subject)
     predicates = normal_predicate(one.predicate), normal_predicate(other.predicate)

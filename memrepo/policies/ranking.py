@@ -28,6 +28,9 @@ _BEST = 3
 """So many of a thread's best tell how good the thread is."""
 _LENGTHS = (40, 100)
 """Mean terms of a text up to which its length hardly counts, and from which it counts in full."""
+_FAR, _ENOUGH, _POWER = 6.0, 0.8, 1.5
+"""How much more meaning weighs where no word is held; the share of the words from which on it is
+not needed; how fast it comes in below that."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
@@ -211,7 +214,8 @@ class _Turn:
             lexical = self.by_words(self.fed_back(lexical), lexical)
         near = self.with_neighbours(self.by_role(lexical))
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
-        meant = self.by_meaning(like, near.keys()) if like else {}
+        weight = self.weights.meaning * self.need() if like else 0.0
+        meant = self.by_meaning(like, near.keys(), weight) if like and weight else {}
         near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
         top = max(near.values(), default=0.0) or 1.0
         own = {n: lexical.get(n, 0.0) / top for n in near}
@@ -228,7 +232,7 @@ class _Turn:
                     * (bool(subject) and self.documents[n].subject == subject),
                     "answer": self.by_answer(self.documents[n].cues) * level[n],
                     "date": self.by_date(self.documents[n].day),
-                    **({"meaning": meant.get(n, 0.0)} if like else {}),
+                    **({"meaning": meant.get(n, 0.0)} if meant else {}),
                 },
             )
             for n in level
@@ -446,7 +450,23 @@ class _Turn:
         self.documents |= {d.number: d for d in self.timely if d.number not in self.documents}
         return {document.number for document in self.timely}
 
-    def by_meaning(self, like: Likeness, scored: Collection[int]) -> dict[int, float]:
+    def need(self) -> float:
+        """Return how much meaning is needed beside the words: 0 where one memory holds most.
+
+        Words count by how rare they are, and most where nothing holds them.
+        """
+        rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
+        worth = {t: self.rarity.get(t, rarest) for t in self.terms}
+        held = (
+            sum(worth[t] for t in worth.keys() & self.counted(document).keys())
+            for document in self.documents.values()
+        )
+        share = max(held, default=0.0) / (sum(worth.values()) or 1.0)
+        return _FAR * math.pow(max(0.0, 1 - share / _ENOUGH), _POWER)
+
+    def by_meaning(
+        self, like: Likeness, scored: Collection[int], weight: float
+    ) -> dict[int, float]:
         """Return what likeness of meaning adds, of the most that it adds to any document.
 
         A sum of scores, each over its maximum: ranks would make a weak model as good as the words.
@@ -455,4 +475,4 @@ class _Turn:
         new = cosines.keys() - self.documents.keys()
         self.documents |= {d.number: d for d in self.corpus.numbered(new)}
         top = max(cosines.values(), default=1.0)
-        return {n: self.weights.meaning * cosine / top for n, cosine in cosines.items()}
+        return {n: weight * cosine / top for n, cosine in cosines.items()}

@@ -128,7 +128,9 @@ class Language:
         """Return the stems of words that turn a statement round, in pairs."""
         rows = str(self.lists.get("opposites", "")).split(",")
         pairs = (row.split() for row in rows if row.strip())
-        return frozenset(frozenset(map(self.stem, pair)) for pair in pairs if len(pair) == 2)
+        return frozenset(
+            frozenset(self.cut(word)[0].stem for word in pair) for pair in pairs if len(pair) == 2
+        )
 
     def stem(self, text: str) -> str:
         """Return the stem of a folded word; it stays as it is in languages without a stemmer."""
@@ -283,6 +285,7 @@ def _stemmed(code: str, text: str) -> str:
     return stem(text) if stem else text
 
 
+@lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text."""
     return tuple(part.strip() for part in _SENTENCES.split(text) if part and part.strip())
@@ -290,10 +293,22 @@ def sentences(text: str) -> tuple[str, ...]:
 
 def language_of(*texts: str) -> Language:
     """Return the language of some texts: by their script, else by their commonest words."""
-    joined = " ".join(texts)
-    for code, script in () if joined.isascii() else _SCRIPTS:
-        if script.search(joined):
+    told = [_told(text) for text in texts]
+    for code, _ in _SCRIPTS:
+        if code in told:
             return language(code)
-    words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", joined).casefold())
-    latin = [language(code) for code in LANGUAGES[:6]]
+    return _by_words(frozenset().union(*(words for words in told if not isinstance(words, str))))
+
+
+@lru_cache(maxsize=4096)
+def _told(text: str) -> str | frozenset[str]:
+    """Return the language that a text's script tells, or its words."""
+    for code, script in () if text.isascii() else _SCRIPTS:
+        if script.search(text):
+            return code
+    return frozenset(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _by_words(words: frozenset[str]) -> Language:
+    latin = (language(code) for code in LANGUAGES if code not in dict(_SCRIPTS))
     return max(latin, key=lambda one: sum(one.common.get(word, 0) for word in words))

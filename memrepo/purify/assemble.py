@@ -100,7 +100,7 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         return Decision(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
-    old = known.before_edit(cluster, said.text)
+    old = known.before_edit(cluster, said)
     if old is not None and _worded_by_person(old):
         # A machine does not overwrite what a person wrote: both stand, and say so.
         known.disputed[cluster.cluster_id] = old.id

@@ -12,8 +12,9 @@ from memrepo.core.changes import Step
 from memrepo.core.judging import CanonicalClaim, Contradiction, Finding
 from memrepo.core.memory import Link
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
+from memrepo.policies.evidence import newer_of
 from memrepo.purify.cases import case_of, is_resolved
-from memrepo.purify.known import Known
+from memrepo.purify.known import Known, by_person
 from memrepo.purify.overtaken import overtaken
 
 SURE = 0.9
@@ -122,9 +123,19 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
     """Replace the older of two memories that contradict each other where that is sure."""
     sure, why = found.confidence, found.reasoning or UNNAMED
     newer, older = (second, first) if found.newer == "second" else (first, second)
+    if found.newer != "unknown" and _is_held(known, newer, older):
+        return _Doubt(new=newer, old=older, why=f"{why}; a person said the older one", sure=sure)
     if found.newer == "unknown" or _not_sure(known, newer, older, sure):
         return _Doubt(new=first, old=second, why=why, sure=sure)
     return _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure)
+
+
+def _is_held(known: Known, newer: str, older: str) -> bool:
+    """Tell whether a person said or confirmed the older one and no date says that it is over."""
+    if not by_person(known.current(older)) or by_person(known.current(newer)):
+        return False
+    sides = known.current(newer).sources, known.current(older).sources
+    return newer_of(*sides) != ("first", "dated")
 
 
 def _not_sure(known: Known, new: str, old: str, sure: float) -> str:

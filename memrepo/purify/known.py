@@ -11,9 +11,9 @@ import msgspec
 from memrepo import __version__
 from memrepo.core import codec
 from memrepo.core.changes import Update
-from memrepo.core.ids import text_hash
-from memrepo.core.judging import CanonicalClaim, Cluster, PriorClaim
-from memrepo.core.memory import Memory, Source
+from memrepo.core.ids import normal_claim, text_hash
+from memrepo.core.judging import CanonicalClaim, Cluster, PriorClaim, Wording
+from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.purify.gather import SHORT
@@ -64,6 +64,10 @@ class Known(msgspec.Struct):
     reworded: dict[str, Update] = msgspec.field(default_factory=dict)
     replaced: dict[str, str] = msgspec.field(default_factory=dict)
     disputed: dict[str, str] = msgspec.field(default_factory=dict)
+    decided: dict[str, str] = msgspec.field(default_factory=dict)
+    """By bare text what a person replaced or settled: said again it stays where they put it."""
+    spoken: set[str] = msgspec.field(default_factory=set)
+    """Bare texts that recall holds."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
     stated: set[str] = msgspec.field(default_factory=set)
     """Memories that a part of an edited unit still states: no other part rewords them."""
@@ -88,6 +92,20 @@ class Known(msgspec.Struct):
                 self.by_text.setdefault(text, memory.id)
         if memory.status == "active":
             self.index.add(prior_of(memory))
+            self.spoken.add(_bare(memory.body))
+        elif memory.status == "superseded" and self._person_replaced(memory):
+            self.decided.setdefault(_bare(memory.body), memory.id)
+
+    def _person_replaced(self, memory: Memory) -> bool:
+        """Tell whether a person wrote what replaced a memory, or decided which of two holds."""
+        for id_ in memory.texts("superseded_by"):
+            successor = self.state.memories.get(id_)
+            if successor is not None and by_person(successor):
+                return True
+            case = self.state.corrections.between(id_, memory.id)
+            if case is not None and case.by.startswith("human:"):
+                return True
+        return False
 
     def _forget_unit(self, hash_: str) -> None:
         """Know no memory by the text of its unit any more, unless that text is its own."""
@@ -134,11 +152,19 @@ class Known(msgspec.Struct):
             if same and not two_roles(self.current(same).type, claim.type):
                 return same, "same_text"
         said = matching.statement_of(claim)
+        bare = _bare(said.text)
+        if (held := self.decided.get(bare, "")) and bare not in self.spoken:
+            subjects = {matching.normal_subject(s) for s in (said.subject, self._subject(held))}
+            if len(subjects - {""}) < 2 or len(said.text) >= SHORT:
+                return held, "decided_before"
         for prior in self.index.with_key(said):
             equal = matching.normal_subject(prior.object) == matching.normal_subject(said.object)
             if equal and said.object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
+
+    def _subject(self, id_: str) -> str:
+        return self.current(id_).text("subject")
 
     def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
         """Return the imported memory that rests on this very evidence: judged before, elsewhere."""
@@ -149,27 +175,32 @@ class Known(msgspec.Struct):
                     return memory.id, "same_evidence"
         return "", ""
 
-    def before_edit(self, cluster: Cluster, text: str) -> Memory | None:
+    def before_edit(self, cluster: Cluster, said: Wording) -> Memory | None:
         """Return the active memory whose only evidence was edited into this cluster, if any.
 
-        Of several that rested on one unit it is the one most like the new text.
+        Of several that rested on one unit it is the one most like the new text. A text that names
+        another subject was not made from it: two people are two subjects.
         """
         found: dict[str, Memory] = {}
         for candidate in cluster.candidates:
             for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
                 for id_ in self.by_evidence.get(pair, ()):
                     memory = self.state.memories.get(id_)
-                    if memory is not None and self._lost_its_line(memory):
+                    if memory is None or _names_another(memory, said):
+                        continue
+                    if self._lost_its_line(memory):
                         found.setdefault(id_, memory)
         if len(found) < 2 and not cluster.part:
             return next(iter(found.values()), None)
-        words = matching.tokens(text)
+        words = matching.tokens(said.text)
         alike = [(matching.jaccard(words, matching.tokens(m.body)), m) for m in found.values()]
         alike = [(share, m) for share, m in alike if share >= ALIKE]
         return min(alike, key=lambda one: (-one[0], one[1].path))[1] if alike else None
 
     def _lost_its_line(self, memory: Memory) -> bool:
         if memory.status != "active" or memory.id in self.reworded or memory.id in self.stated:
+            return False
+        if memory.id in self.replaced.values():
             return False
         return not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources)
 
@@ -191,6 +222,28 @@ class Known(msgspec.Struct):
             return False
         self.grown[id_] = united
         return True
+
+
+def by_person(memory: Memory) -> bool:
+    """Tell whether a person worded a memory or confirmed it."""
+    stamp: Stamp | None = memory.fields.get("generated")
+    told = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
+    return any(one.by.startswith("human:") for one in told)
+
+
+def _bare(text: str) -> str:
+    """Return a text without case, marker and the stops at its end."""
+    return normal_claim(text).rstrip(" .!。！")
+
+
+def _names_another(memory: Memory, said: Wording) -> bool:
+    """Tell whether a text and a memory each name a subject in their words, and not the same."""
+    sides = ((memory.text("subject"), memory.body), (said.subject, said.text))
+    named = all(
+        subject and matching.tokens(subject) <= matching.tokens(text) for subject, text in sides
+    )
+    subjects = [matching.normal_subject(subject) for subject, _ in sides]
+    return named and subjects[0] != subjects[1]
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:

@@ -8,7 +8,8 @@ order two lines were written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from memrepo.core.judging import Finding, Newer, PriorClaim
 from memrepo.policies.change import Change, change_of
@@ -16,14 +17,13 @@ from memrepo.policies.evidence import Basis, newer_of
 from memrepo.policies.matching import normal_subject, tokens
 
 SURE, UNSURE = 0.95, 0.5
-LOOKED = 64
+LOOKED = 40
 """With so many statements one is compared, those that share its rarest words first."""
 _SHARED = 1 / 3
 """The least share of the words of the shorter of two that both hold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noticed:
+class Noticed(msgspec.Struct, frozen=True, kw_only=True):
     """What one of two statements does to the other, which one is newer, and what says so."""
 
     change: Change

@@ -7,7 +7,8 @@ as one (`Placed.changes`). A daily log gives such lines and no others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memrepo.core.judging import PriorClaim
 from memrepo.core.memory import CLAIM_TYPES

@@ -36,6 +36,7 @@ from memrepo.purify.parts import divide
 from memrepo.purify.requests import Said, requests
 from memrepo.purify.retire import retire
 from memrepo.purify.scope import Cursor
+from memrepo.purify.ticking import ticking
 from memrepo.purify.verifying import verified
 from memrepo.purify.zones import defer_dreams
 
@@ -123,7 +124,9 @@ def purify(
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
     gone = None if whole and not receipt.partial else intake.gone
     retired = retire(state, gone, reader.standing, made.touched, setting.run)
+    boxes, boxed = ticking(state, intake, texts, reader, setting.now)
     behind = {
+        **boxed,
         **_behind(gathered, groups, made.decisions, noted, intake.notes),
         **_behind_retired(state, retired, intake),
     }
@@ -131,6 +134,7 @@ def purify(
         steps=(
             *_steps(made, noted),
             *retired,
+            *boxes,
             *nominations(setting.nominees, verdicts, groups, made.decisions),
         ),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),

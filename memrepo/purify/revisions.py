@@ -29,12 +29,14 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
     """One source between two versions.
 
     `edited` maps the hash of a new unit to the text hash it had; `gone` holds the text hashes that
-    stand nowhere in the source any more; `before` counts the units there were.
+    stand nowhere in the source any more; `before` counts the units there were; `boxes` holds the
+    hashes of units whose box was ticked, or opened again.
     """
 
     edited: Mapping[str, str] = msgspec.field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     before: int = 0
+    boxes: frozenset[str] = frozenset()
 
 
 def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
@@ -45,7 +47,9 @@ def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
     for tag, i1, i2, j1, j2 in blocks.get_opcodes():
         if tag == "replace":
             edited.update(_pairs(old[i1:i2], new[j1:j2], gone))
-    return Revision(edited=edited, gone=frozenset(gone), before=len(old))
+    tasks = {u.hash: u.task for u in old}
+    boxes = (u.hash for u in new if u.task and tasks.get(u.hash, u.task) not in ("", u.task))
+    return Revision(edited=edited, gone=frozenset(gone), before=len(old), boxes=frozenset(boxes))
 
 
 def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str, str]:

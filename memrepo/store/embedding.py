@@ -29,6 +29,9 @@ PINNED = (
 _RUNTIME = ("numpy", "onnxruntime", "tokenizers")
 _LONGEST = 256
 """Tokens of a text that the model sees."""
+_BLOCK = 1 << 20
+_TOKENS = 512
+"""Tokens that go through the network at once, padding included."""
 
 
 class NoModelError(Exception):
@@ -44,14 +47,33 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
     tokenizer: Any
 
     def vectors(self, texts: Sequence[str]) -> Any:
-        """Return an array of one row a text, each of length 1: the mean over its tokens."""
+        """Return an array of one row a text, each of length 1: the mean over its tokens.
+
+        Texts of like length go together, so many that the tokens stay within bounds: what the
+        network needs grows with the longest of a batch and their number.
+        """
         import numpy as np
 
         cut = self.tokenizer.encode_batch(list(texts))
+        order = sorted(range(len(cut)), key=lambda n: len(cut[n].ids))
+        found = np.zeros((len(cut), self.dims), dtype=np.float32)
+        while order:
+            longest = len(cut[order[-1]].ids)
+            batch = [order.pop() for _ in range(min(len(order), max(1, _TOKENS // longest)))]
+            found[batch] = self._vectors([cut[n] for n in batch], longest)
+        return found
+
+    def _vectors(self, cut: Sequence[Any], longest: int) -> Any:
+        import numpy as np
+
+        def padded(name: str) -> Any:
+            rows = [getattr(c, name) for c in cut]
+            return np.array([row + [0] * (longest - len(row)) for row in rows], dtype=np.int64)
+
         given = {
-            "input_ids": np.array([c.ids for c in cut], dtype=np.int64),
-            "attention_mask": np.array([c.attention_mask for c in cut], dtype=np.int64),
-            "token_type_ids": np.array([c.type_ids for c in cut], dtype=np.int64),
+            "input_ids": padded("ids"),
+            "attention_mask": padded("attention_mask"),
+            "token_type_ids": padded("type_ids"),
         }
         names = {wanted.name for wanted in self.network.get_inputs()}
         told = self.network.run(None, {k: v for k, v in given.items() if k in names})[0]
@@ -88,16 +110,19 @@ def load(folder: str = "") -> Embedder:
 
 
 def _loaded(network: Path, tokenizer: Path) -> Embedder:
-    import hashlib
-
     import onnxruntime
     from tokenizers import Tokenizer
 
     cut = Tokenizer.from_file(str(tokenizer))
     cut.enable_truncation(_LONGEST)
-    cut.enable_padding()
-    session = onnxruntime.InferenceSession(str(network), providers=["CPUExecutionProvider"])
-    digest = hashlib.sha256(network.read_bytes() + tokenizer.read_bytes()).hexdigest()
+    cut.no_padding()
+    options = onnxruntime.SessionOptions()
+    options.enable_cpu_mem_arena = False  # it keeps what the longest batch needed
+    options.enable_mem_pattern = False
+    session = onnxruntime.InferenceSession(
+        str(network), sess_options=options, providers=["CPUExecutionProvider"]
+    )
+    digest = _digest(network, tokenizer)
     shape = session.get_outputs()[0].shape
     return Embedder(name=digest[:12], dims=int(shape[-1]), network=session, tokenizer=cut)
 
@@ -112,14 +137,24 @@ def _own(folder: Path) -> tuple[Path, Path]:
 
 
 def _pinned(file: tuple[str, str, str]) -> Path:
-    import hashlib
-
     package, name, wanted = file
     spec = importlib.util.find_spec(package)
     places = list(spec.submodule_search_locations or ()) if spec else []
     path = Path(places[0]) / name if places else None
     if path is None or not path.is_file():
         raise NoModelError(f"{package} missing: `pip install memrepo[dense]`")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != wanted:
+    if _digest(path) != wanted:
         raise NoModelError(f"{path}: another file than the one memrepo knows")
     return path
+
+
+def _digest(*files: Path) -> str:
+    """Return the sha-256 of files one after the other, without holding any in memory."""
+    import hashlib
+
+    found = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as handle:
+            while data := handle.read(_BLOCK):
+                found.update(data)
+    return found.hexdigest()

@@ -7,16 +7,18 @@ built in memory (`indexing` has the tables, and how they follow HEAD).
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from memrepo.policies.floor import answers, shares
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Ranked, rank
+from memrepo.policies.ranking import Likeness, Ranked, rank
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
@@ -26,9 +28,18 @@ from memrepo.store.records import NAME
 
 if TYPE_CHECKING:
     from memrepo.store.embedding import Embedder
-    from memrepo.store.meaning import Meanings
 
 PAST = "past.sqlite3"
+
+
+class _NotEmbeddedError(Exception):
+    """Vectors are missing that a search is to go by."""
+
+
+def no_model() -> None:
+    """Say that there is no model, before one is looked for."""
+
+
 T = TypeVar("T")
 # The file cannot be written, or is somebody else's for longer than we wait: it is not damaged.
 _OUT_OF_REACH = frozenset(
@@ -51,6 +62,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     blob: str
     score: float
+    held: float = 1.0
+    """Which share of what was asked it holds."""
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
@@ -88,7 +101,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     wanted: Indexed
     name: str = NAME
-    model: Callable[[], Embedder | None] = lambda: None
+    model: Callable[[], Embedder | None] = no_model
 
     def search(
         self,
@@ -96,35 +109,79 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         only: Filter,
         weights: Weights | None = None,
         moment: Moment | None = None,
+        *,
+        floor: bool = True,
     ) -> list[Match]:
         """Return the memories that answer a question best, best first; ties by path.
 
-        Where the folder cannot be written the answer is the same, from an index in memory.
+        With a `floor` there are none where none holds enough of what was asked, unless one is
+        of the days that were asked for, or a model compares by meaning. Where the folder cannot be
+        written the answer is the same, from an index in memory.
         """
         text, weights = " ".join(asked), weights or Weights()
         question = question_of(text, moment.now.date() if moment else None)
         if not question.terms:
             return []
-        known = self._meanings() if weights.meaning else None
 
-        def ranked(base: sqlite3.Connection) -> list[Match]:
+        def ranked(base: sqlite3.Connection, *, waits: bool) -> list[Match]:
             _hold(base, only.paths)
             corpus = IndexCorpus(base, only.limits)
-            like = known.like(corpus.all(), text) if known else None
+            like = self._like(base, corpus, text, waits) if weights.meaning else None
             found = rank(question, corpus, only.limit, weights, moment, like)
-            return [_match(base, one) for one in found]
+            held = shares(question, corpus, [one.document for one in found])
+            if floor and like is None and not answers(question, found, held):
+                return []
+            return [_match(base, one, held[one.document.number]) for one in found]
 
-        return self._asked(ranked)
+        try:
+            return self._asked(partial(ranked, waits=True))
+        except _NotEmbeddedError:
+            self.embed()  # while nobody is kept from the index
+            return self._asked(partial(ranked, waits=False))
 
-    def _meanings(self) -> Meanings | None:
-        """Return the vectors of all that is indexed, where there is a model."""
-        embedder = self.model()
-        if embedder is None:
-            return None
-        from memrepo.store.meaning import meanings
+    def embed(self) -> None:
+        """Make the vectors of what is indexed that are missing, where there is a model."""
+        if self.model is no_model or (embedder := self.model()) is None:
+            return
+        from memrepo.store.meaning import Meanings
 
+        known = Meanings.of(self.folder, self.wanted, embedder)
         documents = self._asked(lambda base: IndexCorpus(base, Limits()).all())
-        return meanings(self.folder, self.wanted, embedder, documents)
+        with suppress(OSError, sqlite3.OperationalError):  # the folder cannot be written
+            known.embed(documents)
+
+    def _like(
+        self, base: sqlite3.Connection, corpus: IndexCorpus, text: str, waits: bool
+    ) -> Likeness | None:
+        """Return how like the question documents are; the model is loaded when that is asked.
+
+        Raises _NotEmbeddedError where vectors are missing, if one `waits` for them.
+        """
+        if self.model is no_model:
+            return None
+
+        def likeness(scored: Collection[int]) -> Mapping[int, float]:
+            embedder = self.model()
+            if embedder is None:
+                return {}
+            from memrepo.store.meaning import Meanings
+
+            known = Meanings.of(self.folder, self.wanted, embedder)
+            if waits and known.lacks(IndexCorpus(base, Limits()).all()):
+                raise _NotEmbeddedError
+            return known.like(corpus.all(), text)(scored)
+
+        return likeness
+
+    def named(self, ids: Collection[str]) -> dict[str, Match]:
+        """Return the memories of some ids, whatever their status, by id."""
+
+        def found(base: sqlite3.Connection) -> dict[str, Match]:
+            asked = "SELECT id, path, blob FROM memory WHERE id = ?"
+            rows = [base.execute(asked, (id_,)).fetchone() for id_ in sorted(ids)]
+            return {r[0]: Match(id=r[0], path=r[1], blob=r[2], score=0.0) for r in rows if r}
+
+        return self._asked(found) if ids else {}
 
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
         """Return ids of memories that share any of the words, likeliest first, by words alone."""
@@ -211,8 +268,8 @@ def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
         base.executemany(f"INSERT INTO {HELD} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
 
 
-def _match(base: sqlite3.Connection, one: Ranked) -> Match:
+def _match(base: sqlite3.Connection, one: Ranked, held: float) -> Match:
     asked = "SELECT id, path, blob FROM memory WHERE number = ?"
     id_, path, blob = base.execute(asked, (one.document.number,)).fetchone()
     kept = {name: round(value, 4) for name, value in one.parts.items()}
-    return Match(id=id_, path=path, blob=blob, score=round(one.score, 4), parts=kept)
+    return Match(id=id_, path=path, blob=blob, score=round(one.score, 4), held=held, parts=kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,16 +25,37 @@ Row = tuple[int, str, str, int]
 
 
 class Meanings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is indexed as vectors: the files that keep them, and the row of each document there."""
+    """What is indexed as vectors, and the files that keep them."""
 
+    wanted: Indexed
     embedder: Embedder
     kept: Kept
-    rows: Mapping[Key, int]
+
+    @classmethod
+    def of(cls, folder: Path, wanted: Indexed, embedder: Embedder) -> Meanings:
+        """Return what a folder keeps of a model's vectors, by the rules that texts are cut by."""
+        name = f"{embedder.name}-{text_hash(repr(wanted.chunking))[-8:]}"
+        kept = Kept(folder=folder, name=name, dims=embedder.dims)
+        return cls(wanted=wanted, embedder=embedder, kept=kept)
+
+    def lacks(self, documents: Sequence[Row]) -> bool:
+        """Tell whether a document has no vector yet."""
+        known = self.kept.known()
+        return any((blob, part) not in known for _, _, blob, part in documents)
+
+    def embed(self, documents: Sequence[Row]) -> None:
+        """Make the vectors that are missing; `tick` of what is indexed is told of each.
+
+        Raises OSError or sqlite3.OperationalError where the folder cannot be written.
+        """
+        paths = {(blob, part): path for _, path, blob, part in documents}
+        self.kept.rows(list(paths), _embed(self.wanted, self.embedder, paths))
 
     def like(self, documents: Sequence[Row], question: str) -> Likeness:
         """Return how like a question the documents are, as ranking asks for it."""
         query = self.embedder.vectors([question])[0]
-        places = {n: self.rows[b, p] for n, _, b, p in documents if (b, p) in self.rows}
+        rows = self.kept.known()
+        places = {n: rows[b, p] for n, _, b, p in documents if (b, p) in rows}
 
         def nearest(numbers: Sequence[int], count: int) -> list[tuple[int, float]]:
             found = self.kept.nearest(query, [places[n] for n in numbers], count)
@@ -47,26 +67,6 @@ class Meanings(msgspec.Struct, frozen=True, kw_only=True):
             return dict([*of_words, *near])
 
         return likeness
-
-
-def meanings(
-    folder: Path, wanted: Indexed, embedder: Embedder, documents: Sequence[Row]
-) -> Meanings | None:
-    """Return the vectors of documents, made where they are not kept; None where none can be kept.
-
-    `tick` of what is indexed is told of each that is made.
-    """
-    name = f"{embedder.name}-{text_hash(repr(wanted.chunking))[-8:]}"
-    kept = Kept(folder=folder, name=name, dims=embedder.dims)
-    paths = {(blob, part): path for _, path, blob, part in documents}
-    try:
-        return Meanings(
-            embedder=embedder,
-            kept=kept,
-            rows=kept.rows(list(paths), _embed(wanted, embedder, paths)),
-        )
-    except (OSError, sqlite3.OperationalError):
-        return None
 
 
 def _embed(

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
+
+import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.patterns import regex
@@ -24,7 +26,7 @@ LONGEST = 64 * 1024 * 1024
 """No source or memory is this large: such a blob is not held in memory to be quoted."""
 FOLDER = "040000"
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_HEAD = regex(rb"(?P<id>[0-9a-f]{40,64}) (?P<kind>blob|tree|commit|tag) (?P<size>\d+)\n")
+_KINDS = {kind.encode(): kind for kind in ("blob", "tree", "commit", "tag")}
 _PART = 100
 """So many contents are held together; their names are shorter than what a pipe holds."""
 _NAMES = 32 * 1024
@@ -41,7 +43,7 @@ class Missing(MemrepoError):
         )
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True):
     """An object by its id: blob, tree, commit or tag, and its bytes."""
 
     id: str
@@ -49,7 +51,7 @@ class Found(NamedTuple):
     data: bytes
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """What a tree holds under a path: the mode as `git ls-tree` prints it, and the object's id."""
 
     mode: str
@@ -226,18 +228,20 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 def _answer(out: IO[bytes], name: str, most: int | None) -> Found | None:
     """Read one answer of `cat-file --batch`; raises EOFError where it ends, or is no answer."""
     head = out.readline()
-    if head.endswith((b" missing\n", b" ambiguous\n")):
-        return None
-    said = _HEAD.fullmatch(head)
-    if said is None or (_ID.fullmatch(name) and said["id"].decode() != name):
+    said = head.split()
+    if len(said) != 3 or said[1] not in _KINDS or not said[2].isdigit():
+        if head.endswith((b" missing\n", b" ambiguous\n")):
+            return None
         raise EOFError
-    id_, kind, size = said["id"], said["kind"], int(said["size"])
+    id_, kind, size = said[0].decode(), _KINDS[said[1]], int(said[2])
+    if id_ != name and _ID.fullmatch(name):
+        raise EOFError
     if most is not None and size > most:
         left = size + 1
         while left:
             left -= len(_exactly(out, min(left, _CHUNK)))
         return None
-    return Found(id_.decode(), kind.decode(), _exactly(out, size + 1)[:-1])
+    return Found(id_, kind, _exactly(out, size + 1)[:-1])
 
 
 def _exactly(out: IO[bytes], size: int) -> bytes:

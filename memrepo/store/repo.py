@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -305,7 +305,8 @@ class Repository:
         except BaseException:
             self._drop(note)
             raise
-        self._drop(note)
+        with suppress(GitFailed):  # it landed: the next write sweeps what is left of it
+            self._drop(note)
         return tip
 
     def _drop(self, note: Journal) -> None:
@@ -374,6 +375,8 @@ class Repository:
                 held=self._held,
             )
         except GitFailed as error:
+            if self.head() == tip:
+                return  # it died when all was done: the branch moves last
             if self.head() != base:
                 raise BranchMoved(branch) from error
             raise CannotWork(

@@ -273,7 +273,9 @@ def _listing(
     blobs: dict[str, str] = {}
     problems: list[Problem] = []
     owns = layout.owns
-    for path, (mode, blob) in sorted(repo.light.objects.files(commit)):
+    entries = dict(repo.light.objects.files(commit))
+    for path in sorted(entries):
+        mode, blob = entries[path].mode, entries[path].id
         # With a slash: an area that is itself a link would hide all it holds without a word.
         if not (owns(path) or (mode not in _FILE_MODES and owns(path + "/"))):
             continue

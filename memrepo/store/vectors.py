@@ -85,6 +85,14 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
                 base.execute("COMMIT")
             return self._known(base) if missing else known
 
+    def known(self) -> Mapping[Key, int]:
+        """Return the row of each key that has one; a damaged record has none."""
+        try:
+            with closing(sqlite3.connect(self.keys, timeout=10.0)) as base:
+                return self._known(base)
+        except sqlite3.DatabaseError:
+            return {}
+
     def _known(self, base: sqlite3.Connection) -> dict[Key, int]:
         """Return the rows on record that both files hold."""
         whole = min(self._whole(self.array, self.dims * 4), self._whole(self.signs, self._bytes))

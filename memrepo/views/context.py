@@ -38,14 +38,19 @@ def fenced(text: str) -> str:
 
 
 def pack(
-    hot: Sequence[Memory], notes: Sequence[Memory], warnings: Sequence[str], max_tokens: int
+    hot: Sequence[Memory],
+    notes: Sequence[Memory],
+    warnings: Sequence[str],
+    max_tokens: int,
+    doubts: Sequence[str] = (),
 ) -> Packed:
-    """Pack warnings, hot memories and hot notes, in this order, until the budget is reached.
+    """Pack warnings, doubts, hot memories and hot notes, in this order, up to the budget.
 
     A note that does not fit whole is there with its gist, if that fits. The whole stands in a
     fence that none of it can close, under a line that says what it is.
     """
     pieces: list[tuple[str, ...]] = [(f"warning: {_line(w)}",) for w in warnings]
+    pieces += [(f"in doubt: {_line(doubt)}",) for doubt in doubts]
     pieces += [(f"- {condensed(m)} ({m.layer}, {m.id})",) for m in hot]
     pieces += [(_note(note), _gist(note)) for note in notes]
     room, kept = max_tokens - token_count(HEAD) - _AROUND, list[str]()

@@ -17,7 +17,7 @@ EDITED = "- The locker number 0 belongs to the harbour master."
 def write(repo: Path, lines: list[str], name: str = "MEMORY.md") -> None:
     path = repo.parent / "workspace" / name
     path.parent.mkdir(exist_ok=True)
-    path.write_text("# Harbour\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("# Memory\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def night(repo: Path, day: int, *options: str) -> tuple[int, dict[str, Any]]:

@@ -202,3 +202,53 @@ def test_another_file_of_ours_that_kept_one_side_is_joined(path: str) -> None:
     assert result.files == ((path,) if joined != ours else ())
     by_hand = read_state({path: b"a = 9\n"}, Layout())
     assert settled(*states[:3], by_hand).state.files[path] == b"a = 9\n"
+
+
+def test_what_both_sides_lack_and_git_left_goes_again() -> None:
+    base = state(fact(), fact(B))
+    result = settled(base, state(fact(B)), state(fact(B)), base)
+    assert set(result.state.memories) == {B}
+    assert (result.gone, result.back) == ((A,), ())
+    edited = state(fact(title="a person wrote this"), fact(B))
+    kept = settled(base, state(fact(B)), state(fact(B)), edited)
+    assert kept.state.memories.get(A) == fact(title="a person wrote this")
+
+
+def test_a_memory_that_git_left_at_its_old_place_is_moved() -> None:
+    moved = place(A, "skills/2026-02")
+    base, ours = state(fact()), state(fact(path=moved))
+    theirs = state(fact(tags=("a",)))
+    result = settled(base, ours, theirs, theirs)
+    assert result.state.memories[A] == fact(path=moved, tags=("a",))
+    assert (result.moved, result.joined, result.back) == ((A,), (), ())
+    assert result.told == ("1 put in place",)
+
+
+def test_a_file_that_one_side_removed_is_gits_doing_and_one_that_both_had_a_persons() -> None:
+    path = "threads/a.json"
+    base, changed, gone = (
+        read_state(files, Layout()) for files in ({path: b"1"}, {path: b"2"}, {})
+    )
+    assert settled(base, changed, gone, gone).state.files.get(path) == b"2"
+    both = settled(base, changed, read_state({path: b"3"}, Layout()), gone)
+    assert path not in both.state.files
+    assert both.edits == frozenset()
+
+
+def test_everything_that_is_set_right_is_told_the_gravest_first() -> None:
+    found = Settled(
+        state=state(),
+        edits=frozenset(),
+        back=(A,),
+        gone=(B,),
+        moved=(),
+        joined=(A, B),
+        files=("f",),
+    )
+    assert found.told == (
+        "1 brought back",
+        "1 taken out",
+        "2 joined field by field",
+        "1 files joined",
+    )
+    assert found.memories == tuple(sorted((A, B)))

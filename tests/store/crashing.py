@@ -11,16 +11,19 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import driving
+from driving import LONG
 
 from memrepo.faces import cli
 from memrepo.store.clone import NAME as CLONE
 
 KILLED = 137
+QUICK = 6
+"""So many moments to die at where not every one is tried."""
 WRITING_GIT = {
     "fast-import",
     "update-index",
@@ -70,11 +73,11 @@ def fork(act: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def die_at(turn: int) -> None:
+def die_at(turn: int) -> Callable[[], int]:
     """Let this process be killed before its `turn`-th touch of disk, or just after the last git.
 
     A git process that writes counts twice: before it starts, and when it has ended, which is
-    before whatever comes next.
+    before whatever comes next. What is returned tells how many touches there were so far.
     """
     seen, running = 0, False
 
@@ -89,6 +92,7 @@ def die_at(turn: int) -> None:
             running = event == "subprocess.Popen" and touches(event, arguments)
 
     sys.addaudithook(hook)
+    return lambda: seen
 
 
 def die_before(word: str) -> None:
@@ -120,24 +124,21 @@ def copied(place: Path, to: Path) -> Path:
     return to
 
 
-def deaths(
-    place: Path, scratch: Path, *argv: str, now: str, step: int = 1
-) -> Iterator[tuple[int, Path]]:
+def deaths(place: Path, scratch: Path, *argv: str, now: str) -> Iterator[tuple[int, Path]]:
     """Yield a copy of a place for every moment at which a command can die in it.
 
-    A moment that leaves the very same files as the one before is passed over.
+    That is the long form; the quick one takes the first moment, the last and some between. A moment
+    that leaves the very same files as the one before is passed over.
     """
     last: dict[str, bytes] = {}
-    for turn in range(1, 500, step):
+    for turn in _moments(_counted(place, scratch, *argv, now=now)):
         copy = copied(place, scratch / f"{turn}")
 
         def act(where: Path = copy / "repo", turn: int = turn) -> None:
             die_at(turn)
             command(where, *argv, now=now)()
 
-        if fork(act) != KILLED:
-            shutil.rmtree(copy)
-            return
+        assert fork(act) == KILLED, turn
         files = {
             name: data
             for name, data in driving.files(copy / "repo", git_too=True).items()
@@ -147,7 +148,30 @@ def deaths(
             yield turn, copy / "repo"
         last = files
         shutil.rmtree(copy)
-    raise AssertionError("it never came to its end")
+
+
+def _moments(count: int) -> Iterable[int]:
+    if LONG:
+        return range(1, count + 1)
+    return sorted({1 + n * (count - 1) // (QUICK - 1) for n in range(QUICK)})
+
+
+def _counted(place: Path, scratch: Path, *argv: str, now: str) -> int:
+    """Count the moments at which a command can die in a place, in a copy of it."""
+    copy = copied(place, scratch / "count")
+    reading, writing = os.pipe()
+
+    def act() -> None:
+        seen = die_at(0)
+        command(copy / "repo", *argv, now=now)()
+        os.write(writing, str(seen()).encode())
+
+    assert fork(act) == 0
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        count = int(pipe.read())
+    shutil.rmtree(copy)
+    return count
 
 
 def stopped_before_merge(place: Path, *argv: str, now: str) -> tuple[str, str, dict[str, str]]:

@@ -11,11 +11,9 @@ import driving
 import pytest
 import standing
 from driving import git
-from hypothesis import settings
 from test_recovery import head, recover, sound
 
 NOW, LATER = "2026-03-04T09:00:00Z", "2026-03-05T09:00:00Z"
-STEP = 1 if settings.get_current_profile_name() == "long" else 5
 
 
 def some_memory(repo: Path) -> str:
@@ -66,7 +64,7 @@ def test_dying_at_any_moment_leaves_the_old_state_or_the_new(
     whole = Path(shutil.copytree(repo.parent, tmp_path / "whole", symlinks=True)) / "repo"
     driving.done(whole, *argv, now=LATER)
     new, seen = head(whole), set()
-    for turn, copy in crashing.deaths(repo.parent, tmp_path / "dead", *argv, now=LATER, step=STEP):
+    for turn, copy in crashing.deaths(repo.parent, tmp_path / "dead", *argv, now=LATER):
         recover(copy)
         assert head(copy) in (old, new), turn
         seen.add(head(copy))

@@ -8,7 +8,7 @@ from pathlib import Path
 import crashing
 import driving
 import pytest
-from driving import LONG, done, git, memories
+from driving import done, git, memories
 
 from memrepo.core.codec import encode
 from memrepo.store import ledger as ledgers
@@ -17,7 +17,6 @@ from memrepo.store.repo import open_repository
 
 SOON, LATE, LATER_STILL = "2026-03-01T10:00:00Z", "2026-03-09T09:00:00Z", "2026-03-09T09:00:01Z"
 MONTH, MONTH_ON = "2026-04-20T09:00:00Z", "2026-04-20T09:00:01Z"
-STEP = 1 if LONG else 19
 
 
 def test_a_run_that_moves_notes_loses_nothing_wherever_it_dies(place: Path, tmp_path: Path) -> None:
@@ -27,9 +26,7 @@ def test_a_run_that_moves_notes_loses_nothing_wherever_it_dies(place: Path, tmp_
     done(repo, "show", notes[0].id, now=SOON)
     texts = {m.id: m.body for m in memories(repo).values() if m.id != short}
     seen = 0
-    for _, copy in crashing.deaths(
-        place, tmp_path / "dead", "run", now=LATE, step=1 if LONG else 7
-    ):
+    for _, copy in crashing.deaths(place, tmp_path / "dead", "run", now=LATE):
         done(copy, "run", now=LATER_STILL)
         after = memories(copy)
         assert {i: m.body for i, m in after.items()} == texts
@@ -97,7 +94,7 @@ def test_what_time_asks_for_is_done_once_and_whole_wherever_it_dies(
     done(whole, *argv, now=MONTH)
     done(whole, "run", now=MONTH_ON)
     assert stand(whole) != stand(place / "repo"), "nothing happened"
-    for turn, copy in crashing.deaths(place, tmp_path / "dead", *argv, now=MONTH, step=STEP):
+    for turn, copy in crashing.deaths(place, tmp_path / "dead", *argv, now=MONTH):
         done(copy, *argv, now=MONTH_ON)
         done(copy, "run", now=MONTH_ON)
         assert stand(copy) == stand(whole), turn

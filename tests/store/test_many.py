@@ -21,8 +21,8 @@ from memrepo.store import remote, travel
 from memrepo.store.remote import Hub
 from memrepo.store.repo import open_repository
 
-CLONES, ACTIONS, SEEDS = (20, 300, range(3)) if LONG else (20, 60, range(1))
-WRITERS, WRITES = (8, 500) if LONG else (8, 50)
+CLONES, ACTIONS, SEEDS = (20, 300, range(3)) if LONG else (5, 40, range(1))
+WRITERS, WRITES = (8, 500) if LONG else (4, 12)
 ROUNDS = 10 if LONG else 2
 
 
@@ -315,8 +315,7 @@ def test_dying_at_any_step_of_a_sync_leaves_the_old_state_or_the_new(
     new = tip(tmp_path / "whole" / "repo")
     both = set(segments(tmp_path / "whole" / "repo"))
     seen, moments = set(), 0
-    step = 1 if LONG else 5
-    for turn, copy in crashing.deaths(place, tmp_path / "dead", "sync", now=LATER, step=step):
+    for turn, copy in crashing.deaths(place, tmp_path / "dead", "sync", now=LATER):
         moments += 1
         there = copy.parent / "hub.git"
         recover(copy)

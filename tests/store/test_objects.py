@@ -100,9 +100,10 @@ def test_a_tree_is_listed_as_git_lists_it(repo: Path, found: Repo) -> None:
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "--no-verify", "-m", "more")
     listed = git(repo, "ls-tree", "-r", "-z", "--full-tree", "HEAD").split("\0")[:-1]
-    wanted = {p: (h.split(" ")[0], h.split(" ")[2]) for h, p in (row.split("\t") for row in listed)}
+    rows = (row.split("\t") for row in listed)
+    wanted = {path: Entry(head.split(" ")[0], head.split(" ")[2]) for head, path in rows}
     objects = found.light.objects
-    assert dict(objects.files("HEAD")) == {path: Entry(*one) for path, one in wanted.items()}
+    assert dict(objects.files("HEAD")) == wanted
     assert all(objects.at("HEAD", path) == one for path, one in wanted.items())
     assert [objects.at("HEAD", path) for path in ("none", "a.b/c", "a/b c/d", "memories/x")] == (
         [None] * 4

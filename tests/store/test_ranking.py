@@ -490,13 +490,27 @@ def test_meaning_adds_its_share_of_the_nearest_and_brings_what_has_no_word(tmp_p
 
     with closing(opened(":memory:")) as base:
         begin_at(base, Indexed(tree=tree_of(files)))
-        corpus, question = IndexCorpus(base, Limits()), question_of("pump")
+        corpus, question = IndexCorpus(base, Limits()), question_of("pump cellar stairs lamp")
         found = rank(question, corpus, 10, Weights(meaning=0.6), None, like)
-        assert [one.document.number for one in found] == [2, 1, 3]
-        assert [round(one.parts["meaning"], 3) for one in found] == [0.3, 0.075, 0.6]
-        assert found[-1].parts["words"] == 0
+        assert [one.document.number for one in found] == [3, 2, 1]
+        most = found[0].parts["meaning"]
+        assert [round(one.parts["meaning"] / most, 3) for one in found] == [1, 0.5, 0.125]
+        assert most > 0.6
+        assert found[0].parts["words"] == 0
         plain = rank(question, corpus, 10, Weights(meaning=0.6))
         assert [one.document.number for one in plain] == [1, 2]
+
+
+def test_where_the_words_suffice_the_model_is_not_asked(tmp_path: Path) -> None:
+    files = dict([lone(1, "the red pump"), lone(2, "a pump"), lone(3, "valve")])
+
+    def like(numbers: Collection[int]) -> dict[int, float]:
+        raise AssertionError(numbers)
+
+    with closing(opened(":memory:")) as base:
+        begin_at(base, Indexed(tree=tree_of(files)))
+        found = rank(question_of("red pump"), IndexCorpus(base, Limits()), 10, like=like)
+        assert [one.document.number for one in found] == [1, 2]
 
 
 @pytest.mark.parametrize("content", ["nothing", "no network", "broken"])

@@ -85,7 +85,7 @@ def test_dying_in_init_at_any_moment_is_mended_by_init(
     (place / "repo").mkdir(exist_ok=True)
     whole = Path(shutil.copytree(place, tmp_path / "whole")) / "repo"
     driving.done(whole, *argv, now=NOW)
-    for turn, copy in crashing.deaths(place, tmp_path / "dead", *argv, now=NOW, step=2):
+    for turn, copy in crashing.deaths(place, tmp_path / "dead", *argv, now=NOW):
         (copy / ".git" / "config.lock").unlink(missing_ok=True)
         driving.done(copy, *argv, now=NOW)
         assert head(copy) == head(whole), turn

@@ -20,7 +20,7 @@ from memrepo.policies.classes import AUTOMATIC, automatic, class_of
 from memrepo.policies.decay import (
     decays,
     is_over,
-    is_protected,
+    is_stale,
     keeping,
     prunable,
     told_ttl,
@@ -72,7 +72,7 @@ def _stats(work: Work) -> Answer:
     over = [k for m, k in kept if is_over(m, k)]
     expired = sum(k.expired for k in over)
     held = sum(k.held is not None and work.call.now < k.held for _, k in kept)
-    stale = sum(k.stale and not is_protected(m, k.cls) for m, k in kept)
+    stale = sum(is_stale(m, k) for m, k in kept)
     names = [*rules.ttl, *sorted(classes.keys() - rules.ttl.keys())]
     data = {
         "classes": {name: classes[name] for name in names},

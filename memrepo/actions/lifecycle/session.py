@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from memrepo.core.messages import counted
 from memrepo.core.times import EARLIEST
 from memrepo.policies.chunking import token_count
 from memrepo.policies.decay import is_over, keeping
+from memrepo.policies.doubt import disputed, is_retired
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.nomination import Candidate, nominated
 from memrepo.policies.tiers import effective
@@ -31,6 +33,8 @@ from memrepo.store.ledger import ledger_of
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 
 MAX_TOKENS = 2000
+DOUBTS = 5
+"""So many contradictions are told one by one."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +143,18 @@ def context(
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
-    return pack(hot, notes, waiting, max_tokens), hot, notes, waiting
+    shown = [m for m in state.active if audience != "shared" or m.layer not in PERSONAL_LAYERS]
+    return pack(hot, notes, waiting, max_tokens, _doubts(shown)), hot, notes, waiting
+
+
+def _doubts(shown: Sequence[Memory]) -> list[str]:
+    """Return what a session should not take for certain: what is contested, how much is retired."""
+    told = disputed(shown, {m.id: m for m in shown}.get)
+    more = [f"{len(told) - DOUBTS} more memories are contested"] if len(told) > DOUBTS else []
+    if retired := sum(map(is_retired, shown)):
+        said = counted(retired, "memory is", "memories are")
+        more.append(f"{said} retired: the line it rested on is gone from its source")
+    return [*told[:DOUBTS], *more]
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:

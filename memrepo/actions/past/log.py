@@ -9,12 +9,12 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.past.timeline import changing, find_past, who
+from memrepo.actions import result
+from memrepo.actions.past.timeline import Commit, changing, commit_of, find_past, who
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.changes import OPS
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import visible
 from memrepo.core.moments import asked, extent
 from memrepo.store import history
 
@@ -72,20 +72,23 @@ def _time(text: str) -> str:
     return text
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """The commits, newest first; those of one run in their order."""
+
+    entries: tuple[Commit, ...]
+    zone: str
+    """The time zone in which a reader is shown their times."""
+
+
+def do(work: Work, request: Request) -> Result:
     """List commits: runs and ingests by default, decisions where they are asked for."""
     wanted = _wanted(work, request)
-    found = list(islice(filter(wanted, _entries(work, request)), request.n))
-    zone = work.config.zone
-    lines = [
-        f"{e.when.astimezone(zone):%Y-%m-%d %H:%M}  {e.commit[:10]}  {visible(e.subject)}"
-        + (f"\n{'':30}{visible(e.trailer('Reason'))}" if _detailed(request) else "")
-        for e in found
-    ]
-    return Answer(data={"entries": [e.as_json() for e in found]}, text="\n".join(lines))
+    found = islice(filter(wanted, _entries(work, request)), request.n)
+    return Result(entries=tuple(map(commit_of, found)), zone=work.config.zone.key)
 
 
-def _detailed(request: Request) -> bool:
+def detailed(request: Request) -> bool:
+    """Tell whether single decisions are asked for, which are told with their reasons."""
     return bool(request.run or request.memory or request.op or request.actor)
 
 
@@ -95,7 +98,7 @@ def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
     if request.run:
         # Newest first, as everything else, would hide in which order a chain was decided.
         return history.chain_of(repo, run_merge(work, request.run).commit)
-    if _detailed(request):
+    if detailed(request):
         return history.entries(repo, head)
     bound = [] if request.since or request.until else [f"--max-count={request.n}"]
     return _with_runs(list(history.entries(repo, "--first-parent", *bound, head)), work)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -51,6 +53,22 @@ class NotThereYet(MemrepoError):
             f"{memory.id} was not there yet at commit {commit[:10]}",
             fix=f"`memrepo history {memory.id}` tells when it came",
         )
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """What a verb tells of one commit."""
+
+    commit: str
+    when: datetime
+    op: str
+    run: str
+    subject: str
+    author: str
+    actor: str
+    """Who decided, where that is on record."""
+    reason: str
+    memories: tuple[str, ...]
+    reverts: tuple[str, ...]
 
 
 class Past(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,6 +158,27 @@ def landings(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
     greps = [f"--grep=^{PREFIX}Run: {run}$" for run in wanted]
     found = history.entries(work.store.repo, "--merges", *greps, work.tree.commit)
     return {e.run: e for e in found if e.is_run and e.run in wanted}
+
+
+def commit_of(entry: history.Entry) -> Commit:
+    """Return what is told of a commit."""
+    return Commit(**fields_of(entry))
+
+
+def fields_of(entry: history.Entry) -> dict[str, Any]:
+    """Return the fields of `Commit`, for a record that tells more of it."""
+    return {
+        "commit": entry.commit,
+        "when": entry.when,
+        "op": entry.op,
+        "run": entry.run,
+        "subject": entry.subject,
+        "author": entry.author,
+        "actor": entry.trailer("Actor"),
+        "reason": entry.trailer("Reason"),
+        "memories": entry.trailers.get("Memory", ()),
+        "reverts": entry.trailers.get("Reverts", ()),
+    }
 
 
 def who(entry: history.Entry) -> str:

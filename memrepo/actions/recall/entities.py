@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import visible
-from memrepo.core.messages import counted, fold
-from memrepo.core.state import State
 from memrepo.policies.entities import Catalogue, Entity, catalogue
 
 
@@ -39,46 +37,72 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One entity; `confirmed` counts the memories in which a person or a model named it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    count: int
+    confirmed: int
+    memories: tuple[str, ...]
+
+
+class Entities(result.Result, frozen=True, kw_only=True):
+    """All that the active memories mention."""
+
+    entities: tuple[Row, ...]
+
+
+class Mention(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that mentions an entity, and whether a person or a model named it there."""
+
+    id: str
+    path: str
+    text: str
+    confirmed: bool
+
+
+class Mentioned(result.Result, frozen=True, kw_only=True):
+    """One entity, and the memories that mention it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    count: int
+    confirmed: int
+    memories: tuple[Mention, ...]
+
+
+def do(work: Work, request: Request) -> Entities | Mentioned:
     """List all entities of the active memories, or the memories of one."""
     state = work.tree.state()
     known = catalogue(state.active, work.config.get("entities.aliases"))
     if not request.name:
-        rows = [_row(entity) for entity in known.entities]
-        lines = [counted(len(rows), "entity", "entities")]
-        lines += [f"{row['count']:>5}  {_names(row)}" for row in rows]
-        return Answer(data={"entities": rows}, text="\n".join(lines))
+        return Entities(entities=tuple(map(_row, known.entities)))
     entity = known.find(request.name)
     if entity is None:
         raise NoSuchEntity(request.name, known)
-    return _one(entity, state)
+    return Mentioned(
+        name=entity.name,
+        aliases=entity.aliases,
+        count=len(entity.memories),
+        confirmed=len(entity.confirmed),
+        memories=tuple(
+            Mention(
+                id=id_,
+                path=state.memories[id_].path,
+                text=state.memories[id_].body,
+                confirmed=id_ in entity.confirmed,
+            )
+            for id_ in entity.memories
+        ),
+    )
 
 
-def _one(entity: Entity, state: State) -> Answer:
-    row = _row(entity)
-    found = [
-        {
-            "id": id_,
-            "path": state.memories[id_].path,
-            "text": state.memories[id_].body,
-            "confirmed": id_ in entity.confirmed,
-        }
-        for id_ in entity.memories
-    ]
-    lines = [_names(row), *(f"  {m['id']}  {fold(str(m['text']), 80)}" for m in found)]
-    return Answer(data={**row, "memories": found}, text="\n".join(lines))
-
-
-def _row(entity: Entity) -> dict[str, Any]:
-    return {
-        "name": entity.name,
-        "aliases": list(entity.aliases),
-        "count": len(entity.memories),
-        "confirmed": len(entity.confirmed),
-        "memories": list(entity.memories),
-    }
-
-
-def _names(row: dict[str, Any]) -> str:
-    names = visible(row["name"])
-    return f"{names} ({', '.join(map(visible, row['aliases']))})" if row["aliases"] else names
+def _row(entity: Entity) -> Row:
+    return Row(
+        name=entity.name,
+        aliases=entity.aliases,
+        count=len(entity.memories),
+        confirmed=len(entity.confirmed),
+        memories=entity.memories,
+    )

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.recall.destination import place_page
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
-from memrepo.core.messages import counted
 from memrepo.policies.graph import Graph
-from memrepo.views.graph_page import TYPES, graph_page, label
+from memrepo.views.graph_page import graph_page, label
 from memrepo.views.html import GENERATOR
 
 MOST = 10
-"""So many of the most linked memories are named in the terminal."""
+"""So many of the most linked memories are named."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +28,39 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
-def do(work: Work, request: Request) -> Answer:
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """An edge from one memory to another; `in_body` where its text says so."""
+
+    source: str
+    target: str
+    type: str
+    strength: float
+    in_body: bool
+
+
+class Linked(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory, and how many links it has."""
+
+    id: str
+    links: int
+    label: str
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """The links between the active memories."""
+
+    memories: int
+    linked: int
+    """How many of them have a link."""
+    links: tuple[Link, ...]
+    most_linked: tuple[Linked, ...]
+    html: str = ""
+    """Where the page that draws them was written."""
+    page: str = ""
+    """The page itself, where it is to be printed (`--html -`)."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Count the links, name the most linked memories, and draw the page if wanted."""
     if request.html == "-" and work.call.json:
         raise UsageError(
@@ -37,42 +68,30 @@ def do(work: Work, request: Request) -> Answer:
             fix="name a file for the page",
         )
     graph = Graph(work.tree.state().active)
-    data, lines = _data(graph), _lines(graph)
-    if request.html:
-        page = graph_page(graph, work.store.root.name)
-        if request.html == "-":
-            return Answer(text=page.rstrip("\n"))
-        where = (work.call.where / request.html).absolute()
-        place_page(work, where, page.encode(), ours=GENERATOR)
-        data["html"] = str(where)
-        lines.append(f"written to {where}")
-    return Answer(data=data, text="\n".join(lines))
-
-
-def _data(graph: Graph) -> dict[str, Any]:
-    return {
-        "memories": len(graph.memories),
-        "links": [
-            {
-                "source": e.source,
-                "target": e.target,
-                "type": e.type,
-                "strength": e.strength,
-                "in_body": e.in_body,
-            }
-            for e in graph.edges
-        ],
-    }
-
-
-def _lines(graph: Graph) -> list[str]:
-    whole = counted(len(graph.memories), "active memory", "active memories")
-    kinds = Counter(edge.type for edge in graph.edges)
-    told = ", ".join(f"{kinds[kind]} {kind}" for kind in TYPES if kinds[kind])
-    lines = [f"{counted(len(graph.edges), 'link', 'links')} between {len(graph.at)} of {whole}"]
-    if told:
-        lines += [f"  {told}", "most linked:"]
+    page = graph_page(graph, work.store.root.name) if request.html else ""
+    where = ""
+    if request.html and request.html != "-":
+        path = (work.call.where / request.html).absolute()
+        place_page(work, path, page.encode(), ours=GENERATOR)
+        where, page = str(path), ""
     ranked = sorted(graph.at, key=lambda id_: (-len(graph.at[id_]), id_))
-    for id_ in ranked[:MOST]:
-        lines.append(f"  {len(graph.at[id_]):>3}  {id_}  {label(graph.memories[id_])}")
-    return lines
+    return Result(
+        memories=len(graph.memories),
+        linked=len(graph.at),
+        links=tuple(
+            Link(
+                source=e.source,
+                target=e.target,
+                type=e.type,
+                strength=e.strength,
+                in_body=e.in_body,
+            )
+            for e in graph.edges
+        ),
+        most_linked=tuple(
+            Linked(id=id_, links=len(graph.at[id_]), label=label(graph.memories[id_]))
+            for id_ in ranked[:MOST]
+        ),
+        html=where,
+        page=page,
+    )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import assert_never
+
+import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Source
-from memrepo.purify.evidence import Found, Text, quote, resolve
+from memrepo.purify.evidence import Found, Outcome, Text, quote, resolve
 from memrepo.store.tree import contents
 
-SHORT = 5
+LINES = 5
+"""Lines that are shown of one piece."""
 
 
 class _Sources(Mapping[str, Text]):
@@ -45,12 +48,32 @@ class _Sources(Mapping[str, Text]):
         return Text(path, data, self.work.tree.layout.source_name(path))
 
 
-def evidence(work: Work, memory: Memory) -> list[dict[str, Any]]:
-    """Return the evidence of a memory as JSON, each piece with its quote.
+class Now(msgspec.Struct, frozen=True, kw_only=True):
+    """Where moved lines stand by now."""
 
-    `resolved` is exact, moved (`found` says where) or lost; `missing` is true where the
-    repository lacks the recorded version, which then cannot be quoted.
-    """
+    resource: str
+    lines: tuple[int, int]
+
+
+class Quote(msgspec.Struct, frozen=True, kw_only=True):
+    """One piece of evidence, quoted, and what became of its lines."""
+
+    resource: str
+    lines: tuple[int, int]
+    blob: str
+    captured: str
+    captured_from: str
+    kind: str
+    quote: str
+    resolved: Outcome
+    found: Now | None
+    """Where lines that moved stand now."""
+    missing: bool
+    """Whether the repository lacks the recorded version, which then cannot be quoted."""
+
+
+def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
+    """Return the evidence of a memory, each piece with its quote."""
     now = _Sources(work, (s.resource for s in memory.sources))
     recorded = contents(work.store.repo, [s.blob for s in memory.sources])
     texts: dict[tuple[str, str], Text] = {}
@@ -61,28 +84,27 @@ def evidence(work: Work, memory: Memory) -> list[dict[str, Any]]:
         if data is not None and key not in texts:
             texts[key] = now.text(source.resource, data)
         text = texts.get(key)
-        place = resolve(source, text, now.blobs, now)
-        found.append(_as_json(source, text, place, now))
-    return found
+        found.append(_quote(source, text, resolve(source, text, now.blobs, now), now))
+    return tuple(found)
 
 
-def _as_json(source: Source, text: Text | None, place: Found, now: _Sources) -> dict[str, Any]:
+def _quote(source: Source, text: Text | None, place: Found, now: _Sources) -> Quote:
     said = quote(text, source.lines) if text is not None else ""
     if text is None and place.path in now:
         said = quote(now[place.path], place.lines)
     moved = place.outcome == "moved"
-    return {
-        "resource": source.resource,
-        "lines": list(source.lines),
-        "blob": source.blob,
-        "captured": source.captured,
-        "captured_from": source.captured_from,
-        "kind": source.kind,
-        "quote": said,
-        "resolved": place.outcome,
-        "found": {"resource": place.path, "lines": list(place.lines)} if moved else None,
-        "missing": bool(source.blob) and text is None,
-    }
+    return Quote(
+        resource=source.resource,
+        lines=source.lines,
+        blob=source.blob,
+        captured=source.captured,
+        captured_from=source.captured_from,
+        kind=source.kind,
+        quote=said,
+        resolved=place.outcome,
+        found=Now(resource=place.path, lines=place.lines) if moved else None,
+        missing=bool(source.blob) and text is None,
+    )
 
 
 def span(lines: Sequence[int]) -> str:
@@ -91,35 +113,36 @@ def span(lines: Sequence[int]) -> str:
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
-def evidence_lines(found: Sequence[Mapping[str, Any]], limit: int = SHORT) -> list[str]:
-    """Spell pieces of evidence for a person, at most so many lines of each."""
+def evidence_lines(found: Sequence[Quote]) -> list[str]:
+    """Spell pieces of evidence, a few lines of each."""
     lines = []
     for piece in found:
-        dated = f", captured {piece['captured']} (from the {piece['captured_from']})"
-        place = f"{piece['resource']}{span(piece['lines'])}"
+        dated = f", captured {piece.captured} (from the {piece.captured_from})"
+        place = f"{piece.resource}{span(piece.lines)}"
         lines.append(
-            f"{'evidence:':<15}{visible(place)}{dated if piece['captured'] else ''}{_state(piece)}"
+            f"{'evidence:':<15}{visible(place)}{dated if piece.captured else ''}{_became(piece)}"
         )
-        quoted = piece["quote"].split("\n") if piece["quote"] else []
-        lines += [f"    | {visible(line)}" for line in quoted[:limit]]
-        if len(quoted) > limit:
-            lines.append(f"    | ... {len(quoted) - limit} more lines")
-        if piece["missing"]:
+        quoted = piece.quote.split("\n") if piece.quote else []
+        lines += [f"    | {visible(line)}" for line in quoted[:LINES]]
+        if len(quoted) > LINES:
+            lines.append(f"    | ... {len(quoted) - LINES} more lines")
+        if piece.missing:
             lines.append(
-                f"    the recorded version {piece['blob'][:10]} is not in this repository "
+                f"    the recorded version {piece.blob[:10]} is not in this repository "
                 "(a shallow or partial clone, or purged)"
             )
     return lines
 
 
-def _state(piece: Mapping[str, Any]) -> str:
-    match piece["resolved"]:
+def _became(piece: Quote) -> str:
+    match piece.resolved:
         case "exact":
             return ""
         case "moved":
-            found = piece["found"]
-            return visible(f"; now at {found['resource']}{span(found['lines'])}")
-        case _ if "://" in piece["resource"]:
-            return ""  # it was never among the sources of this repository
+            now = piece.found
+            return visible(f"; now at {now.resource}{span(now.lines)}") if now else ""
+        case "lost":
+            # What has a scheme was never among the sources of this repository.
+            return "" if "://" in piece.resource else "; no longer in the sources"
         case _:
-            return "; no longer in the sources"
+            assert_never(piece.resolved)

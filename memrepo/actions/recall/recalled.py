@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -16,13 +16,15 @@ from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory
 from memrepo.core.times import format_time
-from memrepo.policies.decay import is_over, keeping
+from memrepo.policies.decay import is_over, is_stale, keeping
+from memrepo.policies.doubt import contesting, doubts, is_retired
 from memrepo.policies.evidence import newer_first
+from memrepo.policies.floor import sureness
 from memrepo.policies.merits import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedding
-from memrepo.store.index import PAST, Filter, Index, Match
+from memrepo.store.index import PAST, Filter, Index, Match, no_model
 from memrepo.store.indexing import Indexed
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import NAME
@@ -33,6 +35,37 @@ if TYPE_CHECKING:
 EXPIRED = "expired"
 """What `--status` calls active memories past their time, pruned yet or not."""
 RECALL_STATUSES = (*STATUSES, EXPIRED)
+
+
+class Derived(msgspec.Struct, frozen=True, kw_only=True):
+    """What no file holds of a memory; of a look into the past, nothing."""
+
+
+class Facts(Derived, frozen=True, kw_only=True):
+    """What the ledger and the rules say of a memory at a moment."""
+
+    retrievals: int
+    last: str
+    """When it was retrieved last; empty for never."""
+
+
+class NoteFacts(Facts, frozen=True, kw_only=True):
+    """Of a note: its tier, and how far an answer from it can be trusted."""
+
+    tier: str
+    answer_confidence: str
+
+
+class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """Of anything else: its decay class, its confidence, and when its time is over."""
+
+    cls: str
+    confidence: float
+    expires: str
+    expired: bool
+    stale: bool
+    stale_from: str
+    """When its class would end it, though what it rests on stands; empty where it does not last."""
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +80,12 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """What each signal added to the score."""
     edited: bool = False
     """Whether its file differs from the commit's: the text is not committed yet."""
+    held: float = 1.0
+    """Which share of what was asked it holds."""
+    stale_since: datetime | None = None
+    """When the time of its class was over, where it stays all the same."""
+    doubts: tuple[str, ...] = ()
+    """What speaks against it, in words."""
 
     @property
     def text(self) -> str:
@@ -66,7 +105,9 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def answer_confidence(self) -> str:
         """Return how far an answer from it can be trusted."""
-        return CONFIDENCE[self.tier] if self.tier else "high"
+        tier = CONFIDENCE[self.tier] if self.tier else "high"
+        doubtful = "medium" if self.doubts else "high"
+        return sureness(self.held, tier, "low" if is_retired(self.memory) else doubtful)
 
 
 def recalled(
@@ -74,33 +115,49 @@ def recalled(
 ) -> Recalled:
     """Return a memory as recall sees it."""
     access = accesses.of(memory.id)
-    tier = effective(memory, access, now, rules.tiers) if memory.is_note else ""
-    over = (
-        not memory.is_note
-        and memory.status == "active"
-        and is_over(memory, keeping(memory, access, now, rules.decay))
-    )
-    return Recalled(memory=memory, access=access, tier=tier, over=over, score=score)
-
-
-def facts(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> dict[str, Any]:
-    """Return the derived facts of a memory: what no file holds."""
-    access = accesses.of(memory.id)
-    found: dict[str, Any] = {
-        "retrievals": access.total,
-        "last": format_time(access.last) if access.last else "",
-    }
     if memory.is_note:
         tier = effective(memory, access, now, rules.tiers)
-        return {**found, "tier": tier, "answer_confidence": CONFIDENCE[tier]}
+        return Recalled(memory=memory, access=access, tier=tier, over=False, score=score)
     kept = keeping(memory, access, now, rules.decay)
-    return {
-        **found,
-        "class": kept.cls,
-        "confidence": round(kept.confidence, 4),
-        "expires": format_time(kept.expires) if kept.expires else "",
-        "expired": is_over(memory, kept),
-    }
+    active = memory.status == "active"
+    return Recalled(
+        memory=memory,
+        access=access,
+        tier="",
+        over=active and is_over(memory, kept),
+        score=score,
+        stale_since=kept.expires if active and is_stale(memory, kept) else None,
+    )
+
+
+def in_words(one: Recalled, find: Callable[[str], Memory | None]) -> Recalled:
+    """Return what recall hands over with what speaks against it; `find` knows memories by id."""
+    said = doubts(one.memory, find, one.stale_since)
+    return replace(one, doubts=said) if said else one
+
+
+def facts(
+    memory: Memory, accesses: Accesses, now: datetime, rules: Rules
+) -> NoteFacts | ClaimFacts:
+    """Return the derived facts of a memory."""
+    access = accesses.of(memory.id)
+    last = format_time(access.last) if access.last else ""
+    if memory.is_note:
+        tier = effective(memory, access, now, rules.tiers)
+        return NoteFacts(
+            retrievals=access.total, last=last, tier=tier, answer_confidence=CONFIDENCE[tier]
+        )
+    kept = keeping(memory, access, now, rules.decay)
+    return ClaimFacts(
+        retrievals=access.total,
+        last=last,
+        cls=kept.cls,
+        confidence=round(kept.confidence, 4),
+        expires=format_time(kept.expires) if kept.expires and not kept.lasts else "",
+        expired=is_over(memory, kept),
+        stale=is_stale(memory, kept),
+        stale_from=format_time(kept.expires) if kept.expires and kept.lasts else "",
+    )
 
 
 def index_of(
@@ -129,14 +186,21 @@ def index_of(
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
     )
     return Index(
-        folder=store.folder, wanted=wanted, name=PAST if past else NAME, model=partial(_model, work)
+        folder=store.folder,
+        wanted=wanted,
+        name=PAST if past else NAME,
+        model=partial(_model, work) if embedding.can_run() else no_model,
     )
+
+
+def embed(work: Work) -> None:
+    """Make the vectors of what is committed that are missing, where there is a model."""
+    if work.config.get("recall.meaning") and embedding.can_run():
+        index_of(work, edits=False, tick=work.call.tick).embed()
 
 
 def _model(work: Work) -> Embedder | None:
     """Return the model of the person's configuration, else the packaged one, loaded once."""
-    if not embedding.can_run():
-        return None
     folder = model_folder(work)
     return _loaded(folder) if folder or embedding.is_installed() else None
 
@@ -165,14 +229,15 @@ def recall(
     now: datetime,
     weights: Weights | None = None,
 ) -> list[Recalled]:
-    """Return the best memories for words that recall may hand over, forgotten notes last.
+    """Return the best memories for words that recall may hand over, what is retired last.
 
     The status `expired` asks for active memories past their time, which are else left out. An
-    index of the past answers as of its commit, when nothing had been retrieved since.
+    index of the past knows what its commit held, before anything was retrieved since: what is over
+    was over then. What is scored by age is as old as it is at `now`.
     """
-    accesses, rules = Accesses(), work.config.rules
+    accesses, rules, then = Accesses(), work.config.rules, now
     if index.name == PAST:
-        now = work.store.commit_time(work.tree.commit)
+        then = work.store.commit_time(work.tree.commit)
     else:
         accesses = ledger_of(work.store).accesses()
     moment = Moment(now=now, retrievals=lambda id_: accesses.of(id_).total)
@@ -184,8 +249,9 @@ def recall(
         matches = index.search(words, asked, weights or work.config.weights, moment)
         found = [
             replace(
-                recalled(_memory(index, match), accesses, now, rules, match.score),
+                recalled(_memory(index, match), accesses, then, rules, match.score),
                 parts=match.parts,
+                held=match.held,
                 edited=match.path in index.wanted.edits,
             )
             for match in matches
@@ -195,19 +261,28 @@ def recall(
             for one in found
             if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
         ]
-        if len(kept) >= only.limit or len(matches) < limit:
+        live = [one for one in kept if not is_retired(one.memory)]
+        if len(live) >= only.limit or len(matches) < limit:
             break
-        limit *= 2  # some were over: others may have stood behind them
-    best = kept[: only.limit]
-    best = _forgotten_last(best) if rules.tiers.last else best
-    return newer_first(best, [one.memory for one in best])
+        limit *= 2  # some were over, or are retired: others may have stood behind them
+    best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
+    if rules.tiers.last:
+        best = _last(best, lambda one: one.tier == "forgotten")
+    return told_in_words(index, newer_first(best, [one.memory for one in best]))
 
 
-def _forgotten_last(hits: Sequence[Recalled]) -> list[Recalled]:
+def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Recalled]:
+    """Return hits with some of them, and what those superseded, after all others."""
     successors = {one.memory.id: one.memory.texts("superseded_by") for one in hits}
-    forgotten = [one.memory.id for one in hits if one.tier == "forgotten"]
-    last = with_replaced(forgotten, successors)
+    last = with_replaced([one.memory.id for one in hits if goes(one)], successors)
     return sorted(hits, key=lambda one: one.memory.id in last)
+
+
+def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
+    """Return hits with what speaks against each; what contests them is read from the index."""
+    asked = {target for one in hits for target in contesting(one.memory)}
+    others = {id_: _memory(index, match) for id_, match in index.named(asked).items()}
+    return [in_words(one, others.get) for one in hits]
 
 
 def holding(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
-from memrepo.core.messages import counted, fold
+from memrepo.core.messages import fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.entities import catalogue
@@ -31,19 +33,43 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-def do(work: Work, request: Request) -> Answer:
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that is reached, over how many links, and by which last one."""
+
+    id: str
+    path: str
+    text: str
+    status: str
+    depth: int
+    strength: float
+    type: str
+    way: Literal["to", "from"]
+    """Whether the link leads to this memory, or comes from it."""
+    in_body: bool
+    via: str
+    """The memory one link nearer."""
+    label: str
+    why: str = ""
+    """What the two ends have in common, where that was asked for and names say so."""
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What is reached from a memory, nearest and strongest first."""
+
+    id: str
+    label: str
+    related: tuple[Row, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """List what is reached from a memory, nearest and strongest first."""
     state = work.tree.state()
     memory = find(state, request.id)
     graph = graph_of(state)
-    found = graph.related(memory.id, request.depth)
-    rows = [_row(graph, reached) for reached in found]
+    rows = [_row(graph, reached) for reached in graph.related(memory.id, request.depth)]
     if request.explain:
-        _explain(work, state, rows)
-    text = [f"{memory.id}  {_label(memory)}", *_lines(rows)]
-    if not rows:
-        text.append("linked to no memory: `memrepo link` links two")
-    return Answer(data={"id": memory.id, "related": rows}, text="\n".join(text))
+        rows = _explained(work, state, rows)
+    return Result(id=memory.id, label=_label(memory), related=tuple(rows))
 
 
 def graph_of(state: State) -> Graph:
@@ -52,50 +78,34 @@ def graph_of(state: State) -> Graph:
     return Graph(found, lineage=True)
 
 
-def _row(graph: Graph, reached: Reached) -> dict[str, Any]:
+def _row(graph: Graph, reached: Reached) -> Row:
     memory, edge = graph.memories[reached.id], reached.edge
-    return {
-        "id": memory.id,
-        "path": memory.path,
-        "text": memory.body,
-        "status": memory.status,
-        "depth": reached.depth,
-        "strength": round(reached.strength, 4),
-        "type": edge.type,
-        "way": "to" if edge.target == reached.id else "from",
-        "in_body": edge.in_body,
-        "via": reached.before,
-        "label": _label(memory),
-    }
+    return Row(
+        id=memory.id,
+        path=memory.path,
+        text=memory.body,
+        status=memory.status,
+        depth=reached.depth,
+        strength=round(reached.strength, 4),
+        type=edge.type,
+        way="to" if edge.target == reached.id else "from",
+        in_body=edge.in_body,
+        via=reached.before,
+        label=_label(memory),
+    )
 
 
-def _explain(work: Work, state: State, rows: list[dict[str, Any]]) -> None:
+def _explained(work: Work, state: State, rows: list[Row]) -> list[Row]:
     """Add to each row what its two ends have in common, where names say so."""
-    wanted = {id_ for row in rows for id_ in (row["id"], row["via"])}
+    wanted = {id_ for row in rows for id_ in (row.id, row.via)}
     known = catalogue(state.active, work.config.get("entities.aliases"))
     found = ties({id_: state.memories[id_] for id_ in wanted}, known)
+    told = []
     for row in rows:
-        one, other = sorted((row["id"], row["via"]))
+        one, other = sorted((row.id, row.via))
         tie = found.get((one, other))
-        row["why"] = tie.told if tie else ""
-
-
-def _lines(rows: list[dict[str, Any]]) -> list[str]:
-    lines: list[str] = []
-    depth = 1
-    for row in rows:
-        if row["depth"] > depth:
-            depth = row["depth"]
-            lines += ["", f"over {counted(depth, 'link', 'links')}"]
-        said = row["type"] if row["way"] == "to" else f"{row['type']} it"
-        said += ", in the text" if row["in_body"] else ""
-        via = f", by {row['via']}" if row["depth"] > 1 else ""
-        status = "" if row["status"] == "active" else f" ({row['status']})"
-        lines.append(f"  {row['strength']:.2f}  {row['id']}  {said}{via}{status}")
-        lines.append(f"        {row['label']}")
-        if row.get("why"):
-            lines.append(f"        {visible(row['why'])}")
-    return lines
+        told.append(replace(row, why=tie.told if tie else ""))
+    return told
 
 
 def _label(memory: Memory) -> str:

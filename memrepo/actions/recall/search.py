@@ -109,8 +109,13 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     expired: bool
     trust: str
     """human-reviewed, machine-confirmed or unverified."""
+    stale: bool = False
+    """Whether nothing has borne it out for longer than its class lives."""
+    doubts: tuple[str, ...] = ()
+    """What speaks against it, in words: what contests it and since when, that it is retired."""
     answer_confidence: str
-    """How far an answer from it can be trusted: high, or less for notes of lower tiers."""
+    """How far an answer from it can be trusted: high, medium, low or very low. It is less where it
+    holds little of what was asked, where something speaks against it, and for old notes."""
     commit: str
     sources: tuple[Place, ...]
 
@@ -180,7 +185,7 @@ def _weights(work: Work, request: Request) -> Weights:
 
 
 def _filter(work: Work, request: Request) -> Filter:
-    """Return what is searched: what was true once is by now active or superseded."""
+    """Return what is searched: what was true once may by now be superseded, or archived."""
     only = Filter(
         statuses=tuple(request.statuses or ("active",)),
         types=tuple(request.types or ()),
@@ -194,7 +199,7 @@ def _filter(work: Work, request: Request) -> Filter:
     return replace(
         only,
         paths=frozenset(m.path for m in held.values()),
-        statuses=tuple(request.statuses or ("active", "superseded")),
+        statuses=tuple(request.statuses or ("active", "superseded", "archived")),
     )
 
 
@@ -249,6 +254,8 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         tier=found.tier,
         expired=found.over,
         trust=trust_of(memory),
+        stale=found.stale_since is not None,
+        doubts=tuple(map(without_secrets, found.doubts)),
         answer_confidence=found.answer_confidence,
         commit="" if found.edited else commit,
         sources=tuple(
@@ -277,6 +284,10 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
         Filter(statuses=stored),
         Filter(statuses=STATUSES),
     )
+    weak = replace(only, statuses=stored, limit=1)
+    if kept and not index.search(request.words, weak):
+        what = counted(kept, "memory holds", "memories hold")
+        return f"{what} some of these words, and none enough of them to answer"
     if kept and request.valid_at:
         return f"{counted(kept, 'memory matches', 'memories match')}, none was true then"
     if kept and EXPIRED in only.statuses:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import asdict
 
+from memrepo.actions import result
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.recall.show import as_json as memory_json
-from memrepo.actions.recall.threads import all_threads, as_json, when
+from memrepo.actions.recall.threads import all_threads, row_of
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import visible
 from memrepo.core.state import State
 from memrepo.policies.threads import Thread
 
@@ -33,22 +34,33 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     id: Annotated[str, option("a thread, or a memory that is part of one", metavar="ID")]
 
 
-def do(work: Work, request: Request) -> Answer:
-    """Print the members of a thread in the order in which they came."""
-    state, zone = work.tree.state(), work.config.zone
-    found = all_threads(work)
+class Result(result.Result, frozen=True, kw_only=True):
+    """One thread as `threads` lists it, and its memories in the order in which they came."""
+
+    id: str
+    title: str
+    key: str
+    begin: str
+    end: str
+    members: tuple[str, ...]
+    linked: tuple[str, ...]
+    linked_titles: tuple[str, ...]
+    memories: tuple[Mapping[str, Any], ...]
+    zone: str
+    """The time zone in which a reader is shown its times."""
+
+
+def do(work: Work, request: Request) -> Result:
+    """Return the members of a thread in the order in which they came."""
+    state, found = work.tree.state(), all_threads(work)
     thread = thread_of(found, state, request.id)
-    members = [state.memories[id_] for id_ in thread.members]
-    lines = [f"{thread.id}  {visible(thread.title)}", when(thread, zone)]
-    if thread.key:
-        lines.append(f"session {visible(thread.key)}")
     titles = {other.id: other.title for other in found}
-    lines += [f"see also {id_}  {visible(titles[id_])}" for id_ in thread.linked]
-    for memory in members:
-        lines += ["", f"{memory.id}  {visible(memory.text('title'))}".rstrip()]
-        lines += [f"  {visible(line)}".rstrip() for line in memory.body.split("\n")]
-    data = {**as_json(thread), "memories": [memory_json(m) for m in members]}
-    return Answer(data=data, text="\n".join(lines))
+    return Result(
+        **asdict(row_of(thread)),
+        linked_titles=tuple(titles[id_] for id_ in thread.linked),
+        memories=tuple(memory_json(state.memories[id_]) for id_ in thread.members),
+        zone=work.config.zone.key,
+    )
 
 
 def thread_of(found: Sequence[Thread], state: State, word: str) -> Thread:

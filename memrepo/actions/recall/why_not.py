@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
+from memrepo.actions import result
+from memrepo.actions.lifecycle.lifecycle import hot_rules
 from memrepo.actions.past.timeline import Past, find_past
-from memrepo.actions.recall.explaining import Case, found_by, of_hot, of_recall, rejection
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.recall.recalled import facts, index_of
+from memrepo.actions.recall.recalled import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
+from memrepo.core.access import Access, Accesses
+from memrepo.core.changes import Op
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.memory import Hot, Memory
+from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.archive import archive_due
+from memrepo.policies.decay import Keeping, is_over, is_protected, keeping
+from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
+from memrepo.policies.rules import Rules
+from memrepo.policies.terms import telling_words
+from memrepo.policies.tiers import CONFIDENCE, ahead, effective
 from memrepo.purify.aside import Aside, all_aside
+from memrepo.store import history
+from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of
+from memrepo.views.hot import hot_page, hot_path
+
+SHOWN = 10
+"""Hits that a search shows unless it is told otherwise."""
+_DEEP = 1000
+"""Hits among which a memory is looked for."""
 
 
 class NeverWas(MemrepoError):
@@ -45,7 +68,50 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """Why a memory is not recalled, not found or not there; `why` is a sentence a reason."""
+
+    id: str
+    path: str
+    why: tuple[str, ...]
+
+
+class Searched(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a search for words finds a memory: at which place (0: not at all) of how many."""
+
+    words: tuple[str, ...]
+    held: tuple[str, ...]
+    """Those of the words that it holds."""
+    status: str
+    place: int
+    hits: int
+    score: float
+    said: str
+
+
+class Present(Result, frozen=True, kw_only=True):
+    """Of a memory of the tree."""
+
+    derived: Derived
+    search: Searched | None
+    """Of the words that were asked about, if any were."""
+
+
+class Gone(Result, frozen=True, kw_only=True):
+    """Of a memory that left the tree, with the commit that took it out."""
+
+    commit: str
+
+
+class Waits(Result, frozen=True, kw_only=True):
+    """Of a memory that a run holds which waits for review."""
+
+
+class SetAside(Result, frozen=True, kw_only=True):
+    """Of a statement that became no memory."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Explain from the state at HEAD, or from history for what is gone."""
     state = work.tree.state()
     try:
@@ -60,20 +126,20 @@ def do(work: Work, request: Request) -> Answer:
         accesses=ledger_of(work.store).accesses(),
         rules=work.config.rules,
     )
-    lines = [*of_recall(case), *of_hot(case)]
-    data: dict[str, Any] = {
-        "id": memory.id,
-        "path": memory.path,
-        "why": lines,
-        "derived": facts(memory, case.accesses, work.call.now, case.rules),
-    }
+    why, found = [*_of_recall(case), *_of_hot(case)], None
     if request.words:
-        data["search"] = found_by(case, index_of(work, tick=work.call.tick), request.words)
-        lines.append(data["search"]["said"])
-    return Answer(data=data, text="\n".join([f"{memory.id}  {memory.path}", *lines]))
+        found = _found_by(case, index_of(work, tick=work.call.tick), request.words)
+        why.append(found.said)
+    return Present(
+        id=memory.id,
+        path=memory.path,
+        why=tuple(why),
+        derived=facts(memory, case.accesses, work.call.now, case.rules),
+        search=found,
+    )
 
 
-def _absent(work: Work, state: State, word: str) -> Answer:
+def _absent(work: Work, state: State, word: str) -> Result:
     """Explain what no memory at HEAD is called; raises NeverWas."""
     if (aside := _candidate(state, word)) is not None:
         return aside
@@ -87,7 +153,7 @@ def _absent(work: Work, state: State, word: str) -> Answer:
     return _gone(state, past, waiting)
 
 
-def _gone(state: State, past: Past, waiting: Answer | None) -> Answer:
+def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
     """Say which commit took a memory out of the tree, and what would bring it back."""
     last = past.versions[0]
     entry = last.entry
@@ -97,17 +163,16 @@ def _gone(state: State, past: Past, waiting: Answer | None) -> Answer:
         lines = [f"it cannot be read: {last.unreadable} is damaged since {why}; `memrepo check`"]
     if reason := entry.trailer("Reason"):
         lines.append(f"because: {visible(reason)}")
-    if stone := rejection(state, past.id):
+    if stone := _rejection(state, past.id):
         lines.append(stone)
     elif waiting is not None:
-        lines += waiting.data["why"]
+        lines += waiting.why
     elif not last.unreadable:
         lines.append(f"`memrepo restore {past.id}` brings it back")
-    data = {"id": past.id, "path": "", "why": lines, "commit": entry.commit}
-    return Answer(data=data, text="\n".join([past.id, *lines]))
+    return Gone(id=past.id, path="", why=tuple(lines), commit=entry.commit)
 
 
-def _waiting(work: Work, word: str) -> Answer | None:
+def _waiting(work: Work, word: str) -> Waits | None:
     """Say which run that waits for review holds a memory, or return None."""
     for one in all_waiting(work):
         try:
@@ -118,18 +183,15 @@ def _waiting(work: Work, word: str) -> Answer | None:
             f"not in effect yet: {one.branch} waits for review and holds it"
             f" (`memrepo diff {one.run}`, `memrepo accept {one.run}`)"
         )
-        data = {"id": memory.id, "path": memory.path, "why": [said]}
-        return Answer(data=data, text=f"{memory.id}\n{said}")
+        return Waits(id=memory.id, path=memory.path, why=(said,))
     return None
 
 
-def _candidate(state: State, word: str) -> Answer | None:
+def _candidate(state: State, word: str) -> SetAside | None:
     """Say why a statement was set aside: by the id of a candidate, or by its file."""
     for one in all_aside(state):
         if word in (*one.ids, one.path, one.path.rpartition("/")[2].removesuffix(".md")):
-            lines = [_set_aside(one)]
-            data = {"id": word, "path": one.path, "why": lines}
-            return Answer(data=data, text="\n".join([one.path, *lines]))
+            return SetAside(id=word, path=one.path, why=(_set_aside(one),))
     return None
 
 
@@ -139,3 +201,193 @@ def _set_aside(one: Aside) -> str:
     if one.verdict == "reject":
         return said.replace("reject", "rejected", 1) + "; it is judged anew if its text changes"
     return said.replace("defer", "deferred", 1) + "; it comes back when new context arrives"
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory at one moment, with all that decides about it."""
+
+    work: Work
+    state: State
+    memory: Memory
+    now: datetime
+    accesses: Accesses
+    rules: Rules
+
+    @property
+    def access(self) -> Access:
+        """Return the memory's account."""
+        return self.accesses.of(self.memory.id)
+
+    def because(self, op: Op, at: datetime | None = None) -> str:
+        """Return why the last commit of an operation was made, in parentheses, if one says so.
+
+        A moment that is told beside it is not told again.
+        """
+        entry = history.last_of(self.work.store.repo, self.work.tree.commit, op, self.memory.id)
+        reason = visible(entry.trailer("Reason")) if entry else ""
+        reason = reason.removesuffix(f" ({format_time(at)})") if at else reason
+        return f" ({reason})" if reason else ""
+
+
+def _of_recall(case: Case) -> list[str]:
+    """Say whether recall hands a memory over, until when, and what would bring it back."""
+    memory = case.memory
+    match memory.status:
+        case "active":
+            lines = _of_note(case) if memory.is_note else _of_claim(case)
+        case "superseded":
+            heirs = ", ".join(memory.texts("superseded_by"))
+            since = _since(memory, "superseded_at")
+            lines = [f"not recalled: superseded{since} by {heirs}{case.because('supersede')}"]
+        case "archived":
+            since = _since(memory, "archived_at")
+            lines = [f"not recalled: archived{since}{case.because('archive')}", _restorable(memory)]
+        case status:
+            stone = _rejection(case.state, memory.id)
+            lines = [f"not recalled: {status}{'' if stone else case.because('forget')}"]
+            lines.append(stone or _restorable(memory))
+    if scope := memory.text("scope"):
+        lines.append(f"its scope is {visible(scope)}: a search within another one passes over it")
+    return lines
+
+
+def _since(memory: Memory, name: str) -> str:
+    at = memory.time(name)
+    return f" at {format_time(at)}" if at is not None else ""
+
+
+def _restorable(memory: Memory) -> str:
+    return f"`memrepo restore {memory.id}` brings it back"
+
+
+def _rejection(state: State, id_: str) -> str:
+    """Say who rejected a memory, when and why; an empty string where nobody did."""
+    for stone in tombstones_in(state).found.values():
+        if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
+            said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
+            reason = f": {visible(stone.reason)}" if stone.reason else ""
+            return f"{said}{reason}; `memrepo unreject {stone.key}` lifts it"
+    return ""
+
+
+def _of_note(case: Case) -> list[str]:
+    note, rules = case.memory, case.rules.tiers
+    tier = effective(note, case.access, case.now, rules)
+    last = ", after all other hits" if tier == "forgotten" and rules.last else ""
+    lines = [f"recalled as a note of tier {tier}, confidence {CONFIDENCE[tier]}{last}"]
+    if (move := ahead(note, case.access, case.now, rules)) is not None:
+        goal, due = move
+        what = f"{goal} at" if goal else "leaves the tree after"
+        lines.append(f"{what} {format_time(due)}, if it is not retrieved")
+    return lines
+
+
+def _of_claim(case: Case) -> list[str]:
+    memory = case.memory
+    kept = keeping(memory, case.access, case.now, case.rules.decay)
+    if is_over(memory, kept):
+        return [
+            f"not recalled: {kept.told()}; the next run prunes or archives it",
+            f"`memrepo confirm {memory.id}` says that it still holds",
+        ]
+    said = f"recalled: class {kept.cls}, confidence {kept.confidence:.2f}"
+    protected = is_protected(memory, kept.cls)
+    over = kept.until if protected else kept.leaves
+    lines = [said + (f", until {format_time(over)}" if over else "")]
+    if kept.expires is not None and kept.lasts and not protected:
+        lines.append(f"{'stale since' if kept.stale else 'stale from'} {format_time(kept.expires)}")
+    return [*lines, *_leaves(case, kept, over)]
+
+
+def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
+    """Say when a memory leaves recall by itself, whichever policy comes first."""
+    lines = []
+    if kept.held is not None and kept.held > case.now:
+        lines.append(f"its text names a day to come: decay waits until {format_time(kept.held)}")
+    rests = archive_due(case.memory, case.access, case.rules.archive)
+    if rests is not None and (over is None or rests < over):
+        lines.append(f"due for the archive at {format_time(rests)}, if it is not retrieved")
+    elif over is not None:
+        refreshed = kept.cls in case.rules.decay.refreshed
+        unless = "retrieved or confirmed" if refreshed else "confirmed"
+        lines.append(f"pruned after {format_time(over)}, if it is not {unless}")
+    return lines
+
+
+def _of_hot(case: Case) -> list[str]:
+    """Say whether a memory is on the hot cache, and what it lacks."""
+    memory, rules = case.memory, case.rules
+    hot = hot_of(memory)
+    if hot is not None and hot.since is not None:
+        lines = [f"hot since {format_time(hot.since)} ({visible(hot.reason)})"]
+        return lines if _is_shown(case) else [*lines, _left_out(case)]
+    if memory.type in ("note", "chunk"):
+        return [f"not hot: a {memory.type} comes to the cache by way of nomination only"]
+    if over := why_over(memory, case.accesses, case.now, rules.decay):
+        return [f"not hot: {over}"]
+    if memory.status != "active":
+        return [f"not hot: only active memories are, and this one is {memory.status}"]
+    if not may_be_hot(memory, case.accesses, case.now, rules.decay):
+        return [f"not hot: it is in question ({memory.standing})"]
+    if why := why_hot(memory, case.accesses, case.now, rules.hot):
+        return [f"not hot yet: the next run promotes it ({why}), if the budget has room"]
+    return [_not_asked_for(case)]
+
+
+def _not_asked_for(case: Case) -> str:
+    former: Hot | None = case.memory.fields.get("hot")
+    cutoff = former.until if former is not None else None
+    sessions = {id_ for _, id_ in case.access.since(cutoff)}
+    since = ""
+    if cutoff is not None:
+        since = f" since it was demoted at {format_time(cutoff)}{case.because('demote', cutoff)}"
+    said = counted(len(sessions), "session", "sessions")
+    return f"not hot: retrieved in {said} of {case.rules.hot.sessions}{since}, in none twice"
+
+
+def _is_shown(case: Case) -> bool:
+    page = hot_page(case.state, hot_rules(case.work)) or b""
+    return f"←{case.memory.path}".encode() in page
+
+
+def _left_out(case: Case) -> str:
+    rules = hot_rules(case.work)
+    return (
+        f"left out of {hot_path(case.state, rules)}: no room within hot.max_lines"
+        f" ({rules.max_lines}) and hot.max_bytes ({rules.max_bytes})"
+    )
+
+
+def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
+    """Say whether a search for some words finds a memory, and at which place."""
+    memory, telling = case.memory, telling_words(" ".join(words))
+    here = Filter(statuses=(memory.status,), paths=frozenset((memory.path,)))
+    held = [word for word in telling if index.holding([word], here)]
+    seen = recalled(memory, case.accesses, case.now, case.rules)
+    status = EXPIRED if seen.over else memory.status
+    only = Filter(statuses=(status,), limit=_DEEP)
+    found = recall(case.work, index, words, only, case.now)
+    place = next((n for n, one in enumerate(found, 1) if one.memory.id == memory.id), 0)
+    lacks = [word for word in telling if word not in held]
+    answer = Searched(
+        words=tuple(words),
+        held=tuple(held),
+        status=status,
+        place=place,
+        hits=len(found),
+        score=found[place - 1].score if place else 0.0,
+        said="",
+    )
+    return replace(answer, said=_placed(answer, lacks))
+
+
+def _placed(answer: Searched, missing: Sequence[str]) -> str:
+    asked, place = visible(" ".join(answer.words)), answer.place
+    lacks = f"; it holds no {', '.join(map(visible, missing))}" if missing else ""
+    if not place and not answer.held:
+        return f"not found by {asked!r}: it holds none of these words"
+    if not place:
+        return f"not found by {asked!r}: {answer.hits} others answer better{lacks}"
+    more = f", with `--status {answer.status}`" if answer.status != "active" else ""
+    more += f"; {SHOWN} are shown unless `-k` asks for more" if place > SHOWN else ""
+    return f"found by {asked!r} as hit {place} of {answer.hits}{more}{lacks}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from memrepo.actions.recall.quotes import evidence, evidence_lines
+import msgspec
+
+from memrepo.actions.recall.quotes import Quote, evidence, evidence_lines
 from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction, Corrections
 from memrepo.core.errors import Exit, MemrepoError
@@ -79,7 +81,7 @@ def as_json(work: Work, conflict: Conflict) -> dict[str, Any]:
                 "status": m.status,
                 "standing": m.standing,
                 "text": m.body,
-                "evidence": evidence(work, m),
+                "evidence": msgspec.to_builtins(evidence(work, m)),
             }
             for m in conflict.sides
         ],
@@ -119,7 +121,7 @@ def told(shown: dict[str, Any]) -> list[str]:
     for memory in shown["memories"]:
         lines += ["", f"{memory['id']}  {memory['status']}, {memory['standing']}"]
         lines += [f"  {visible(line)}" for line in memory["text"].split("\n")]
-        lines += evidence_lines(memory["evidence"])
+        lines += evidence_lines(msgspec.convert(memory["evidence"], tuple[Quote, ...]))
     lines.append("")
     if shown["reason"]:
         sure = f" ({shown['confidence']:.2f} sure)" if shown["confidence"] is not None else ""

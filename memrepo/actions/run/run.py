@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.recall.recalled import embed
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
 from memrepo.actions.run.claiming import claim_edits
@@ -181,6 +182,7 @@ def _once(first: Work, request: Request) -> Answer:
         outcome = _run(first, request, wish)
         if outcome.landed:
             first.store.maintain()
+            embed(first.refreshed())
     answer = answer_of(outcome, report, tuple(first.store.notices))
     return replace(answer, text=f"{taken}\n{answer.text}") if taken and answer.text else answer
 

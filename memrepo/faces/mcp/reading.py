@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall.lookup import find
-from memrepo.actions.recall.quotes import evidence
-from memrepo.actions.recall.recalled import facts, recalled
+from memrepo.actions.recall.quotes import Quote, evidence
+from memrepo.actions.recall.recalled import facts, in_words, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
 from memrepo.actions.recall.thread import NoSuchThread, thread_of
@@ -24,6 +26,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
+from memrepo.policies.doubt import doubts, stale
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
@@ -62,8 +65,13 @@ def get(call: ToolCall) -> Reply:
     derived: dict[str, Any] = {}
     if not at:
         accesses = ledger_of(here.store).accesses()
-        derived = facts(memory, accesses, call.work.call.now, there.config.rules)
+        derived = msgspec.to_builtins(
+            facts(memory, accesses, call.work.call.now, there.config.rules)
+        )
     quotes = evidence(there, memory)
+    against = [*doubts(memory, there.tree.state().memories.get)]
+    if derived.get("stale"):
+        against.append(stale(derived["stale_from"]))
     _touch(here, at, [memory.id])
     data = {
         "commit": there.tree.commit,
@@ -73,14 +81,14 @@ def get(call: ToolCall) -> Reply:
         **derived,
         "sources": [
             {
-                "source": place(q["resource"], q["lines"]),
-                "captured": q["captured"],
-                "resolved": q["resolved"],
+                "source": place(q.resource, q.lines),
+                "captured": q.captured,
+                "resolved": q.resolved,
             }
             for q in quotes[:5]
         ],
     }
-    whole = _whole(memory, quotes)
+    whole = _whole(memory, quotes, against)
 
     def build(text: str) -> Reply:
         cut = len(text) < len(whole)
@@ -111,16 +119,16 @@ def _about(memory: Memory) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
-def _whole(memory: Memory, quotes: Sequence[dict[str, Any]]) -> str:
+def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> str:
     names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
-    lines = [memory.body, ""]
+    lines = [memory.body, "", *(f"but {fold(doubt, 300)}" for doubt in against)]
     lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
     lines += [
         f"{name}: {', '.join(memory.texts(name))}"
         for name in ("tags", "entities")
         if memory.texts(name)
     ]
-    lines += [f"evidence: {fold(q['quote'], 300)}" for q in quotes[:5] if q["quote"]]
+    lines += [f"evidence: {fold(q.quote, 300)}" for q in quotes[:5] if q.quote]
     return without_secrets("\n".join(lines).strip())
 
 
@@ -155,7 +163,9 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
     accesses, rules = ledger_of(there.store).accesses(), there.config.rules
     hits = []
     for memory, relation in found[: call.get("limit", LIMIT)]:
-        one = recalled(memory, accesses, call.work.call.now, rules)
+        one = in_words(
+            recalled(memory, accesses, call.work.call.now, rules), there.tree.state().memories.get
+        )
         more = {"relation": relation} if relation else {}
         hits.append(told(hit_of(one, there.tree.commit), **more))
     return listing(hits, there.tree.commit, _bound(call))

@@ -74,11 +74,14 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
     }
     if hit.truncated:
         found["truncated"] = True
+    if hit.doubts:
+        found["doubts"] = fenced("\n".join(hit.doubts))
     if source is not None:
         found["source"] = place(source.resource, source.lines)
         found["captured"] = source.captured
     about = (hit.type, hit.trust, found.get("captured"), found.get("relation"))
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
+    line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
     return Piece(data={**found, "text": fenced(hit.text)}, line=line)
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted
+from memrepo.core.messages import counted, fold
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.terms import query_terms
 
 if TYPE_CHECKING:
+    from memrepo.actions.recall import entities as naming
+    from memrepo.actions.recall import graph as drawing
+    from memrepo.actions.recall import related as relating
     from memrepo.actions.recall import search as searching
+    from memrepo.actions.recall import show as showing
+    from memrepo.actions.recall import thread as reading
+    from memrepo.actions.recall import threads as listing
+    from memrepo.actions.recall import topics as counting
+    from memrepo.actions.recall import why_not as explaining
+    from memrepo.actions.recall.recalled import Derived
     from memrepo.actions.recall.search import Hit
 
 LINE = 200
@@ -54,9 +63,11 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool) -> str:
         if found != usual
     )
     flags += ", expired" if hit.expired else ""
+    flags += ", stale" if hit.stale else ""
     flags += ", not committed" if not hit.commit else ""
     flags += f", {hit.tier}" if hit.tier in ("gist", "forgotten") else ""
     lines = [f"{hit.id}  {hit.type}{flags}  (score {hit.score:.2f})", f"  {body}"]
+    lines += [f"  {doubt}" for doubt in hit.doubts]
     if explain:
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")
@@ -67,3 +78,237 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool) -> str:
     if len(hit.sources) > 3:
         lines.append(f"  and {len(hit.sources) - 3} more places")
     return "\n".join(lines)
+
+
+def show(request: showing.Request, result: showing.Result, *, colour: bool) -> str:
+    """Show a memory: its text, its fields, the lines it rests on, and where it stands in life."""
+    del colour
+    from memrepo.actions.recall.quotes import evidence_lines
+    from memrepo.actions.recall.recalled import NoteFacts
+
+    memory, derived = result.memory, result.derived
+    lines = [*result.heading, *_fields(memory)]
+    if result.validity is not None:
+        lines += _validity(result.validity, request.valid_at, result.zone)
+    lines += [*evidence_lines(result.evidence), *_life(memory, derived)]
+    lines += [f"{'but:':<15}{doubt}" for doubt in result.doubts]
+    lines += [f"{'thread:':<15}{visible(thread)}" for thread in result.threads]
+    if request.explain:
+        lines += _importance(result.importance)
+        sizes = ", ".join(str(piece.tokens) for piece in result.chunks)
+        cut = f", of {sizes} tokens" if result.chunks else ""
+        lines.append(f"{'chunks:':<15}{len(result.chunks)}{cut}")
+    if isinstance(derived, NoteFacts) and derived.tier == "forgotten" and not request.no_touch:
+        lines.append("recovered: this note was forgotten and is warm again")
+    return "\n".join(lines)
+
+
+def _fields(memory: Mapping[str, Any]) -> Iterator[str]:
+    from memrepo.core.times import parse_time
+
+    status, standing = memory.get("status", "active"), memory.get("standing", "resolved")
+    yield f"{memory.get('id', '')}  {memory.get('type', '')}, {status}, {standing}"
+    yield memory["path"]
+    yield ""
+    yield from (visible(line) for line in memory["text"].split("\n"))
+    yield ""
+    names = ("title", "subject", "predicate", "object", "home", "duplicate_of", "run")
+    for name in (*names, "valid_from", "valid_until"):
+        if memory.get(name):
+            yield f"{name + ':':<15}{visible(memory[name])}"
+    for name in ("supersedes", "superseded_by", "tags"):
+        if memory.get(name):
+            yield f"{name + ':':<15}{', '.join(memory[name])}"
+    if memory.get("created"):
+        yield f"{'created:':<15}{parse_time(memory['created']):%Y-%m-%d %H:%M} UTC"
+
+
+_BOUNDS = {
+    "valid_from": "valid_from",
+    "valid_until": "valid_until",
+    "successor": "valid_from of its successor",
+    "superseded_at": "when it was replaced",
+    "predecessor": "when it replaced another",
+    "unknown": "when is not on record",
+}
+
+
+def _validity(held: showing.Validity, word: str, zone: str) -> Iterator[str]:
+    parts = ["true" if held.holds else "not true", f"at {word}"]
+    bounds = (("since", held.since, held.since_from), ("until", held.until, held.until_from))
+    for name, when, why in bounds:
+        if when:
+            parts.append(f"{name} {_local(when, zone)} ({_BOUNDS[why]})")
+        elif why:
+            parts.append(f"replaced, {_BOUNDS[why]}")
+    yield f"{'validity:':<15}{parts[0]} {', '.join(parts[1:])}"
+    if held.instead:
+        yield f"{'true then:':<15}{', '.join(held.instead)}"
+
+
+def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:
+    from zoneinfo import ZoneInfo
+
+    from memrepo.core.times import parse_time
+
+    return parse_time(when).astimezone(ZoneInfo(zone)).strftime(form)
+
+
+def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
+    """Tell where a memory stands in its life: tier and gist, or class and expiry; retrievals."""
+    from memrepo.actions.recall.recalled import ClaimFacts, Facts, NoteFacts
+
+    if isinstance(derived, NoteFacts):
+        yield f"{'tier:':<15}{derived.tier}, confidence {derived.answer_confidence}"
+    elif isinstance(derived, ClaimFacts):
+        expires = f", expires {derived.expires}" if derived.expires else ""
+        if derived.stale_from:
+            expires = f", stale {'since' if derived.stale else 'from'} {derived.stale_from}"
+        yield f"{'class:':<15}{derived.cls}{expires}"
+    if memory.get("type") == "note" and memory.get("gist"):
+        yield f"{'gist:':<15}{visible(memory['gist']['summary'])}"
+    if isinstance(derived, Facts) and derived.retrievals:
+        times = counted(derived.retrievals, "time", "times")
+        yield f"{'retrieved:':<15}{times}, last {derived.last}"
+
+
+def _importance(found: showing.Importance) -> Iterator[str]:
+    from memrepo.policies.importance import BASE
+
+    yield f"{'importance:':<15}{found.score:.2f}, {found.level}"
+    if found.level != "trivial":
+        yield f"  {BASE:+.2f}  every text that says something"
+    yield from (f"  {p.weight:+.2f}  {p.code}: {visible(p.words)}" for p in found.points)
+    if found.keywords:
+        yield f"{'keywords:':<15}{', '.join(map(visible, found.keywords))}"
+
+
+def threads(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
+    """List the threads with time, number of members and title."""
+    del request, colour
+    lines = [counted(result.count, "thread", "threads")]
+    for row in result.threads:
+        members = counted(len(row.members), "member", "members")
+        when = _when(row.begin, row.end, result.zone)
+        lines.append(f"{row.id}  {when}  {members}  {visible(row.title)}")
+    return "\n".join(lines)
+
+
+def _when(begin: str, end: str, zone: str) -> str:
+    """Spell when a thread began and ended, as far as that is known."""
+    if not begin or not end:
+        return "no time known"
+    first, last = _local(begin, zone), _local(end, zone)
+    same = _local(end, zone, "%H:%M") if first[:10] == last[:10] else last
+    return first + (f" to {same}" if end != begin else "")
+
+
+def thread(request: reading.Request, result: reading.Result, *, colour: bool) -> str:
+    """Print the members of a thread in the order in which they came."""
+    del request, colour
+    lines = [f"{result.id}  {visible(result.title)}", _when(result.begin, result.end, result.zone)]
+    if result.key:
+        lines.append(f"session {visible(result.key)}")
+    lines += [
+        f"see also {id_}  {visible(title)}"
+        for id_, title in zip(result.linked, result.linked_titles, strict=True)
+    ]
+    for memory in result.memories:
+        lines += ["", f"{memory.get('id', '')}  {visible(memory.get('title', ''))}".rstrip()]
+        lines += [f"  {visible(line)}".rstrip() for line in memory["text"].split("\n")]
+    return "\n".join(lines)
+
+
+def topics(request: counting.Request, result: counting.Result, *, colour: bool) -> str:
+    """List topics with score and count, and what rose or fell."""
+    del request, colour
+    lines = [counted(len(result.topics), "topic", "topics")]
+    lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]
+    for name, found in (("rising", result.rising), ("falling", result.falling)):
+        if found:
+            lines.append(f"{name} since {result.since[:10]}:")
+            lines += [f"  {t.change:+7.3f}  {visible(t.term)}" for t in found]
+    if not result.since:
+        lines.append("no trend: the repository is younger than thirty days")
+    elif not result.rising and not result.falling:
+        lines.append(f"nothing rose or fell much since {result.since[:10]}")
+    return "\n".join(lines)
+
+
+def entities(
+    request: naming.Request, result: naming.Entities | naming.Mentioned, *, colour: bool
+) -> str:
+    """List all entities, or the memories that mention one."""
+    from memrepo.actions.recall.entities import Mentioned
+
+    del request, colour
+    if isinstance(result, Mentioned):
+        lines = [_names(result)]
+        lines += [f"  {m.id}  {fold(m.text, 80)}" for m in result.memories]
+        return "\n".join(lines)
+    lines = [counted(len(result.entities), "entity", "entities")]
+    lines += [f"{row.count:>5}  {_names(row)}" for row in result.entities]
+    return "\n".join(lines)
+
+
+def _names(row: naming.Row | naming.Mentioned) -> str:
+    name = visible(row.name)
+    return f"{name} ({', '.join(map(visible, row.aliases))})" if row.aliases else name
+
+
+def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> str:
+    """Count the links by type and name the most linked memories; or print the page."""
+    from collections import Counter
+
+    from memrepo.views.graph_page import TYPES
+
+    del request, colour
+    if result.page:
+        return result.page.rstrip("\n")
+    whole = counted(result.memories, "active memory", "active memories")
+    kinds = Counter(link.type for link in result.links)
+    told = ", ".join(f"{kinds[kind]} {kind}" for kind in TYPES if kinds[kind])
+    lines = [f"{counted(len(result.links), 'link', 'links')} between {result.linked} of {whole}"]
+    if told:
+        lines += [f"  {told}", "most linked:"]
+    lines += [f"  {one.links:>3}  {one.id}  {one.label}" for one in result.most_linked]
+    if result.html:
+        lines.append(f"written to {result.html}")
+    return "\n".join(lines)
+
+
+def related(request: relating.Request, result: relating.Result, *, colour: bool) -> str:
+    """List what a memory is linked to or replaced, by how many links lie between."""
+    del request, colour
+    lines = [f"{result.id}  {result.label}"]
+    depth = 1
+    for row in result.related:
+        if row.depth > depth:
+            depth = row.depth
+            lines += ["", f"over {counted(depth, 'link', 'links')}"]
+        said = row.type if row.way == "to" else f"{row.type} it"
+        said += ", in the text" if row.in_body else ""
+        via = f", by {row.via}" if row.depth > 1 else ""
+        status = "" if row.status == "active" else f" ({row.status})"
+        lines.append(f"  {row.strength:.2f}  {row.id}  {said}{via}{status}")
+        lines.append(f"        {row.label}")
+        if row.why:
+            lines.append(f"        {visible(row.why)}")
+    if not result.related:
+        lines.append("linked to no memory: `memrepo link` links two")
+    return "\n".join(lines)
+
+
+def why_not(request: explaining.Request, result: explaining.Result, *, colour: bool) -> str:
+    """Name what was asked about, and say why, a line a reason."""
+    from memrepo.actions.recall.why_not import Present, SetAside
+
+    del request, colour
+    match result:
+        case Present():
+            head = f"{result.id}  {result.path}"
+        case SetAside():
+            head = result.path
+        case _:
+            head = result.id
+    return "\n".join([head, *result.why])

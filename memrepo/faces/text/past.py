@@ -1,0 +1,194 @@
+"""What `memrepo.actions.past` answers, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from memrepo.actions.past.log import detailed
+from memrepo.actions.recall.quotes import evidence_lines, span
+from memrepo.core.ids import visible
+from memrepo.core.messages import fold
+from memrepo.core.times import format_time
+
+if TYPE_CHECKING:
+    from memrepo.actions.past import blame as blaming
+    from memrepo.actions.past import history as tracing
+    from memrepo.actions.past import log as logging
+    from memrepo.actions.past import why as explaining
+    from memrepo.actions.past.timeline import Commit
+
+INDENT = " " * 30
+VALUE, TEXT = 60, 100
+"""Characters that are shown of a value, and of a text."""
+
+
+def log(request: logging.Request, result: logging.Result, *, colour: bool) -> str:
+    """List the commits, a line each; decisions with their reasons."""
+    del colour
+    lines = []
+    for entry in result.entries:
+        lines.append(_line(entry, result.zone))
+        if detailed(request):
+            lines.append(f"{INDENT}{visible(entry.reason)}")
+    return "\n".join(lines)
+
+
+def _line(entry: Commit, zone: str) -> str:
+    return f"{_local(entry.when, zone)}  {entry.commit[:10]}  {visible(entry.subject)}"
+
+
+def _local(when: datetime, zone: str) -> str:
+    return f"{when.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
+
+
+def history(request: tracing.Request, result: tracing.Result, *, colour: bool) -> str:
+    """List the commits that touched a memory, each with what it changed."""
+    del request, colour
+    lines = list(result.heading)
+    for entry in result.entries:
+        lines.append(_line(entry, result.zone))
+        why = f"{visible(entry.reason)}; " if visible(entry.reason) else ""
+        lines.append(f"{INDENT}{why}by {visible(entry.actor or entry.author)}")
+        lines += [f"{INDENT}{line}" for line in _changed(entry)]
+    return "\n".join(lines)
+
+
+def _changed(entry: tracing.Change) -> Iterator[str]:
+    """Spell what a commit did to the memory."""
+    match entry.change:
+        case "unreadable":
+            yield f"left {visible(entry.path)} unreadable"
+        case "created" | "restored" | "removed":
+            cut = ", or before: this shallow clone ends here" if entry.cut else ""
+            yield f"{entry.change} {visible(entry.path)}{cut}"
+        case "changed" | "moved":
+            if entry.moved_from:
+                yield f"moved from {visible(entry.moved_from)}"
+            for name, (old, new) in entry.changes.items():
+                yield f"{name}: {_value(old)} -> {_value(new)}"
+
+
+def _value(value: Any) -> str:
+    """Spell a value on one short line; `none` where there is none."""
+    if value in (None, [], ""):
+        return "none"
+    if isinstance(value, list):
+        first = _value(value[-1])
+        return first if len(value) == 1 else f"{len(value)}, last {first}"
+    if isinstance(value, dict) and "resource" in value:
+        value = f"{value['resource']}{span([int(n) for n in value.get('lines', (0, 0))])}"
+    if isinstance(value, dict):
+        keys = [f"{key} {part}" for key, part in value.items() if key not in ("blob", "text_hash")]
+        value = ", ".join(keys)
+    text = " ".join(visible(str(value)).split())
+    return text if len(text) <= VALUE else f"{text[: VALUE - 1].rstrip()}…"
+
+
+def blame(request: blaming.Request, result: blaming.Result, *, colour: bool) -> str:
+    """Spell what each commit set, newest first: fields and elements, then lines of the text."""
+    del request, colour
+    order = {commit: n for n, commit in enumerate(result.commits)}
+    groups: dict[tuple[str, str], list[str]] = {}
+    said: dict[tuple[str, str], blaming.Set] = {}
+    for label, act in _set(result):
+        key = (act.commit, act.restores.commit if act.restores else "")
+        groups.setdefault(key, []).append(label)
+        said[key] = act
+    lines = [*result.heading, result.id]
+    for key in sorted(groups, key=lambda k: order[k[0]]):
+        act = said[key]
+        lines += ["", *_act(act, result.zone, "")]
+        if act.restores:
+            lines.append("  which brought back what this had set:")
+            lines += _act(act.restores, result.zone, "    ")
+        lines += [f"    {label}" for label in groups[key]]
+    return "\n".join(lines)
+
+
+def _set(result: blaming.Result) -> Iterator[tuple[str, blaming.Set]]:
+    """Yield everything that somebody set, with the words for it."""
+    for name, field in result.fields.items():
+        if len({part.commit for part in field.elements}) < 2:
+            yield f"{name:<14} {_value(field.value)}", field
+        else:
+            yield from ((f"{name:<14} {_value(part.value)}", part) for part in field.elements)
+    for stretch in result.lines:
+        first, last = stretch.lines
+        name = f"text {first}" + (f"-{last}" if last > first else "")
+        for line in stretch.text.split("\n"):
+            yield f"{name:<14} {visible(line)}".rstrip(), stretch
+            name = ""
+
+
+def _act(act: blaming.Act, zone: str, indent: str) -> Iterator[str]:
+    run = f", run {visible(act.run)}" if act.run else ""
+    when = _local(act.when, zone)
+    yield f"{indent}{when}  {act.commit[:10]}  {act.op} by {visible(act.by)}{run}"
+    yield f"{indent}  {visible(act.reason)}"
+    if act.cut:
+        yield f"{indent}  or set before: this shallow clone ends here"
+
+
+def why(request: explaining.Request, result: explaining.Result, *, colour: bool) -> str:
+    """Tell what a memory rests on, who judged and decided so, and what it is related to."""
+    del request, colour
+    standing = f"{result.type}, {result.status}, {result.standing}"
+    lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
+    lines += evidence_lines(result.evidence) or ["evidence:      none on record"]
+    for judged in result.judgements:
+        lines += _judged(judged)
+    if result.scores:
+        said = ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in result.scores.items())
+        lines.append(f"scores:        {said}")
+    for decided in result.decisions:
+        lines += _decided(decided)
+    lines += [f"{'replaced:':<15}{_other(other)}" for other in result.supersession.before]
+    lines += [f"{'replaced by:':<15}{_other(other)}" for other in result.supersession.after]
+    if result.duplicates.of:
+        lines.append(f"{'repeats:':<15}{result.duplicates.of}")
+    lines += [f"{'repeated by:':<15}{_other(other)}" for other in result.duplicates.by]
+    lines += [f"{'contradicts:':<15}{_other(other)}" for other in result.contested]
+    lines += [
+        f"{'retired:':<15}{visible(gone['reason'])} (run {visible(gone['run'])})"
+        for gone in result.retired
+    ]
+    lines += [
+        f"{'correction:':<15}{visible(file.path)}  {file.title}" for file in result.corrections
+    ]
+    return "\n".join(lines)
+
+
+def _judged(judged: explaining.Judgement) -> Iterator[str]:
+    where = f", in {judged.accepted[:10]}" if judged.accepted else ""
+    said = f"{visible(judged.disposition)} ({visible(judged.reason)})"
+    yield f"judged:        {said}, run {judged.run}{where}"
+    for verdict in judged.verdicts:
+        strength = "" if verdict.strength is None else f" {verdict.strength}"
+        yield f"  {visible(verdict.verdict)}{strength}: {_short(verdict.rationale)}"
+    if judged.rationale:
+        yield f"  {_short(judged.rationale)}"
+
+
+def _decided(decided: explaining.Decision) -> Iterator[str]:
+    when = format_time(decided.when).replace("T", " ").removesuffix(":00Z").removesuffix("Z")
+    landed = ""
+    if decided.accepted != decided.commit:
+        landed = f", accepted in {decided.accepted[:10]}"
+    who = f"{decided.op} in {decided.commit[:10]} by {visible(decided.by)}"
+    yield f"decided:       {who}, {when} UTC{landed}"
+    if decided.reason:
+        yield f"  {_short(decided.reason)}"
+
+
+def _other(other: explaining.Other) -> str:
+    if other.gone:
+        return f"{other.id}  (not there any more; `memrepo history {other.id}`)"
+    when = f" {other.superseded_at}" if other.superseded_at else ""
+    return f"{other.id}  {_short(other.text)} ({other.status}{when})"
+
+
+def _short(text: str) -> str:
+    return fold(text, TEXT)

@@ -1,0 +1,117 @@
+"""Every tool of the server has an example: what goes in and what comes out fit its schemas.
+
+A tool without a row in EXAMPLES, or a row without a tool, fails here.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from driving import begin, done, git, memrepo
+from workspaces import small
+
+from memrepo.actions.work import Call
+from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.replies import Reply
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT
+
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+NOW = datetime(2026, 3, 3, 9, tzinfo=UTC)
+WHY = "a person asked for it"
+Arguments = dict[str, Any]
+
+
+def a_memory(repo: Path) -> str:
+    return str(done(repo, "add", "Tea is drunk at four.")["id"])
+
+
+def a_waiting_run(repo: Path) -> str:
+    (repo.parent / "ws" / "MEMORY.md").write_text("- The new editor is helix.\n", encoding="utf-8")
+    memrepo(repo, "run", "--mode", "reconciliation", "--force", now="2026-03-02T09:00:00Z")
+    return str(done(repo, "status")["waiting"][0]).removeprefix("run/")
+
+
+def forgotten(repo: Path) -> str:
+    id_ = a_memory(repo)
+    done(repo, "forget", id_)
+    return id_
+
+
+EXAMPLES: dict[str, Callable[[Path], Arguments]] = {
+    "memory_search": lambda _: {"query": "tea", "limit": 3, "types": ["fact"], "max_tokens": 200},
+    "memory_get": lambda repo: {"id": a_memory(repo), "max_tokens": 200},
+    "memory_store": lambda _: {
+        "text": "Tea is drunk at five.",
+        "reason": WHY,
+        "type": "fact",
+        "tags": ["tea"],
+        "decay_class": "durable",
+        "valid_until": "2027-01-01",
+    },
+    "memory_supersede": lambda repo: {"id": a_memory(repo), "text": "At six.", "reason": WHY},
+    "memory_forget": lambda repo: {"id": a_memory(repo), "reason": WHY},
+    "memory_related": lambda repo: {"id": a_memory(repo), "depth": 2, "limit": 5},
+    "memory_thread_context": lambda repo: {"id": a_memory(repo)},
+    "memory_status": lambda _: {},
+    "memory_runs": lambda _: {"max_tokens": 400},
+    "memory_diff": lambda repo: {"run": a_waiting_run(repo)},
+    "memory_accept": lambda repo: {"run": a_waiting_run(repo), "reason": WHY},
+    "memory_revert": lambda repo: {"target": a_memory(repo), "reason": WHY},
+    "memory_restore": lambda repo: {"id": forgotten(repo), "reason": WHY},
+    "memory_doctor": lambda _: {},
+    "search": lambda _: {"query": "tea"},
+    "fetch": lambda repo: {"id": a_memory(repo)},
+}
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository after its first run, beside its workspace; nobody writes into it."""
+    base = tmp_path_factory.mktemp("tools")
+    return begin(base, small(base / "ws"))
+
+
+@pytest.fixture
+def repo(begun: Path, tmp_path: Path) -> Path:
+    """Return a copy of it, with the workspace."""
+    place = Path(shutil.copytree(begun.parent, tmp_path / "place", symlinks=True))
+    git(place / begun.name, "config", "memrepo.workspace", str(place / "ws"))
+    return place / begun.name
+
+
+def call(repo: Path, name: str, arguments: Arguments) -> Reply:
+    return answer(Call(where=repo, now=NOW), TOOLS[name], arguments, "test")
+
+
+def test_every_tool_has_an_example_and_every_example_a_tool() -> None:
+    assert set(EXAMPLES) == set(TOOLS)
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_what_goes_in_and_what_comes_out_fit_the_schemas(repo: Path, name: str) -> None:
+    tool, arguments = TOOLS[name], EXAMPLES[name](repo)
+    jsonschema.validate(arguments, tool.input_schema())
+    head = git(repo, "rev-parse", "HEAD")
+    reply = call(repo, name, arguments)
+    assert not reply.failed, reply
+    jsonschema.validate(json.loads(json.dumps(reply.data)), tool.output_schema())
+    assert (git(repo, "rev-parse", "HEAD") != head) is tool.writes
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_what_is_missing_or_unknown_is_refused_and_nothing_is_written(
+    begun: Path, name: str
+) -> None:
+    tool, head = TOOLS[name], git(begun, "rev-parse", "HEAD")
+    for wrong in ({"nonsense": 1}, *({a: "x" * 99_999} for a in tool.required)):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, tool.input_schema())
+        assert call(begun, name, dict(wrong)).failed
+    assert git(begun, "rev-parse", "HEAD") == head

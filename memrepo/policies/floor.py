@@ -19,6 +19,8 @@ SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""
 _ENOUGH = 6
 """So many words of a long question are as good as all of them."""
+_SMALLEST = 50
+"""Of fewer memories none is enough to say which words are rare: one of two asked ones is much."""
 _KIND = 0.5
 """What a word of a kind that was asked for counts beside the word for the kind."""
 
@@ -27,7 +29,8 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     """Return by number which share of a question's words, weighed by rarity, each text holds."""
     asked = dict.fromkeys(question.terms)
     holders = corpus.holders([*asked])
-    weights = {term: _rarity(corpus.size, holders.get(term, 0)) for term in asked}
+    size = max(corpus.size, _SMALLEST)
+    weights = {term: _rarity(size, holders.get(term, 0)) for term in asked}
     # Of a long text, such as a whole prompt, some words are enough to answer.
     every = sum(weights.values()) * min(1.0, _ENOUGH / (len(asked) or 1)) or 1.0
     found = {}

@@ -60,6 +60,10 @@ def test_a_verb_is_a_request_and_a_typed_result(name: str) -> None:
     module = VERBS[name].load()
     assert list(inspect.signature(module.do).parameters) == ["work", "request"]
     assert all(issubclass(kind, Result) for kind in results(name))
+    for kind in results(name):
+        schema = msgspec.json.schema(kind)
+        record = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+        assert record["properties"].keys() > {"exit", "notices"}
     config = module.Request.__struct_config__
     assert config.frozen
     assert all(meta.description and meta.description.strip() for _, _, meta, _ in options(name))

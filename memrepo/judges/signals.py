@@ -141,7 +141,7 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     if not document and is_template(candidate):
         yield Signal("template", *_values(_NOISE))
         return
-    if candidate.daily:
+    if candidate.daily and not candidate.changes:  # what changes something lasts
         yield from _daily_signals(candidate)
         return
     text = strip_marker(candidate.text)

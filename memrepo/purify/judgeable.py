@@ -42,12 +42,12 @@ def in_scope(
     A nominated note is judged whatever became of its text before: how often it was looked for is
     news.
     """
-    placed, logged = overruling(state, intake, texts, reader)
+    placed = tuple(intake.placed) if intake.whole else overruling(state, intake.placed)
     fresh = gather(placed)
     gone: frozenset[str] = frozenset()
     if not afresh:
         gone = frozenset(c.candidate_id for c in fresh.candidates if was_rejected(state, c))
-    sought = (*logged, *(nominee.placed() for nominee in nominees))
+    sought = tuple(nominee.placed() for nominee in nominees)
     gone -= {candidate_id(one.unit) for one in sought}
     news = [c for c in fresh.candidates if c.candidate_id not in gone]
     back = Comeback()

@@ -21,6 +21,10 @@ LOOKED = 40
 """With so many statements one is compared, those that share its rarest words first."""
 _SHARED = 1 / 3
 """The least share of the words of the shorter of two that both hold."""
+_SHARED_PAIRS = 1 / 8
+"""The same where words are pairs of characters: one name makes few of them."""
+_WIDE = "\u2e80"
+"""From here on stand the scripts that are cut into pairs."""
 
 
 class Noticed(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +116,9 @@ class Near:
 
     def _shared(self, words: frozenset[str], id_: str) -> bool:
         other = self._words[id_]
-        return len(words & other) >= _SHARED * min(len(words), len(other))
+        pairs = any(word >= _WIDE for word in words)
+        least = _SHARED_PAIRS if pairs else _SHARED
+        return len(words & other) >= least * min(len(words), len(other))
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:

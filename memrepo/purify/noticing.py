@@ -17,7 +17,7 @@ from memrepo.policies.evidence import Basis, newer_of
 from memrepo.policies.matching import normal_subject, tokens
 
 SURE, UNSURE = 0.95, 0.5
-LOOKED = 40
+LOOKED = 24
 """With so many statements one is compared, those that share its rarest words first."""
 _SHARED = 1 / 3
 """The least share of the words of the shorter of two that both hold."""

@@ -67,7 +67,7 @@ class Retriever:
 
     def search(self, query: str, count: int) -> list[str]:
         """Return at most so many document ids, best first."""
-        hits = self._memory.search(query, count, touch=False)
+        hits = self._memory.search(query, count, no_touch=True)
         return [id_ for hit in hits for id_ in self._documents[hit.id]][:count]
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import doctest
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from docs_parts import ROOT
 from driving import NOW, assert_sound, done, git, memories, standing, subjects
@@ -55,8 +57,9 @@ def test_hits_are_those_of_the_command_line(repo: Path, memory: OpenRepository) 
         ]
     )
     told = done(repo, "search", "--no-touch", "bees")
-    for hit, row in zip(memory.search("bees", touch=False), told["hits"], strict=True):
-        found = {name: getattr(hit, name) for name in row if name != "sources"}
+    for hit, row in zip(memory.search("bees", no_touch=True), told["hits"], strict=True):
+        found = json.loads(msgspec.json.encode(hit))
+        found.pop("sources")
         assert found == {name: value for name, value in row.items() if name != "sources"}
         assert [(s.resource, list(s.lines), s.captured) for s in hit.sources] == [
             (s["resource"], s["lines"], s["captured"]) for s in row["sources"]
@@ -158,7 +161,7 @@ def test_a_source_of_the_repository_is_recorded_in_its_version(repo: Path) -> No
         id_ = memory.add("Ana has bees.", source=Source(resource=path, lines=(3, 3)))
         shown = memory.show(id_)
     assert shown.memory.sources[0].blob == git(repo, "rev-parse", f"HEAD:{path}").strip()
-    assert [(e["quote"], e["resolved"]) for e in shown.evidence] == [("Ana keeps bees.", "exact")]
+    assert [(e.quote, e.resolved) for e in shown.evidence] == [("Ana keeps bees.", "exact")]
 
 
 def test_search_sees_what_others_commit_and_edit_meanwhile(
@@ -194,7 +197,7 @@ def test_filters_and_bounds_hold(repo: Path, memory: OpenRepository) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [{"k": 0}, {"max_tokens": 0}, {"types": ["rumour"]}, {"statuses": ["asleep"]}]
+    "asked", [{"limit": 0}, {"max_tokens": 0}, {"types": ["rumour"]}, {"statuses": ["asleep"]}]
 )
 def test_a_question_of_the_wrong_form_is_refused(
     memory: OpenRepository, asked: dict[str, object]
@@ -209,9 +212,9 @@ def test_what_is_handed_over_counts_as_retrieved(
     memory: OpenRepository, touched: bool, count: int
 ) -> None:
     id_ = memory.add("Ana keeps bees.")
-    memory.search("bees", touch=touched)
-    memory.show(id_, touch=touched)
-    assert memory.show(id_, touch=False).derived["retrievals"] == count
+    memory.search("bees", no_touch=not touched)
+    memory.show(id_, no_touch=not touched)
+    assert memory.show(id_, no_touch=True).derived["retrievals"] == count
 
 
 def test_each_call_asks_the_clock_once_or_takes_the_time_it_is_given(repo: Path) -> None:

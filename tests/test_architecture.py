@@ -27,11 +27,16 @@ RANK = {
     "values": 4,
     "actions": 5,
     "faces": 6,
+    "memory_tool": 7,
     "__main__": 7,
 }
 STRANGERS = {("store", "judges"), ("judges", "store")}
 LATE = {"anthropic", "mcp", "memrepo.faces.memory_tool", "memrepo.faces.mcp.server"}
-WRAPPERS = {("memrepo.faces.mcp.server", "mcp"), ("memrepo.faces.memory_tool", "anthropic")}
+WRAPPERS = {
+    ("memrepo.faces.mcp.server", "mcp"),
+    ("memrepo.faces.memory_tool", "anthropic"),
+    ("memrepo.memory_tool", "memrepo.faces.memory_tool"),
+}
 """Modules that are a heavy package's other side, and themselves loaded late."""
 
 
@@ -157,7 +162,7 @@ def test_a_relative_import_in_a_package_file_is_resolved() -> None:
 def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     """What a person rejected is refused where chains are made.
 
-    `init` makes the first one, a merge (`syncing`, `settling`) ends in a sweep of its own, and
+    `init` makes the first one, a merge (`join`, `hand_merges`) ends in a sweep of its own, and
     `travel` writes the access ledger, which holds no text.
     """
     makers = {
@@ -168,7 +173,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
         and isinstance(node.func, ast.Name)
         and node.func.id == "Chain"
     }
-    assert makers == {"landing.py", "init.py", "settling.py", "syncing.py", "travel.py"}
+    assert makers == {"landing.py", "init.py", "hand_merges.py", "join.py", "travel.py"}
 
 
 MACHINE = re.compile(

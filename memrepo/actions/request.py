@@ -7,9 +7,13 @@ is derived from them: the command line's parser, the tools' JSON Schema, the ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, get_args, get_type_hints
 
 import msgspec
+
+from memrepo.core.errors import UsageError
+from memrepo.core.fields import defaults_of
 
 if TYPE_CHECKING:
     from memrepo.merge.takeback import Side
@@ -59,6 +63,42 @@ def option(
         flags, metavar, const, optional, several, least, rest, piped, group, read, tuple(choices)
     )
     return msgspec.Meta(description=says, ge=ge, le=le, extra={"option": known})
+
+
+class Unfit(UsageError):
+    """A field of a request is outside its bounds or its closed list."""
+
+    def __init__(self, field: str, found: Any, expected: str) -> None:
+        super().__init__(f"{field}: found {found!r}", fix=f"expected {expected}")
+
+
+@cache
+def _declared(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return what is declared of each field of a request."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: get_args(hints[name])[1] for name in kind.__struct_fields__}
+
+
+def checked(request: msgspec.Struct) -> Any:
+    """Return a request whose fields are within their bounds and lists; raises Unfit.
+
+    For callers in this process: a command line's parser and a tool's schema have looked already.
+    """
+    defaults = defaults_of(type(request))
+    for name, meta in _declared(type(request)).items():
+        known: Option = meta.extra["option"]
+        value = getattr(request, name)
+        if value == defaults.get(name):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            if known.choices and one not in known.choices:
+                raise Unfit(name, one, f"one of {', '.join(known.choices)}")
+            if isinstance(one, int | float) and not isinstance(one, bool):
+                if meta.ge is not None and one < meta.ge:
+                    raise Unfit(name, one, f"a number from {meta.ge}")
+                if meta.le is not None and one > meta.le:
+                    raise Unfit(name, one, f"a number up to {meta.le}")
+    return request
 
 
 DryRun = Annotated[bool, option("say what would be done", "--dry-run")]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from memrepo.actions.result import Result
-    from memrepo.actions.work import Answer, Work
+    from memrepo.actions.work import Work
     from memrepo.core.problems import Problem
 
 
@@ -354,7 +354,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 
-def perform(work: Work, name: str, request: Any) -> Answer | Result:
+def perform(work: Work, name: str, request: Any) -> Result:
     """Do what a request asks for; one that writes first settles what git merged by hand."""
     verb = VERBS[name]
     told: tuple[Problem, ...] = ()
@@ -363,9 +363,9 @@ def perform(work: Work, name: str, request: Any) -> Answer | Result:
 
         refuse_secret(reason, "the reason")
     if verb.writes and not request.dry_run:
-        from memrepo.actions.sync.settling import settle_first
+        from memrepo.actions.sync.hand_merges import settle_first
 
         told = settle_first(work)
         work.refresh()
-    answer: Answer | Result = verb.load().do(work, request)
-    return answer.after(told) if told else answer
+    found: Result = verb.load().do(work, request)
+    return found.after(told) if told else found

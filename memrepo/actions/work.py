@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from memrepo.config import Config
     from memrepo.core.messages import Context
-    from memrepo.core.problems import Problem
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot
 
@@ -60,28 +58,6 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a verb found: exit code, JSON keys, and the same as text for a person."""
-
-    data: dict[str, Any] = msgspec.field(default_factory=dict)
-    text: str = ""
-    exit: Exit = Exit.DONE
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def notices(self) -> tuple[Problem, ...]:
-        """Return what was noticed on the way."""
-        return self.problems
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the keys of `--json`."""
-        return dict(self.data)
-
-    def after(self, told: tuple[Problem, ...]) -> Answer:
-        """Return the answer with findings from before the verb in front of its own."""
-        return replace(self, problems=(*told, *self.problems))
 
 
 class NewerFormat(MemrepoError):

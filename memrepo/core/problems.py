@@ -15,11 +15,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     path: str
-    rule: str
-    message: str
     line: int = 0
     column: int = 0
     key: str = ""
+    rule: str
+    message: str
     fix: str = ""
     severity: Literal["error", "warning"] = "error"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +16,32 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check.secrecy import SecretInText
+from memrepo.actions.past import history, why
 from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall import related, search
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recalled import RECALL_STATUSES, facts, index_of, recall
-from memrepo.actions.recall.search import Hit, bounded, hit_of
-from memrepo.actions.recall.usage import HITS
-from memrepo.actions.recall.usage import touch as _touch
+from memrepo.actions.recall.recalled import facts
+from memrepo.actions.recall.search import Hit
+from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import work_at
-from memrepo.actions.request import Wish
+from memrepo.actions.request import Wish, checked
+from memrepo.actions.review import accept, diff, discard
+from memrepo.actions.run import outcome, run
+from memrepo.actions.setup import status
+from memrepo.actions.sync import sync
+from memrepo.actions.takeback import reject, revert, undo
+from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write.commit import Unchanged, said, write
-from memrepo.actions.write.drafts import Drafts, Entry, NotOneOf
+from memrepo.actions.write import confirm, edit, forget, link, supersede
+from memrepo.actions.write.commit import Unchanged, Written, said, write
+from memrepo.actions.write.drafts import Drafts, Entry
 from memrepo.core.changes import Create, Step
-from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.memory import TYPES, Memory, Source
+from memrepo.core.errors import MemrepoError, UsageError
+from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.policies.terms import query_terms
-from memrepo.store.index import Filter
+from memrepo.purify.pipeline import Mode
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open
@@ -53,15 +60,6 @@ ACTOR = "process:python"
 """Who acts unless the program says so: never a person."""
 
 
-class NoBound(MemrepoError):
-    """A number of hits or of tokens below one."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, what: str, found: int) -> None:
-        super().__init__(f"{what}: found {found}", fix="give a number from 1")
-
-
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """One memory with its evidence, as `memrepo show --json` tells of it.
 
@@ -73,6 +71,9 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     derived: Mapping[str, Any]
     evidence: Sequence[Quote]
     commit: str
+
+
+_VERB_OF = {verb.module: name for name, verb in VERBS.items()}
 
 
 class OpenRepository:
@@ -90,61 +91,76 @@ class OpenRepository:
         self._store, self._clock, self._actor = store, clock, actor
         self._last: Work | None = None
 
+    def do(self, request: Any, *, now: datetime | None = None) -> Any:
+        """Do what a request of any verb asks for, and return that verb's result.
+
+        `do(memrepo.actions.past.log.Request())` is what `memrepo log --json` tells, as a record.
+        Raises Unfit for a field outside its bounds, and what the verb raises.
+        """
+        name = _VERB_OF.get(type(request).__module__)
+        if name is None:
+            raise UsageError(f"{type(request).__name__} is no request of a verb")
+        work = self._work(now)
+        result = perform(work, name, checked(request))
+        self.problems = result.notices
+        return result
+
     def search(
         self,
         query: str,
-        k: int = 10,
+        limit: int = 10,
         *,
         types: Iterable[str] = (),
         tags: Iterable[str] = (),
         scopes: Iterable[str] = (),
-        statuses: Iterable[str] = ("active",),
-        at: str | None = None,
+        statuses: Iterable[str] = (),
+        at: str = "",
+        valid_at: str = "",
         max_tokens: int | None = None,
+        recency_weight: float | None = None,
+        layered: bool = False,
+        no_touch: bool = False,
         now: datetime | None = None,
-        touch: bool = True,
     ) -> list[Hit]:
-        """Return the at most `k` memories that answer a question best, best first.
+        """Return the at most `limit` memories that answer a question best, best first.
 
         A hit bears all of the `tags`, and is of one of the `scopes` or of the whole repository.
         `at` is a commit, a run or a date: what was known then. `max_tokens` bounds the texts
         together, four characters a token, or one where no blanks stand between words. The first
-        three hits count as retrieved, but not with `touch=False` nor in the past. Raises NoBound,
-        NotOneOf, NoSuchMoment, BeforeHistory or NotYetSetUp.
+        three hits count as retrieved, but not with `no_touch` nor in the past. Raises Unfit,
+        NoSuchMoment, BeforeHistory or NotYetSetUp.
         """
-        _require(k, "k")
-        if max_tokens is not None:
-            _require(max_tokens, "max_tokens")
-        only = Filter(
-            types=_words(types, "types", TYPES),
-            limit=k,
-            statuses=_words(statuses, "statuses", RECALL_STATUSES) or ("active",),
+        request = search.Request(
+            words=(query,),
+            limit=limit,
+            types=_several(types),
             tags=_several(tags),
             scopes=_several(scopes),
+            statuses=_several(statuses),
+            at=at,
+            valid_at=valid_at,
+            max_tokens=max_tokens,
+            recency_weight=recency_weight,
+            layered=layered,
+            no_touch=no_touch,
         )
-        here = self._work(now)
-        there = work_at(here, at or "")
-        found = recall(there, index_of(there, past=bool(at)), [query], only, here.call.now)
-        every = [hit_of(one, there.tree.commit) for one in found]
-        hits, _ = bounded(every, max_tokens, query_terms(query))
-        if touch and not at:
-            _touch(here, [hit.id for hit in hits[:HITS]])
-        return hits
+        result: search.Result = self.do(request, now=now)
+        return list(result.hits)
 
     def show(
         self,
         id: str,  # noqa: A002 - its name
         *,
-        at: str | None = None,
+        at: str = "",
+        no_touch: bool = False,
         now: datetime | None = None,
-        touch: bool = True,
     ) -> Shown:
         """Return the memory that an id, a unique prefix of one or a slug names; it is retrieved.
 
         Raises NoSuchMemory, Ambiguous, LeftTheTree or NotThereYet, and for `at` what `search` does.
         """
         here = self._work(now)
-        there = work_at(here, at or "")
+        there = work_at(here, at)
         memory = find_present(there, there.tree.state(), id, here)
         derived: Mapping[str, Any] = {}
         if not at:
@@ -153,8 +169,8 @@ class OpenRepository:
                 facts(memory, accesses, here.call.now, there.config.rules)
             )
         quoted = evidence(there, memory)
-        if touch and not at:
-            _touch(here, [memory.id])
+        if not (no_touch or at):
+            touch(here, [memory.id])
         return Shown(memory=memory, derived=derived, evidence=quoted, commit=there.tree.commit)
 
     def add(
@@ -209,6 +225,239 @@ class OpenRepository:
         self.problems = write(work, Wish(reason=reason), draft).notices
         return ids
 
+    def supersede(
+        self,
+        id: str,  # noqa: A002 - its name
+        text: str,
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> Written | Unchanged:
+        """Replace a memory by a newer statement, indivisibly."""
+        request = supersede.Request(id=id, text=text, reason=reason, dry_run=dry_run)
+        done: Written | Unchanged = self.do(request, now=now)
+        return done
+
+    def edit(
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        text: str | None = None,
+        fields: Iterable[str] = (),
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> Written | Unchanged:
+        """Reword a memory or set its fields, each `KEY=VALUE`; an empty value removes one."""
+        request = edit.Request(
+            id=id, text=text, fields=_several(fields), reason=reason, dry_run=dry_run
+        )
+        done: Written | Unchanged = self.do(request, now=now)
+        return done
+
+    def confirm(
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> Written | Unchanged:
+        """Say that a memory holds."""
+        request = confirm.Request(id=id, reason=reason, dry_run=dry_run)
+        done: Written | Unchanged = self.do(request, now=now)
+        return done
+
+    def forget(
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> Written | Unchanged:
+        """Take a memory out of recall; its file and history stay."""
+        request = forget.Request(id=id, reason=reason, dry_run=dry_run)
+        done: Written | Unchanged = self.do(request, now=now)
+        return done
+
+    def reject(
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        reason: str,
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> Written | Unchanged:
+        """Keep what a memory says from ever coming back; the reason is kept in clear."""
+        request = reject.Request(id=id, reason=reason, dry_run=dry_run)
+        done: Written | Unchanged = self.do(request, now=now)
+        return done
+
+    def link(
+        self,
+        id: str,  # noqa: A002 - its name
+        type: str,  # noqa: A002 - the field's name
+        target: str,
+        *,
+        strength: str = "1.0",
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> Written | Unchanged:
+        """Link one memory to another."""
+        request = link.Request(
+            id=id, type=type, target=target, strength=strength, reason=reason, dry_run=dry_run
+        )
+        done: Written | Unchanged = self.do(request, now=now)
+        return done
+
+    def related(
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        depth: int = 1,
+        explain: bool = False,
+        now: datetime | None = None,
+    ) -> related.Result:
+        """Return what a memory is linked to or replaced, both ways."""
+        request = related.Request(id=id, depth=depth, explain=explain)
+        done: related.Result = self.do(request, now=now)
+        return done
+
+    def history(
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        n: int = 0,
+        at: str = "",
+        now: datetime | None = None,
+    ) -> history.Result:
+        """Return every commit of one memory, newest first."""
+        done: history.Result = self.do(history.Request(id=id, n=n, at=at), now=now)
+        return done
+
+    def why(
+        self,
+        id: str,  # noqa: A002 - its name
+        *,
+        at: str = "",
+        now: datetime | None = None,
+    ) -> why.Result:
+        """Return the evidence and the judgements that a memory rests on."""
+        done: why.Result = self.do(why.Request(id=id, at=at), now=now)
+        return done
+
+    def run(
+        self,
+        *,
+        mode: Mode | None = None,
+        judge: str | None = None,
+        max_usd: float | None = None,
+        max_tokens: int | None = None,
+        max_change_pct: float | None = None,
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> outcome.Result:
+        """Take in what is new, distil it into memories and commit the result."""
+        request = run.Request(
+            mode=mode,
+            judge=judge,
+            max_usd=max_usd,
+            max_tokens=max_tokens,
+            max_change_pct=max_change_pct,
+            reason=reason,
+            dry_run=dry_run,
+        )
+        done: outcome.Result = self.do(request, now=now)
+        return done
+
+    def diff(self, *words: str, now: datetime | None = None) -> diff.Result:
+        """Return what a run would change, or changed, told in memories; the waiting one first."""
+        done: diff.Result = self.do(diff.Request(words=words), now=now)
+        return done
+
+    def accept(
+        self,
+        run: str = "",
+        *,
+        only: Iterable[str] = (),
+        without: Iterable[str] = (),
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> accept.Result:
+        """Let a waiting run take effect, or a part of it."""
+        request = accept.Request(
+            run=run, only=_several(only), without=_several(without), reason=reason, dry_run=dry_run
+        )
+        done: accept.Result = self.do(request, now=now)
+        return done
+
+    def discard(
+        self, run: str = "", *, reason: str = "", dry_run: bool = False, now: datetime | None = None
+    ) -> discard.Result:
+        """Refuse a waiting run."""
+        request = discard.Request(run=run, reason=reason, dry_run=dry_run)
+        done: discard.Result = self.do(request, now=now)
+        return done
+
+    def revert(
+        self,
+        target: str = "",
+        *,
+        only: Iterable[str] = (),
+        ours: bool = False,
+        theirs: bool = False,
+        with_dependents: bool = False,
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> revert.Result:
+        """Take a run or a decision back, and keep what came later."""
+        request = revert.Request(
+            target=target,
+            only=_several(only),
+            ours=ours,
+            theirs=theirs,
+            with_dependents=with_dependents,
+            reason=reason,
+            dry_run=dry_run,
+        )
+        done: revert.Result = self.do(request, now=now)
+        return done
+
+    def undo(
+        self, *, reason: str = "", dry_run: bool = False, now: datetime | None = None
+    ) -> undo.Result:
+        """Take the last operation back; again, and it is back."""
+        done: undo.Result = self.do(undo.Request(reason=reason, dry_run=dry_run), now=now)
+        return done
+
+    def sync(
+        self,
+        remote: str = "",
+        *,
+        ours: bool = False,
+        theirs: bool = False,
+        reason: str = "",
+        dry_run: bool = False,
+        now: datetime | None = None,
+    ) -> sync.Result:
+        """Bring this clone and the hub to one history."""
+        request = sync.Request(
+            remote=remote, ours=ours, theirs=theirs, reason=reason, dry_run=dry_run
+        )
+        done: sync.Result = self.do(request, now=now)
+        return done
+
+    def status(self, *, now: datetime | None = None) -> status.Result:
+        """Return where the repository stands."""
+        done: status.Result = self.do(status.Request(), now=now)
+        return done
+
     def _work(self, now: datetime | None) -> Work:
         """Return the work of one call at HEAD; the tree is listed again only when HEAD moved."""
         call = Call(where=self._store.root, now=now or self._clock(), actor=self._actor, quiet=True)
@@ -221,15 +470,18 @@ class OpenRepository:
 
 @contextmanager
 def open_repository(
-    where: str | Path, *, clock: Callable[[], datetime], actor: str = ACTOR
+    where: str | Path, *, clock: Callable[[], datetime] | None = None, actor: str = ACTOR
 ) -> Iterator[OpenRepository]:
     """Open the repository that holds a folder.
 
-    `clock` returns the current time with its zone, and is asked once a call. `actor` is who acts in
+    `clock` returns the current time with its zone, and is asked once a call; without it the
+    system's clock is. `actor` is who acts in
     commits: a word is a program, `human:<email>` a person. Raises NotARepository or CannotWork.
     """
     with _open(Path(where).absolute()) as store:
-        yield OpenRepository(store, clock, actor if ":" in actor else f"process:{actor}")
+        yield OpenRepository(
+            store, clock or _system_clock, actor if ":" in actor else f"process:{actor}"
+        )
 
 
 def _sayable(entries: Iterable[Entry], *, skip_secrets: bool) -> Iterator[Entry | None]:
@@ -245,18 +497,8 @@ def _sayable(entries: Iterable[Entry], *, skip_secrets: bool) -> Iterator[Entry 
             yield None
 
 
-def _require(number: int, what: str) -> None:
-    if number < 1:
-        raise NoBound(what, number)
-
-
-def _words(given: Iterable[str], what: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words that are given, one alone too; raises NotOneOf."""
-    found = _several(given)
-    for word in found:
-        if word not in known:
-            raise NotOneOf(what, word, known)
-    return found
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
 
 
 def _several(given: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -38,19 +37,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         last = self.access.last
         ever = f", last retrieved {format_time(last)}" if last else ""
         return f"{', '.join(self.why)}{ever}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what the report says of it."""
-        last = self.access.last
-        return {
-            "id": self.note.id,
-            "path": self.note.path,
-            "title": self.note.text("title"),
-            "why": list(self.why),
-            "destination": self.destination,
-            "retrievals": self.access.total,
-            "last": format_time(last) if last else "",
-        }
 
 
 def nominated(

@@ -9,7 +9,7 @@ import pytest
 from docs_parts import ROOT
 from rule_examples import ELSEWHERE, EXAMPLES, Example, good_scene, raw, scene
 
-from memrepo.actions.check.mending import mended
+from memrepo.actions.check.repair import mended
 from memrepo.checks.registry import RULES, problems
 from memrepo.checks.rules import GROUPS
 

@@ -15,7 +15,8 @@ from driving import LATER, NOW, done, git, memories, memrepo, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
-from memrepo.faces.hosts import hooking, hosts, sessions
+from memrepo.actions.setup import hosts
+from memrepo.faces.hosts import hooking, sessions
 from memrepo.store import crontab
 from memrepo.store.repo import open_repository
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
-from memrepo.actions.sync import uniting
+from memrepo.actions.sync import unite
 from memrepo.merge import closure
 from memrepo.merge.states import merge_states
 from memrepo.store.repo import open_repository
@@ -378,14 +378,14 @@ def test_a_criss_cross_has_a_virtual_base(repo: Path) -> None:
     git(one, "fetch", "-q", str(two), "main")
     with open_repository(one) as store:
         tips = store.head(), store.resolve("FETCH_HEAD")
-        found = uniting.unite(store, *tips)
+        found = unite.unite(store, *tips)
         assert len(found.bases) == 2
         assert found.result.state.memories[coffee].body == "Coffee is served at six"
         assert tea not in found.result.state.memories
         assert found.result.conflicts == ()
         whole = merge_states(found.base, found.ours, found.theirs)
         assert whole.state == found.result.state
-        back = uniting.unite(store, *reversed(tips))
+        back = unite.unite(store, *reversed(tips))
         assert dict(back.result.state.memories) == dict(found.result.state.memories)
         assert closure.closure(found.result.state) == ()
         assert store.head() == tips[0]
@@ -398,7 +398,7 @@ def test_histories_without_a_common_commit_are_united_over_nothing(repo: Path) -
     done(stranger, "add", "Milk is served at six")
     git(repo, "fetch", "-q", str(stranger), "main")
     with open_repository(repo) as store:
-        found = uniting.unite(store, store.head(), store.resolve("FETCH_HEAD"))
+        found = unite.unite(store, store.head(), store.resolve("FETCH_HEAD"))
         assert found.bases == ()
         assert len(found.result.state.memories) == 3
 

@@ -19,7 +19,7 @@ from test_schedule import configure
 from memrepo.actions.run import run
 from memrepo.actions.run.reporting import reported
 from memrepo.actions.setup.timetable import local_folder
-from memrepo.actions.work import Answer, Call, Work
+from memrepo.actions.work import Call, Work
 from memrepo.store.lock import lock
 
 WINDOW = "2026-03-03T21:00:00Z"  # Wednesday 05:00 in Manila, a quarter before a reconciliation
@@ -162,7 +162,7 @@ def test_a_run_refused_the_lock_leaves_the_other_s_record_alone(small_repo: Path
 
 
 def test_a_bug_is_told_as_a_failure_and_still_a_bug(small_repo: Path) -> None:
-    def broken() -> Answer:
+    def broken() -> run.Result:
         raise ZeroDivisionError("so it is")
 
     call = Call(where=small_repo, now=datetime.fromisoformat(NOW))

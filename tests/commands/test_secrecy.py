@@ -361,7 +361,7 @@ def test_no_other_door_to_a_model_shows_one(spoilt: Path) -> None:
         with Work(Call(where=spoilt, now=AT)) as work:
             assert nothing_shown(resources.read(work, f"memrepo://{uri}"))
     with open_repository(spoilt, clock=lambda: AT) as memory:
-        hits = memory.search("door", touch=False)
+        hits = memory.search("door", no_touch=True)
     assert hits
     assert nothing_shown(*(hit.text for hit in hits))
 

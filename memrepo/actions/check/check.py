@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.check import checking
+from memrepo.actions import result
+from memrepo.actions.check import scenes
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.checks.rules import GROUPS, Group
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
 
-_SHOWN = 200
-"""How many findings are printed; --json has them all."""
+if TYPE_CHECKING:
+    from memrepo.actions.check.leaks import Baseline, Past
 
 
 class NothingToFix(MemrepoError):
@@ -68,54 +69,55 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """What breaks a rule, how many files were looked at, and which of them were mended."""
+
+    problems: tuple[Problem, ...]
+    files: int
+    fixed: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    """Files that are none of memrepo's: scanned for secrets only."""
+
+
+def do(work: Work, request: Request) -> Result | Past | Baseline:
     """Check and answer 1 where an error was found."""
+    _refuse_odd(request)
+    if request.history or request.baseline:
+        from memrepo.actions.check import leaks
+
+        if request.history:
+            return leaks.past(work)
+        return leaks.write_baseline(work, dry_run=request.dry_run)
     return look(work, request)
 
 
-def look(work: Work, request: Request, *, merging: bool = False) -> Answer:
-    """Check; `merging` says that git is about to commit a merge, which nothing else tells yet."""
-    _refuse_odd(request)
-    if request.history or request.baseline:
-        from memrepo.actions.check import baseline
-
-        if request.history:
-            return baseline.history(work)
-        return baseline.baseline(work, dry_run=request.dry_run)
+def look(work: Work, request: Request, *, merging: bool = False) -> Result:
+    """Check files; `merging` says that git is about to commit a merge, which nothing else tells."""
     fixed: list[str] = []
     if request.files:
-        opened = checking.named(work.call.where, request.files)
+        opened = scenes.named(work.call.where, request.files)
     elif request.staged:
-        opened = checking.staged(work.call.where, merging=merging)
+        opened = scenes.staged(work.call.where, merging=merging)
     else:
-        opened = checking.tree(work.call.where)
+        opened = scenes.tree(work.call.where)
     with opened as checked:
         scene = checked.scene
         if request.fix:
-            from memrepo.actions.check import mending
+            from memrepo.actions.check import repair
 
-            mend = mending.mend_staged if request.staged else mending.mend
+            mend = repair.mend_staged if request.staged else repair.mend
             scene, fixed = mend(checked, work.call.now, request.only)
         found = (*checked.early, *registry.problems(scene, request.only))
         if not (request.files or request.staged) and "secrets" in (request.only or ("secrets",)):
-            from memrepo.actions.check.scanning import scanned
+            from memrepo.actions.check.detectors import scanned
 
             found += tuple(p for path, data in scene.files.items() for p in scanned(path, data))
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
-    lines = [f"fixed {name}" for name in fixed]
-    lines += [f"{n}: not a file of memrepo's, scanned for secrets only" for n in checked.foreign]
-    lines += [str(p) for p in found[:_SHOWN]]
-    if len(found) > _SHOWN:
-        lines.append(f"and {len(found) - _SHOWN} more (--json lists all)")
-    count = len(scene.files)
-    return Answer(
-        data={
-            "problems": [p.as_json() for p in found],
-            "files": count,
-            "fixed": fixed,
-            "foreign": list(checked.foreign),
-        },
-        text="\n".join(lines) or f"{counted(count, 'file', 'files')}: nothing found",
+    return Result(
+        problems=found,
+        files=len(scene.files),
+        fixed=tuple(fixed),
+        foreign=checked.foreign,
         exit=Exit.NO if any(p.severity == "error" for p in found) else Exit.DONE,
     )
 

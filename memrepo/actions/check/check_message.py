@@ -6,10 +6,12 @@ from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.checks.messages import message_problems
 from memrepo.core.errors import Exit, UsageError
+from memrepo.core.problems import Problem
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,7 +20,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     file: Annotated[str, option("the message, as git hands it to its hook", metavar="FILE")]
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """What is wrong with the message."""
+
+    problems: tuple[Problem, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """Answer 1 where the message has trailers of memrepo's, or a secret."""
     path = work.call.where / request.file
     try:
@@ -29,8 +37,4 @@ def do(work: Work, request: Request) -> Answer:
             fix="name the file that holds the message",
         ) from error
     found = tuple(message_problems(request.file, text))
-    return Answer(
-        data={"problems": [p.as_json() for p in found]},
-        text="\n".join(map(str, found)),
-        exit=Exit.NO if found else Exit.DONE,
-    )
+    return Result(problems=found, exit=Exit.NO if found else Exit.DONE)

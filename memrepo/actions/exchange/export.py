@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.exchange.tracking import export_hygiene, export_refcount
+from memrepo.actions import result
 from memrepo.actions.lifecycle.lifecycle import hot_rules
 from memrepo.actions.recall.destination import place, place_page, refuse_place
 from memrepo.actions.recall.when import (
@@ -18,13 +18,16 @@ from memrepo.actions.recall.when import (
     work_at,
 )
 from memrepo.actions.request import At, ValidAt, option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judging import Profile
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.policies.nomination import nominated
+from memrepo.store import history
+from memrepo.store.ledger import ledger_of
 from memrepo.views.artifacts import Exported, Terms, artifacts
 from memrepo.views.bundles import jsonl, okf
 from memrepo.views.hosts import (
@@ -35,6 +38,16 @@ from memrepo.views.hosts import (
     memory_page,
     openclaw_files,
 )
+from memrepo.views.hygiene import (
+    HYGIENE,
+    REFCOUNT,
+    REPORT,
+    SIZE,
+    Logged,
+    hygiene_files,
+    refcount_file,
+)
+from memrepo.views.promotions import promotions, report
 from memrepo.views.vault import vault
 
 PROFILES = ("personal", "business")
@@ -83,7 +96,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: Annotated[bool, option("say what would be written", "--dry-run")] = False
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """The files that were written into a folder, and what there was no place for."""
+
+    format: str
+    path: str
+    commit: str
+    files: tuple[str, ...]
+    counts: Mapping[str, int]
+    left_out: Mapping[str, int]
+    dry_run: bool
+    warnings: tuple[Problem, ...]
+    heading: tuple[str, ...] = ()
+    """Of when the files are, where they are not of now."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Write the memories at HEAD, or of another time; the repository is not changed."""
     where = (work.call.where / request.dir).absolute()
     if request.format not in _PAGES:
@@ -92,7 +120,6 @@ def do(work: Work, request: Request) -> Answer:
     whole = there.tree.state()
     state = _then(there, whole, request.valid_at)
     made = _FORMATS[request.format](there, request, state)
-    commit = there.tree.commit
     head = heading(there, request.at, request.valid_at)
     if request.format in _PAGES and not request.dry_run:
         for name, page in made.files.items():
@@ -101,18 +128,18 @@ def do(work: Work, request: Request) -> Answer:
     left_out = {**made.left_out, **({"not true then": untrue} if untrue else {})}
     if not request.dry_run and request.format not in _PAGES:
         place(where, made.files)
-    data = {
-        "format": request.format,
-        "path": str(where),
-        "commit": commit,
-        "files": sorted(made.files),
-        "counts": dict(made.counts),
-        "left_out": left_out,
-        "dry_run": request.dry_run,
-        "warnings": [p.as_json() for p in made.problems],
-    }
-    text = "\n".join([*head, _text(data, made.counts)])
-    return Answer(data=data, text=text, problems=(*state.problems, *made.problems))
+    return Result(
+        format=request.format,
+        path=str(where),
+        commit=there.tree.commit,
+        files=tuple(sorted(made.files)),
+        counts=dict(made.counts),
+        left_out=left_out,
+        dry_run=request.dry_run,
+        warnings=made.problems,
+        heading=tuple(head),
+        notices=(*state.problems, *made.problems),
+    )
 
 
 def _then(work: Work, state: State, valid_at: str) -> State:
@@ -160,13 +187,44 @@ def _okf(work: Work, request: Request, state: State) -> Exported:
 
 
 def _hygiene(work: Work, request: Request, state: State) -> Exported:
+    """Return hygiene.json and its monthly logs, from files, ledger and history."""
     del request
-    return export_hygiene(work, state)
+    files = hygiene_files(
+        state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
+    )
+    size = len(files[HYGIENE])
+    large = Problem(
+        path=HYGIENE,
+        rule="hygiene-large",
+        severity="warning",
+        message=f"has {size} bytes, expected at most {SIZE}: so many memories were used",
+        fix="nothing is lost; read it as a whole",
+    )
+    problems = (large,) if size > SIZE else ()
+    return Exported(files=files, counts={"files": len(files)}, left_out={}, problems=problems)
+
+
+def _logged(work: Work) -> Iterator[Logged]:
+    for entry in history.entries(work.store.repo, work.tree.commit):
+        if entry.op in ("promote", "demote", "archive"):
+            for id_ in entry.trailers.get("Memory", ()):
+                yield Logged(
+                    op=entry.op, memory=id_, when=entry.when, reason=entry.trailer("Reason")
+                )
 
 
 def _refcount(work: Work, request: Request, state: State) -> Exported:
+    """Return refcount.json and promote_report.md."""
     del request
-    return export_refcount(work, state)
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
+    notes = [m for m in state.active if m.is_note]
+    found = nominated(notes, accesses, work.call.now, rules)
+    files = {
+        REFCOUNT: refcount_file(notes, accesses, work.call.now, rules),
+        REPORT: "".join(f"{line}\n" for line in report(promotions(found))).encode(),
+    }
+    counts = {"notes": len(notes), "nominated": len(found)}
+    return Exported(files=files, counts=counts, left_out={})
 
 
 def _obsidian(work: Work, request: Request, state: State) -> Exported:
@@ -233,13 +291,3 @@ _FORMATS: Mapping[str, _Make] = {
     "hygiene": _hygiene,
     "refcount": _refcount,
 }
-
-
-def _text(data: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    said = ", ".join(f"{n} {word}" for word, n in counts.items() if n) or "nothing"
-    verb = "would be written" if data["dry_run"] else "written"
-    lines = [f"{data['path']}: {len(data['files'])} files {verb} ({said})"]
-    if data["left_out"]:
-        left = ", ".join(f"{n} {word}" for word, n in data["left_out"].items())
-        lines.append(f"left out: {left}")
-    return "\n".join(lines)

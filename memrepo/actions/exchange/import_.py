@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.exchange.tracking import TRACKERS, bring_counts
+from memrepo.actions import result
 from memrepo.actions.lifecycle.lifecycle import derived_files
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.drafting import run_stamp
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import write_steps
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.state import apply
+from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS, formats
 from memrepo.formats.taking import Terms, take
+from memrepo.purify.imported_counts import Counts, read_hygiene, read_refcount
 from memrepo.purify.importing import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
 from memrepo.purify.manifest import Manifest, read_manifests
 from memrepo.store.identity import author
+from memrepo.store.ledger import ledger_of
 from memrepo.store.workspace import read_folder
 from memrepo.views.artifacts_runs import IMPORT, read_runs
+from memrepo.views.hygiene import HYGIENE, REFCOUNT
 
 RUNTIME = "runtime"
 ARTIFACTS = "artifacts"
 PURIFIER = "memory-purifier"
+TRACKERS = {"hygiene": HYGIENE, "refcount": REFCOUNT}
 _NEW = "memories_new"
 
 
@@ -57,23 +62,10 @@ class Brought(msgspec.Struct, frozen=True, kw_only=True):
 
     commit: str = ""
     run: str = ""
+    imported: int = 0
+    """How many claims became memories."""
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-
-    @property
-    def imported(self) -> int:
-        """Return how many claims became memories."""
-        return self.counts.get(_NEW, 0)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "commit": self.commit,
-            "run": self.run,
-            "imported": self.imported,
-            "counts": dict(self.counts),
-            "problems": [p.as_json() for p in self.problems],
-        }
 
 
 class NothingToImport(MemrepoError):
@@ -86,6 +78,15 @@ class NothingToImport(MemrepoError):
             f"{where}: found no file that an import of {format_.name} reads",
             fix=f"name what holds {format_.what}",
         )
+
+
+class NoTracker(MemrepoError):
+    """There is no such file, nor in the folder."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, where: Path, name: str) -> None:
+        super().__init__(f"{where}: found no {name}", fix="name the file, or the folder it is in")
 
 
 class NoSuchFormat(MemrepoError):
@@ -117,18 +118,47 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """What one import did; `commit` is empty when there was nothing to do."""
+
+    commit: str
+    run: str
+    imported: int
+    """How many became memories."""
+    counts: Mapping[str, int]
+    problems: tuple[Problem, ...]
+    dry_run: bool
+
+
+class Tracked(result.Result, frozen=True, kw_only=True):
+    """What a tracker told of memories here: retrievals, and changes of one commit each."""
+
+    commit: str
+    """The last one; empty: none."""
+    retrievals: int
+    steps: tuple[str, ...]
+    dry_run: bool
+    problems: tuple[Problem, ...]
+
+
+def do(work: Work, request: Request) -> Result | Tracked:
     """Import once; what is a memory already is left as it is."""
     where = (work.call.where / request.path).absolute()
     if request.format in TRACKERS:
-        return bring_counts(work, request, where)
+        return _bring_counts(work, request, where)
     if request.format == ARTIFACTS:
         done = _bring_artifacts(work, where, request)
     else:
         done = _bring(work, where, request)
-    notices = tuple(work.store.notices)
-    data = {**done.as_json(), "dry_run": request.dry_run}
-    return Answer(data=data, text=_text(done, request.dry_run), problems=(*done.problems, *notices))
+    return Result(
+        commit=done.commit,
+        run=done.run,
+        imported=done.imported,
+        counts=done.counts,
+        problems=done.problems,
+        dry_run=request.dry_run,
+        notices=(*done.problems, *work.store.notices),
+    )
 
 
 def _bring_artifacts(work: Work, where: Path, request: Request) -> Brought:
@@ -233,7 +263,7 @@ class Trip(msgspec.Struct, frozen=True, kw_only=True):
 
 def _land(work: Work, found: Imported, trip: Trip) -> Brought:
     """Commit what an import found, with a manifest of its own, unless there is nothing new."""
-    done = Brought(counts=found.counts, problems=found.problems)
+    done = Brought(imported=found.counts.get(_NEW, 0), counts=found.counts, problems=found.problems)
     if trip.dry_run or not (found.changes or found.files):
         return done
     layout = work.tree.layout
@@ -262,7 +292,7 @@ def _land(work: Work, found: Imported, trip: Trip) -> Brought:
         author=author(work.store.repo),
     )
     commit = work.store.land(landing.chain, "import")
-    return Brought(commit=commit, run=run_id, counts=done.counts, problems=done.problems)
+    return replace(done, commit=commit, run=run_id)
 
 
 _TAIL = "-import"
@@ -323,9 +353,39 @@ def _files(folder: Path) -> tuple[dict[str, bytes], list[Problem]]:
     return files, problems
 
 
-def _text(done: Brought, dry_run: bool) -> str:
-    said = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in done.counts.items() if n)
-    head = (
-        "dry run" if dry_run else f"committed as {done.commit[:10]}" if done.commit else "no news"
+def _bring_counts(work: Work, request: Request, where: Path) -> Tracked:
+    """Take in a tracker: a commit each for what it says of memories, the rest to the ledger."""
+    name = TRACKERS[request.format]
+    path = where / name if where.is_dir() else where
+    if path.is_symlink() or not path.is_file():
+        raise NoTracker(where, name)
+    data = path.read_bytes()
+    read: list[Counts] = []
+
+    def draft(at: Work, state: State) -> Sequence[Step]:
+        read[:] = [_counts(at, request.format, data, state)]
+        return read[0].steps
+
+    wrote = write_steps(work, request, draft)
+    found = read[0]
+    if not request.dry_run and found.events:
+        ledger = ledger_of(work.store)
+        ledger.record(found.events, work.call.now)
+        ledger.flush(work.call.now)
+    return Tracked(
+        commit=wrote.commit,
+        retrievals=len(found.events),
+        steps=tuple(f"{step.op}: {step.what}" for step in wrote.steps),
+        dry_run=request.dry_run,
+        problems=tuple(found.problems),
+        notices=(*found.problems, *wrote.notices),
     )
-    return f"{head}: {said or 'nothing to take in'}"
+
+
+def _counts(at: Work, format_: str, data: bytes, state: State) -> Counts:
+    accesses = ledger_of(at.store).accesses()
+    notes = [m for m in state.active if m.is_note]
+    if format_ == "refcount":
+        return read_refcount(data, REFCOUNT, notes, accesses)
+    rest = [m for m in state.memories.values() if not m.is_note and m.type != "chunk"]
+    return read_hygiene(data, HYGIENE, rest, accesses, at.call.now)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Wrote, write_steps
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Decay
-from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.policies.archive import archive
 from memrepo.policies.classes import AUTOMATIC, automatic, class_of
@@ -33,11 +33,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `decay`."""
 
     what: Annotated[
-        str,
-        option(
-            "count by class; classify anew; take out what is over",
-            choices=("stats", "backfill", "prune"),
-        ),
+        Literal["stats", "backfill", "prune"],
+        option("count by class; classify anew; take out what is over"),
     ]
     soft: Annotated[
         bool, option("prune low confidence only, leave the expired alone", "--soft")
@@ -46,24 +43,49 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Stats(result.Result, frozen=True, kw_only=True):
+    """How many memories each class holds, and what is over."""
+
+    classes: Mapping[str, int]
+    memories: int
+    expired_pending: int
+    low_pending: int
+    held: int
+    """By a date in the future."""
+    stale: int
+    lives: Mapping[str, str]
+    """How long a memory of each class lives, in words."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One change, why, and the memories that it concerns."""
+
+    what: str
+    reason: str
+    memories: tuple[str, ...]
+
+
+class Changed(result.Result, frozen=True, kw_only=True):
+    """What was changed; `commit` is empty where nothing was written."""
+
+    commit: str
+    changes: tuple[Change, ...]
+
+
+def do(work: Work, request: Request) -> Stats | Changed:
     """Count, reclassify or prune."""
     match request.what:
         case "stats":
             return _stats(work)
         case "backfill":
-            wrote = write_steps(work, request, lambda _, state: _backfill(state))
-            return _answer(wrote, "classified anew")
+            return _changed(write_steps(work, request, lambda _, state: _backfill(state)))
         case _:
-            wrote = write_steps(
-                work,
-                request,
-                lambda at, state: _prune(at, state, soft=request.soft),
+            return _changed(
+                write_steps(work, request, lambda at, state: _prune(at, state, soft=request.soft))
             )
-            return _answer(wrote, "pruned")
 
 
-def _stats(work: Work) -> Answer:
+def _stats(work: Work) -> Stats:
     rules = work.config.rules.decay
     accesses = ledger_of(work.store).accesses()
     found = [m for m in work.tree.state().memories.values() if decays(m)]
@@ -74,20 +96,15 @@ def _stats(work: Work) -> Answer:
     held = sum(k.held is not None and work.call.now < k.held for _, k in kept)
     stale = sum(is_stale(m, k) for m, k in kept)
     names = [*rules.ttl, *sorted(classes.keys() - rules.ttl.keys())]
-    data = {
-        "classes": {name: classes[name] for name in names},
-        "memories": len(kept),
-        "expired_pending": expired,
-        "low_pending": len(over) - expired,
-        "held": held,
-        "stale": stale,
-    }
-    lines = [f"{n:<10}  {classes[n]:>6}  lives {told_ttl(rules.ttl.get(n))}" for n in names]
-    lines.append(f"{'expired, pending prune':<22}  {expired}")
-    lines.append(f"{'low confidence':<22}  {len(over) - expired}")
-    lines.append(f"{'held by a future date':<22}  {held}")
-    lines.append(f"{'stale, still recalled':<22}  {stale}")
-    return Answer(data=data, text="\n".join(lines))
+    return Stats(
+        classes={name: classes[name] for name in names},
+        memories=len(kept),
+        expired_pending=expired,
+        low_pending=len(over) - expired,
+        held=held,
+        stale=stale,
+        lives={name: told_ttl(rules.ttl.get(name)) for name in names},
+    )
 
 
 def _backfill(state: State) -> Sequence[Step]:
@@ -123,15 +140,12 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     return steps
 
 
-def _answer(wrote: Wrote, did: str) -> Answer:
-    rows: list[dict[str, Any]] = [
-        {"what": step.what, "reason": step.reason, "memories": list(step.memory_ids)}
-        for step in wrote.steps
-    ]
-    said = counted(len(rows), "memory", "memories")
-    head = f"{said} {did}" + (f" ({wrote.commit[:10]})" if wrote.commit else "")
-    if rows and not wrote.commit:
-        head = f"dry run: {said} would be {did}"
-    lines = [head, *(f"  {row['what']}: {row['reason']}" for row in rows)]
-    data = {"commit": wrote.commit, "changes": rows}
-    return Answer(data=data, text="\n".join(lines), problems=wrote.notices)
+def _changed(wrote: Wrote) -> Changed:
+    return Changed(
+        commit=wrote.commit,
+        changes=tuple(
+            Change(what=step.what, reason=step.reason, memories=tuple(step.memory_ids))
+            for step in wrote.steps
+        ),
+        notices=wrote.notices,
+    )

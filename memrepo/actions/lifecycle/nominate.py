@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
-from memrepo.core.ids import visible
-from memrepo.core.messages import counted
-from memrepo.core.times import format_time
-from memrepo.policies.nomination import Candidate, nominated
+from memrepo.actions.work import Work
+from memrepo.policies.nomination import nominated
 from memrepo.store.ledger import ledger_of
+from memrepo.views.promotions import Promotion, promotions
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,40 +22,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """The nominated notes, most retrieved first."""
+
+    candidates: tuple[Promotion, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """List the nominated notes; nothing is written."""
-    accesses = ledger_of(work.store).accesses()
-    found = nominated(work.tree.state().active, accesses, work.call.now, work.config.rules.tiers)
-    lines = report(found) if request.report else lines_of(found)
-    data = {"candidates": [c.as_json() for c in found]}
-    return Answer(data=data, text="\n".join(lines))
-
-
-def lines_of(found: Sequence[Candidate]) -> list[str]:
-    """Return one line a candidate."""
-    head = [counted(len(found), "note is", "notes are") + " nominated"]
-    return head + [
-        f"  {c.note.id}  {_title(c)}: {', '.join(c.why)}; to the {c.destination}" for c in found
-    ]
-
-
-def _title(candidate: Candidate) -> str:
-    return " ".join(visible(candidate.note.text("title") or candidate.note.slug).split())
-
-
-def report(found: Sequence[Candidate]) -> list[str]:
-    """Return the report in markdown, with proposed destinations."""
-    lines = ["# Promotion report", "", lines_of(found)[0] + "."]
-    for candidate in found:
-        last = candidate.access.last
-        lines += [
-            "",
-            f"## {_title(candidate)}",
-            "",
-            f"- file: `{candidate.note.path}`",
-            f"- retrievals: {candidate.access.total}"
-            + (f", last {format_time(last)}" if last else ""),
-            f"- why: {', '.join(candidate.why)}",
-            f"- destination: {candidate.destination}",
-        ]
-    return lines
+    del request
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
+    found = nominated(work.tree.state().active, accesses, work.call.now, rules)
+    return Result(candidates=promotions(found))

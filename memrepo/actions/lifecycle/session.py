@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec.structs import asdict
 
-from memrepo.actions.lifecycle.nominate import lines_of
+from memrepo.actions import result
 from memrepo.actions.recall.usage import CURRENT
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
-from memrepo.actions.setup.cron_prompts import agent_snippet
+from memrepo.actions.setup.prompts import agent_snippet
 from memrepo.actions.setup.timetable import timetable
-from memrepo.actions.work import Answer, Work
-from memrepo.actions.write.commit import Wrote, write_steps
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.times import EARLIEST
-from memrepo.policies.chunking import token_count
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.doubt import disputed, is_retired
 from memrepo.policies.hotcache import hot_of
-from memrepo.policies.nomination import Candidate, nominated
+from memrepo.policies.nomination import nominated
 from memrepo.policies.tiers import effective
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.kept import broken_runs
 from memrepo.store.ledger import ledger_of
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
+from memrepo.views.promotions import Promotion, promotions
 
 MAX_TOKENS = 2000
 DOUBTS = 5
@@ -41,21 +42,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `session`."""
 
     what: Annotated[
-        str,
+        Literal["start", "end", "refresh", "snippet"],
         option(
             "print the context and begin; keep what was counted; "
-            "move notes and begin anew; print what the agent's own instructions should say",
-            choices=("start", "end", "refresh", "snippet"),
+            "move notes and begin anew; print what the agent's own instructions should say"
         ),
     ]
     id: Annotated[str, option("the session's name", "--id", metavar="SESSION")] = ""
     audience: Annotated[
-        str,
-        option(
-            "shared leaves out the hot cache and the personal layers",
-            "--audience",
-            choices=("private", "shared"),
-        ),
+        Literal["private", "shared"],
+        option("shared leaves out the hot cache and the personal layers", "--audience"),
     ] = "private"
     max_tokens: Annotated[
         int, option(f"bound of the context ({MAX_TOKENS})", "--max-tokens", metavar="N", ge=1)
@@ -64,7 +60,43 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Snippet(result.Result, frozen=True, kw_only=True):
+    """What the agent's own instructions should say."""
+
+    version: int
+    hash: str
+    prompt: str
+
+
+class Started(result.Result, frozen=True, kw_only=True):
+    """What an agent is told when it begins."""
+
+    session: str
+    audience: str
+    context: str
+    tokens: int
+    left_out: int
+    hot: tuple[str, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+class Ended(result.Result, frozen=True, kw_only=True):
+    """The commit of the ledger that keeps what was retrieved; empty: nothing was yet."""
+
+    ledger: str
+
+
+class Refreshed(Started, frozen=True, kw_only=True):
+    """A session that begins anew: what was kept, which notes moved, and which are nominated."""
+
+    ledger: str
+    commit: str
+    moves: tuple[str, ...]
+    candidates: tuple[Promotion, ...]
+
+
+def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
     """Start, end, refresh (owed moves, nominations, end, start), or print the instructions."""
     match request.what:
         case "start":
@@ -72,37 +104,28 @@ def do(work: Work, request: Request) -> Answer:
         case "end":
             return _end(work, request)
         case "snippet":
-            found = agent_snippet(work)
-            return Answer(data=found, text=found["prompt"])
+            return Snippet(**asdict(agent_snippet(work)))
         case _:
             return _refresh(work, request)
 
 
-def _start(first: Work, request: Request) -> Answer:
+def _start(first: Work, request: Request) -> Started:
     id_ = _id(first, request)
     if not request.dry_run:
         at = seconds(first.call.now)
         ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], first.call.now)
         (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
-    data = {
-        "session": id_,
-        "audience": request.audience,
-        "context": packed.text,
-        "tokens": packed.tokens,
-        "left_out": packed.left_out,
-        "hot": [m.id for m in hot],
-        "notes": [m.id for m in notes],
-        "warnings": warnings,
-    }
-    return Answer(data=data, text=_told(packed, request.max_tokens))
-
-
-def _told(packed: Packed, max_tokens: int) -> str:
-    if not packed.text and not packed.left_out:
-        return "no memory is hot"
-    said = f"{packed.text}\n{packed.left_out} more did not fit".lstrip()
-    return said if packed.left_out and token_count(said) <= max_tokens else packed.text
+    return Started(
+        session=id_,
+        audience=request.audience,
+        context=packed.text,
+        tokens=packed.tokens,
+        left_out=packed.left_out,
+        hot=tuple(m.id for m in hot),
+        notes=tuple(m.id for m in notes),
+        warnings=tuple(warnings),
+    )
 
 
 def _id(work: Work, request: Request) -> str:
@@ -163,17 +186,16 @@ def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:
     return (accesses.of(note.id).last or note.time("created") or EARLIEST, told, note.id)
 
 
-def _end(first: Work, request: Request) -> Answer:
+def _end(first: Work, request: Request) -> Ended:
     if request.dry_run:
-        return Answer(data={"ledger": ledger_of(first.store).tip()}, text="dry run: nothing kept")
+        return Ended(ledger=ledger_of(first.store).tip())
     tip = ledger_of(first.store).flush(first.call.now)
     with suppress(FileNotFoundError):
         (first.store.folder / CURRENT).unlink()
-    said = f"retrievals kept ({tip[:10]})" if tip else "nothing was retrieved yet"
-    return Answer(data={"ledger": tip}, text=said)
+    return Ended(ledger=tip)
 
 
-def _refresh(first: Work, request: Request) -> Answer:
+def _refresh(first: Work, request: Request) -> Refreshed:
     wrote = write_steps(
         first,
         request,
@@ -186,22 +208,14 @@ def _refresh(first: Work, request: Request) -> Answer:
     found = nominated(
         wrote.state.active, ledger_of(at.store).accesses(), first.call.now, at.config.rules.tiers
     )
-    started = _start(at, request)
-    data = {
-        **started.data,
-        **ended.data,
-        "commit": wrote.commit,
-        "moves": [step.what for step in wrote.steps],
-        "candidates": [c.as_json() for c in found],
-    }
-    text = "\n".join([*_moved(wrote), *_nominated(found), started.text])
-    return Answer(data=data, text=text, problems=wrote.notices)
-
-
-def _moved(wrote: Wrote) -> list[str]:
-    head = counted(len(wrote.steps), "move", "moves") + " between tiers"
-    return [head, *(f"  {step.what}" for step in wrote.steps)]
-
-
-def _nominated(found: tuple[Candidate, ...]) -> list[Any]:
-    return lines_of(found) if found else ["no note is nominated"]
+    begun = asdict(_start(at, request))
+    return Refreshed(
+        **{
+            **begun,
+            "ledger": ended.ledger,
+            "commit": wrote.commit,
+            "moves": tuple(step.what for step in wrote.steps),
+            "candidates": promotions(found),
+            "notices": wrote.notices,
+        }
+    )

@@ -10,48 +10,38 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.past.timeline import Commit, changing, commit_of, find_past, who
+from memrepo.actions.past.timeline import Commit, changing, commit_of, find_past, run_merge, who
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.changes import OPS
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.moments import asked, extent
 from memrepo.store import history
-
-
-class NoSuchRun(MemrepoError):
-    """No run with this id landed on the branch."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, run: str) -> None:
-        super().__init__(f"no run is called {run!r}", fix="`memrepo log` lists them")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `log`."""
 
-    run: Annotated[str | None, option("every decision of one run", "--run", metavar="RUN")] = None
+    run: Annotated[str, option("every decision of one run", "--run", metavar="RUN")] = ""
     op: Annotated[
-        str | None,
+        str,
         option("only this operation, in the full history", "--op", metavar="OP", choices=OPS),
-    ] = None
+    ] = ""
     memory: Annotated[
-        str | None,
+        str,
         option(
             "everything that concerned one memory, also one that left the tree",
             "--memory",
             metavar="ID",
         ),
-    ] = None
+    ] = ""
     actor: Annotated[
-        str | None,
+        str,
         option(
             "only what this person or program decided: the actor or author, or a part of it",
             "--actor",
             metavar="WHO",
         ),
-    ] = None
+    ] = ""
     since: Annotated[
         str | None, option("from this date or time on", "--since", metavar="DATE", read=_time)
     ] = None
@@ -117,7 +107,7 @@ def _wanted(work: Work, request: Request) -> Callable[[history.Entry], bool]:
     zone = work.config.zone
     since = extent(request.since, zone)[0] if request.since else None
     until = asked(request.until, zone) if request.until else None
-    actor = (request.actor or "").casefold()
+    actor = request.actor.casefold()
     past = find_past(work, work.tree.state(), request.memory) if request.memory else None
     touched = {v.entry.commit for v, _ in changing(past.versions)} if past else set()
 
@@ -134,12 +124,3 @@ def _wanted(work: Work, request: Request) -> Callable[[history.Entry], bool]:
         )
 
     return wanted
-
-
-def run_merge(work: Work, run: str) -> history.Entry:
-    """Return the merge by which a run landed, found by its id or a unique prefix of it."""
-    found = history.runs(work.store.repo, work.tree.commit)
-    merges = [e for e in found if e.run.startswith(run)]
-    if len(merges) != 1:
-        raise NoSuchRun(run)
-    return merges[0]

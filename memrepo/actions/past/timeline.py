@@ -55,6 +55,15 @@ class NotThereYet(MemrepoError):
         )
 
 
+class NoSuchRun(MemrepoError):
+    """No run with this id landed on the branch."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"no run is called {run!r}", fix="`memrepo log` lists them")
+
+
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """What a verb tells of one commit."""
 
@@ -158,6 +167,15 @@ def landings(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
     greps = [f"--grep=^{PREFIX}Run: {run}$" for run in wanted]
     found = history.entries(work.store.repo, "--merges", *greps, work.tree.commit)
     return {e.run: e for e in found if e.is_run and e.run in wanted}
+
+
+def run_merge(work: Work, run: str) -> history.Entry:
+    """Return the merge by which a run landed, found by its id or a unique prefix of it."""
+    found = history.runs(work.store.repo, work.tree.commit)
+    merges = [e for e in found if e.run.startswith(run)]
+    if len(merges) != 1:
+        raise NoSuchRun(run)
+    return merges[0]
 
 
 def commit_of(entry: history.Entry) -> Commit:

@@ -23,9 +23,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `graph`."""
 
     html: Annotated[
-        str | None,
+        str,
         option("write a page that draws them, by itself; - prints it", "--html", metavar="FILE"),
-    ] = None
+    ] = ""
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):

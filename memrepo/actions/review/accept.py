@@ -8,13 +8,14 @@ fingerprint and not proposed again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.lifecycle.lifecycle import derived_files
-from memrepo.actions.past.log import NoSuchRun, run_merge
+from memrepo.actions.past.timeline import NoSuchRun, run_merge
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import (
@@ -27,10 +28,10 @@ from memrepo.actions.review.waiting import (
     the_waiting,
 )
 from memrepo.actions.run.landing import chain
-from memrepo.actions.run.reporting import handed
+from memrepo.actions.run.reporting import Downstream, handed
 from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, revert
-from memrepo.actions.work import MACHINE, Answer, Work
+from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
 from memrepo.core.messages import Context, message
@@ -91,17 +92,47 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
 
 
-def do(work: Work, request: Request) -> Answer | Reverted:
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision that was left out, since what it would change was changed meanwhile."""
+
+    step: str
+    commit: str
+    memory: str
+    kind: str
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """The merge commit, how many decisions are in effect, and what was left out."""
+
+    run: str
+    commits: tuple[str, ...]
+    decisions: int
+    conflicts: tuple[Clash, ...]
+    refused: tuple[str, ...]
+    """Fingerprints of what was left out, and is not proposed again."""
+    rejected: tuple[str, ...]
+    """Memories that say what a person rejected since."""
+    only: tuple[str, ...]
+    without: tuple[str, ...] = msgspec.field(name="except")
+    downstream: Downstream | None = None
+
+
+class AlreadyDecided(result.Result, frozen=True, kw_only=True):
+    """A run that was decided by a command which broke off before it could say so."""
+
+    run: str
+    commits: tuple[str, ...] = ()
+    conflicts: tuple[Clash, ...] = ()
+
+
+def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
     """Replay the accepted decisions onto HEAD and join them with one merge commit."""
     work.require_writable()
     work.store.refuse_unfit()
     refuse_on_waiting(work)
     decided = [] if request.dry_run else put_decided_away(work, ACCEPTED)
     if len(decided) == 1 and (not request.run or decided[0].startswith(request.run)):
-        return Answer(
-            data={"run": decided[0], "commits": [], "conflicts": []},
-            text=f"{decided[0]} was decided already",
-        )
+        return AlreadyDecided(run=decided[0])
     try:
         waits = the_waiting(work, request.run)
     except NothingWaits:
@@ -111,12 +142,12 @@ def do(work: Work, request: Request) -> Answer | Reverted:
     replayed, choice = _replay(work, waits, request)
     made = _chain(work, waits, replayed, request.reason)
     if request.dry_run:
-        return _answer(waits, replayed, choice, "")
+        return _told(waits, replayed, choice, "")
     commit = work.store.land(made, f"accept-{waits.run}")
     put_away(work, waits, ACCEPTED)
-    more, problems = handed(work, waits.run)
-    answer = _answer(waits, replayed, choice, commit)
-    return replace(answer, data={**answer.data, **more}, problems=problems)
+    downstream, problems = handed(work, waits.run)
+    told = _told(waits, replayed, choice, commit)
+    return replace(told, downstream=downstream, notices=problems)
 
 
 def _reverted(work: Work, run: str) -> history.Entry | None:
@@ -339,32 +370,20 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     )
 
 
-def _answer(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Answer:
-    conflicts: list[dict[str, Any]] = [
-        {"step": entry.subject, "commit": entry.commit, "memory": c.id, "kind": c.kind}
+def _told(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Result:
+    conflicts = tuple(
+        Clash(step=entry.subject, commit=entry.commit, memory=c.id, kind=c.kind)
         for entry, found in replay.conflicts
         for c in found
-    ]
-    count = len(replay.commits)
-    lines = [
-        f"accepted {waits.run}: {count} decision{'' if count == 1 else 's'} in effect"
-        + (f" ({commit[:10]})" if commit else " (dry run)")
-    ]
-    if replay.left:
-        lines.append(f"left out, and not proposed again: {len(replay.left)}")
-    if replay.barred:
-        lines.append(f"of these, a person rejected what they say: {len(replay.barred)}")
-    lines += [f"conflict: {c['step']}: {c['kind']} {c['memory']}" for c in conflicts]
-    return Answer(
-        data={
-            "run": waits.run,
-            "commits": [commit] if commit else [],
-            "conflicts": conflicts,
-            "refused": sorted(replay.left),
-            "rejected": sorted(replay.barred),
-            "only": sorted(choice.only),
-            "except": sorted(choice.without),
-        },
-        text="\n".join(lines),
+    )
+    return Result(
+        run=waits.run,
+        commits=(commit,) if commit else (),
+        decisions=len(replay.commits),
+        conflicts=conflicts,
+        refused=tuple(sorted(replay.left)),
+        rejected=tuple(sorted(replay.barred)),
+        only=tuple(sorted(choice.only)),
+        without=tuple(sorted(choice.without)),
         exit=Exit.DECIDE if conflicts else Exit.DONE,
     )

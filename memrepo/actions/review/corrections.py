@@ -2,57 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
+from msgspec.structs import asdict
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.review.disputes import as_json, case_json, disputes, verdict_said
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.review.disputes import Dispute, Party, decided, dispute_of, disputes
+from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction
-from memrepo.core.messages import counted, fold
-from memrepo.policies.conflicts import STATUSES
+from memrepo.policies.conflicts import STATUSES, ConflictStatus
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `corrections`."""
 
     status: Annotated[
-        str | None,
-        option(
-            "only these; moot: one of the two left recall in another way",
-            "--status",
-            choices=STATUSES,
-        ),
+        ConflictStatus | None,
+        option("only these; moot: one of the two left recall in another way", "--status"),
     ] = None
 
 
-def do(work: Work, request: Request) -> Answer:
+class Row(Dispute, frozen=True, kw_only=True):
+    """A contradiction or a wording, and the file that records what became of it."""
+
+    path: str
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What was contradicted, open cases first."""
+
+    corrections: tuple[Row, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """List contradictions by status, then wordings that a merge put aside."""
     found, cases = disputes(work.tree.state())
-    rows = [as_json(work, conflict) for conflict in found]
-    known = {row["id"] for row in rows}
+    rows = [dispute_of(work, conflict) for conflict in found]
+    known = {row.id for row in rows}
     others = sorted((c for i, c in cases.cases.items() if i not in known), key=lambda c: c.id)
     rows += [_from_case(case) for case in others]
-    rows.sort(key=lambda row: STATUSES.index(row["status"]))
-    rows = [row for row in rows if request.status in (None, row["status"])]
-    for row in rows:
-        row["path"] = cases.paths.get(row["id"], "")
-    lines = [counted(len(rows), "correction", "corrections")]
-    for row in rows:
-        said = f", {verdict_said(row)}" if row["status"] == "resolved" else ""
-        lines.append(f"\n{row['id']}  {row['status']}{said}")
-        lines += [f"  {m['id']}  {fold(m['text'], 80)}" for m in row["memories"]]
-    return Answer(data={"corrections": rows}, text="\n".join(lines), problems=cases.problems)
+    rows.sort(key=lambda row: STATUSES.index(row.status))
+    return Result(
+        corrections=tuple(
+            Row(**asdict(row), path=cases.paths.get(row.id, ""))
+            for row in rows
+            if request.status in (None, row.status)
+        ),
+        notices=cases.problems,
+    )
 
 
-def _from_case(case: Correction) -> dict[str, Any]:
+def _from_case(case: Correction) -> Dispute:
     """Return a case of which not both memories are there to be asked, or a wording."""
-    status = "moot" if case.status == "open" else "resolved"
-    return {
-        "id": case.id,
-        "status": status,
-        "kind": case.kind,
-        "memories": [{"id": side.memory, "text": side.text} for side in case.sides],
-        **case_json(case),
-    }
+    found = Dispute(
+        id=case.id,
+        status="moot" if case.status == "open" else "resolved",
+        kind=case.kind,
+        memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
+    )
+    return decided(found, case)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.recall.destination import place_page
 from memrepo.actions.request import option
-from memrepo.actions.review.comparing import NothingToCompare, review_of, span_of
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.review.comparison import NothingToCompare, Span, review_of, span_of
+from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
 from memrepo.store.light import ask
 from memrepo.views.html import GENERATOR
+from memrepo.views.review import Review
 from memrepo.views.review_page import review_page
-from memrepo.views.review_text import review_text
-
-if TYPE_CHECKING:
-    from memrepo.actions.review.comparing import Span
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +42,33 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """What changed, told in memories; of a page written, the totals and where it lies."""
+
+    review: Review
+    stat: bool = False
+    html: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the review's own JSON form."""
+        data = self.review.as_json(stat=self.stat)
+        return {**data, "html": self.html} if self.html else data
+
+
+class Page(result.Result, frozen=True, kw_only=True):
+    """A page to review it in, printed."""
+
+    page: str
+
+
+class Patch(result.Result, frozen=True, kw_only=True):
+    """Git's own diff of the files."""
+
+    run: str
+    diff: str
+
+
+def do(work: Work, request: Request) -> Result | Page | Patch:
     """Compare the tree before with the tree after."""
     if request.html == "-" and work.call.json:
         raise UsageError(
@@ -53,30 +77,23 @@ def do(work: Work, request: Request) -> Answer:
         )
     span = span_of(work, request.words)
     if request.git:
-        return _git(work, span)
+        return _patch(work, span)
     review = review_of(work, span, quote=bool(request.html))
     if not request.html:
-        return Answer(
-            data=review.as_json(stat=request.stat),
-            text=review_text(review, stat=request.stat, colour=work.call.colour),
-        )
+        return Result(review=review, stat=request.stat)
     page = review_page(review)
     if request.html == "-":
-        return Answer(text=page.rstrip("\n"))
+        return Page(page=page.rstrip("\n"))
     where = (work.call.where / request.html).absolute()
     place_page(work, where, page.encode(), ours=GENERATOR)
-    return Answer(
-        data={**review.as_json(stat=True), "html": str(where)},
-        text=f"{review_text(review, stat=True)}\nwritten to {where}",
-    )
+    return Result(review=review, stat=True, html=str(where))
 
 
-def _git(work: Work, span: Span) -> Answer:
+def _patch(work: Work, span: Span) -> Patch:
     if not span.base:
         raise NothingToCompare(
             f"{span.tip[:10]} is the first commit: git has nothing to compare",
             f"`git show {span.tip[:10]}` shows it",
         )
     words = ("diff", "--no-ext-diff", span.base, span.tip, "--")
-    raw = ask(work.store.repo, *words).removesuffix("\n")
-    return Answer(data={"run": span.run, "diff": raw}, text=raw)
+    return Patch(run=span.run, diff=ask(work.store.repo, *words).removesuffix("\n"))

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.review.waiting import (
     Waiting,
@@ -16,7 +17,7 @@ from memrepo.actions.review.waiting import (
     the_waiting,
 )
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holding import fingerprints
 from memrepo.store import history
@@ -33,18 +34,25 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """The run, the commit that refuses it, and the fingerprints of what it proposed."""
+
+    run: str
+    commits: tuple[str, ...] = ()
+    refused: tuple[str, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """Commit a manifest that takes the input and remembers what was refused."""
     work.require_writable()
     refuse_on_waiting(work)
     waits = the_waiting(work, request.run)
     refused = _fingerprints(work, waits)
-    text = f"discarded {waits.run}: {len(refused)} decisions will not be proposed again"
     if request.dry_run:
-        return Answer(data={"run": waits.run, "commits": []}, text=f"dry run: {text}")
+        return Result(run=waits.run, refused=tuple(refused))
     commit = _commit(work, waits, refused, request.reason)
     put_away(work, waits, DISCARDED)
-    return Answer(data={"run": waits.run, "commits": [commit], "refused": refused}, text=text)
+    return Result(run=waits.run, commits=(commit,), refused=tuple(refused))
 
 
 def _fingerprints(work: Work, waits: Waiting) -> list[str]:

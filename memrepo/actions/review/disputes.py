@@ -1,16 +1,14 @@
-"""Contradictions as commands tell of them: found by id, and both texts with their evidence."""
+"""Contradictions as verbs tell of them: found by id, and both texts with their evidence."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.actions.recall.quotes import Quote, evidence, evidence_lines
+from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction, Corrections
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -67,86 +65,68 @@ def _called(memory: Memory, start: str, word: str) -> bool:
     return memory.id.startswith(f"mem-{start}") or word in (memory.slug, memory.path)
 
 
-def as_json(work: Work, conflict: Conflict) -> dict[str, Any]:
+class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of two memories that contradict each other, with what it rests on.
+
+    A side as a correction keeps it is id and text alone: its memory may be gone.
+    """
+
+    id: str
+    path: str = ""
+    status: str = ""
+    standing: str = ""
+    text: str
+    evidence: tuple[Quote, ...] = ()
+
+
+class Dispute(msgspec.Struct, frozen=True, kw_only=True):
+    """A contradiction with both texts, and what was decided of it."""
+
+    id: str
+    status: str
+    kind: str
+    memories: tuple[Party, ...]
+    verdict: str = "flagged"
+    kept: str = ""
+    confidence: float | None = None
+    reason: str = ""
+    by: str = ""
+    at: str = ""
+    decided: str = ""
+    run: str = ""
+
+
+def dispute_of(work: Work, conflict: Conflict) -> Dispute:
     """Return a contradiction with both texts and what they rest on."""
-    case = conflict.case
-    return {
-        "id": conflict.id,
-        "status": conflict.status,
-        "kind": "contradiction",
-        "memories": [
-            {
-                "id": m.id,
-                "path": m.path,
-                "status": m.status,
-                "standing": m.standing,
-                "text": m.body,
-                "evidence": msgspec.to_builtins(evidence(work, m)),
-            }
+    found = Dispute(
+        id=conflict.id,
+        status=conflict.status,
+        kind="contradiction",
+        memories=tuple(
+            Party(
+                id=m.id,
+                path=m.path,
+                status=m.status,
+                standing=m.standing,
+                text=m.body,
+                evidence=evidence(work, m),
+            )
             for m in conflict.sides
-        ],
-        **(case_json(case) if case else _NO_CASE),
-    }
+        ),
+    )
+    return decided(found, conflict.case) if conflict.case else found
 
 
-_NO_CASE: dict[str, Any] = {
-    "verdict": "flagged",
-    "kept": "",
-    "confidence": None,
-    "reason": "",
-    "by": "",
-    "at": "",
-    "decided": "",
-    "run": "",
-}
-
-
-def case_json(case: Correction) -> dict[str, Any]:
-    """Return what a correction says of a decision."""
-    return {
-        "verdict": case.verdict,
-        "kept": case.kept,
-        "confidence": case.confidence,
-        "reason": case.reason,
-        "by": case.by,
-        "at": format_time(case.at) if case.at else "",
-        "decided": format_time(case.decided) if case.decided else "",
-        "run": case.run,
-    }
-
-
-def told(shown: dict[str, Any]) -> list[str]:
-    """Return a contradiction in lines: both texts, where each stands, and why they clash."""
-    lines = [f"{shown['id']}  {shown['status']}"]
-    for memory in shown["memories"]:
-        lines += ["", f"{memory['id']}  {memory['status']}, {memory['standing']}"]
-        lines += [f"  {visible(line)}" for line in memory["text"].split("\n")]
-        lines += evidence_lines(msgspec.convert(memory["evidence"], tuple[Quote, ...]))
-    lines.append("")
-    if shown["reason"]:
-        sure = f" ({shown['confidence']:.2f} sure)" if shown["confidence"] is not None else ""
-        lines.append(f"why: {visible(shown['reason'])}{sure}")
-    if shown["verdict"] == "context":
-        lines.append(f"{verdict_said(shown)}, said by {shown['by']}")
-    if shown["status"] == "resolved":
-        lines.append(f"{verdict_said(shown)}, decided by {shown['by']}")
-    return lines
-
-
-def verdict_said(shown: dict[str, Any]) -> str:
-    """Return a verdict in words."""
-    match shown["verdict"]:
-        case "superseded":
-            return f"{shown['kept']} stands"
-        case "merged":
-            return "another memory replaced both"
-        case "context":
-            return "not decided: more must be known"
-        case "both":
-            return "both stand"
-        case "neither":
-            return "neither stands"
-        case "newer":
-            return "the newer wording stands"
-        case _:
-            return "not decided"
+def decided(found: Dispute, case: Correction) -> Dispute:
+    """Return a dispute with what a correction says of a decision."""
+    return replace(
+        found,
+        verdict=case.verdict,
+        kept=case.kept,
+        confidence=case.confidence,
+        reason=case.reason,
+        by=case.by,
+        at=format_time(case.at) if case.at else "",
+        decided=format_time(case.decided) if case.decided else "",
+        run=case.run,
+    )

@@ -9,16 +9,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import asdict
 
+from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.review.disputes import as_json, disputes, the_dispute, told
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.review.disputes import Dispute, Party, dispute_of, disputes, the_dispute
+from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
-from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.policies.conflicts import Conflict, links_of, still_contested
 
@@ -92,6 +92,30 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+class Open(result.Result, frozen=True, kw_only=True):
+    """The contradictions that nobody decided yet."""
+
+    open: tuple[Dispute, ...]
+
+
+class Shown(result.Result, frozen=True, kw_only=True):
+    """One contradiction, with the fields of a `Dispute`, and whether it must be decided."""
+
+    id: str
+    status: str
+    kind: str
+    memories: tuple[Party, ...]
+    verdict: str
+    kept: str
+    confidence: float | None
+    reason: str
+    by: str
+    at: str
+    decided: str
+    run: str
+    decision_needed: bool
+
+
 class Decided(Written, frozen=True, kw_only=True):
     """The commit that decides a contradiction."""
 
@@ -104,7 +128,7 @@ class DecidedSo(Unchanged, frozen=True, kw_only=True):
     contradiction: str
 
 
-def do(work: Work, request: Request) -> Answer | Decided | DecidedSo:
+def do(work: Work, request: Request) -> Open | Shown | Decided | DecidedSo:
     """List, show, or decide; to show without a decision answers 3."""
     decides = any(
         (
@@ -120,9 +144,9 @@ def do(work: Work, request: Request) -> Answer | Decided | DecidedSo:
     merged = said(request.merge, "the text") if request.merge else ""
     state = work.tree.state()
     if not request.id:
-        return _list(work, state)
+        return _open(work, state)
     if not decides:
-        return _show(work, the_dispute(state, request.id))
+        return _shown(work, the_dispute(state, request.id))
     actor = work.actor
 
     def draft(state: State) -> Step | Unchanged:
@@ -150,39 +174,23 @@ class MissingId(MemrepoError):
         )
 
 
-def _list(work: Work, state: State) -> Answer:
+def _open(work: Work, state: State) -> Open:
     found, cases = disputes(state)
-    open_ = [as_json(work, c) for c in found if c.status == "open"]
-    lines = [f"{counted(len(open_), 'contradiction is', 'contradictions are')} open"]
-    for shown in open_:
-        lines.append(f"\n{shown['id']}")
-        lines += [f"  {m['id']}  {_line(m['text'])}" for m in shown["memories"]]
-    if open_:
-        lines.append(f"\n`memrepo resolve ID` shows one; {HOW} decides it")
-    return Answer(data={"open": open_}, text="\n".join(lines), problems=cases.problems)
+    waiting = tuple(dispute_of(work, c) for c in found if c.status == "open")
+    return Open(open=waiting, notices=cases.problems)
 
 
-def _line(text: str) -> str:
-    from memrepo.core.messages import fold
-
-    return fold(text, 80)
-
-
-def _show(work: Work, conflict: Conflict) -> Answer:
-    shown = as_json(work, conflict)
+def _shown(work: Work, conflict: Conflict) -> Shown:
     needed = conflict.status == "open"
-    lines = told(shown)
-    if needed:
-        lines.append(f"decide it: `memrepo resolve {conflict.id}` with {HOW}")
-    return Answer(
-        data={**shown, "decision_needed": needed},
-        text="\n".join(lines),
+    return Shown(
+        **asdict(dispute_of(work, conflict)),
+        decision_needed=needed,
         exit=Exit.DECIDE if needed else Exit.DONE,
     )
 
 
 class _Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """One decision at work: from a contradiction to the step that settles it."""
+    """One decision at work: from a contradiction to the step that resolves it."""
 
     state: State
     conflict: Conflict

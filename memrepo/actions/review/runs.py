@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.purify.manifest import read_manifests
 
 
@@ -19,30 +21,47 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     n: Annotated[int, option("at most N runs (30)", "-n", metavar="N")] = 30
 
 
-def do(work: Work, request: Request) -> Answer:
+class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that waits for review: its branch, and why it waits."""
+
+    run: str
+    branch: str
+    why: str
+
+
+class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in effect, as its manifest tells of it; older manifests tell less."""
+
+    run: str
+    now: str | None
+    mode: str | None
+    judge: str | None
+    profile: str | None
+    counts: Mapping[str, int] | None
+    tokens: Mapping[str, int] | None
+    cost_usd: float | None
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """The runs that wait, and those in effect, newest first."""
+
+    waiting: tuple[WaitingRun, ...]
+    runs: tuple[LandedRun, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """List runs, newest first: across clones the manifests know them all."""
-    waits = all_waiting(work)
     manifests, problems = read_manifests(work.tree.files, work.tree.layout)
-    rows = [_row(work, m.run) for m in reversed(manifests)][: request.n]
-    data = {
-        "waiting": [
-            {"run": w.run, "branch": w.branch, "why": w.entry.trailer("Reason")} for w in waits
-        ],
-        "runs": rows,
-    }
-    lines = [f"{w.run}  waits: {w.entry.trailer('Reason')}" for w in waits]
-    lines += [
-        f"{row['run']}  {row['mode']}, {row['judge']}: {_said(row['counts'])}" for row in rows
-    ]
-    return Answer(data=data, text="\n".join(lines) or "no run yet", problems=problems)
+    return Result(
+        waiting=tuple(
+            WaitingRun(run=w.run, branch=w.branch, why=w.entry.trailer("Reason"))
+            for w in all_waiting(work)
+        ),
+        runs=tuple(_landed(work, m.run) for m in list(reversed(manifests))[: request.n]),
+        notices=problems,
+    )
 
 
-def _row(work: Work, run: str) -> dict[str, Any]:
+def _landed(work: Work, run: str) -> LandedRun:
     record = json.loads(work.tree.files[work.tree.layout.manifest(run)])
-    keys = ("run", "now", "mode", "judge", "profile", "counts", "tokens", "cost_usd")
-    return {key: record.get(key) for key in keys}
-
-
-def _said(counts: dict[str, int] | None) -> str:
-    told = [f"{n} {key.replace('_', ' ')}" for key, n in sorted((counts or {}).items()) if n]
-    return ", ".join(told) or "nothing kept"
+    return LandedRun(**{name: record.get(name) for name in LandedRun.__struct_fields__})

@@ -27,38 +27,6 @@ SAID = (
     ("linked", "linked"),
 )
 """Counts for the subject of a run's merge, the weightiest first."""
-FULL = (
-    ("sources", "sources with news"),
-    ("units", "units read"),
-    ("candidates", "distinct candidates"),
-    ("came_back", "of them deferred before"),
-    ("rejected_before", "rejected before, not asked again"),
-    ("promoted", "promoted"),
-    ("merged", "merged"),
-    ("compressed", "folded into another"),
-    ("deferred", "deferred"),
-    ("rejected", "rejected"),
-    ("barred", "left out: a person rejected them"),
-    ("memories_new", "new memories"),
-    ("memories_met_again", "memories met again"),
-    ("superseded", "superseded"),
-    ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"),
-    ("contested", "contested"),
-    ("notes_new", "new notes"),
-    ("notes_grown", "notes that grew"),
-    ("nominated", "nominated notes judged"),
-    ("tier_moves", "notes moved between tiers"),
-    ("pruned", "pruned"),
-    ("archived", "archived"),
-    ("summaries", "summaries made"),
-    ("summarised", "memories that they speak for"),
-    ("hot_new", "new on the hot cache"),
-    ("hot_gone", "gone from the hot cache"),
-    ("restored", "restored"),
-    ("linked", "linked to others"),
-)
-"""Counts for the full report."""
 _LIFE = (
     ("nominated", "nominate"),
     ("tier_moves", "tier"),

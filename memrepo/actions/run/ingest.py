@@ -11,9 +11,10 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
@@ -30,10 +31,6 @@ _TOLD = "unmatched"
 _IN_JSON = 50
 
 
-UNMATCHED = "source-unmatched"
-"""The rule of text files that are read by nothing, because no pattern names them."""
-
-
 class SourcesGone(MemrepoError):
     """The workspace is missing, empty, or lost so much that a person must look first."""
 
@@ -46,36 +43,55 @@ class SourcesGone(MemrepoError):
         )
 
 
-class Ingested(msgspec.Struct, frozen=True, kw_only=True):
-    """What one ingest did; `commit` is empty when there was nothing to do.
+class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
+    """How many text files no pattern of the configuration names, and the first of them."""
 
-    `unmatched` names the text files that no pattern of the configuration names.
-    """
+    count: int = 0
+    paths: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """Say how many there are, and name some; empty for none."""
+        if not self.count:
+            return ""
+        first = ", ".join(visible(name) for name in self.paths[:NAMED])
+        more = f" and {self.count - NAMED} more" if self.count > NAMED else ""
+        one, many = "text file that no pattern names", "text files that no pattern names"
+        return f"{counted(self.count, one, many)}: {first}{more}"
+
+
+class Ingested(msgspec.Struct, frozen=True, kw_only=True):
+    """What one ingest did; `commit` is empty when there was nothing to do."""
 
     commit: str = ""
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    unmatched: tuple[str, ...] = ()
+    refused: tuple[Problem, ...] = ()
+    unmatched: Unmatched = Unmatched()
+    news: tuple[Problem, ...] = ()
+    """What was not told before of files that no pattern names."""
 
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        refused = [p.as_json() for p in self.problems if p.rule != UNMATCHED]
-        return {
-            "commit": self.commit,
-            "added": list(self.added),
-            "changed": list(self.changed),
-            "removed": list(self.removed),
-            "refused": refused,
-            "unmatched": unmatched_json(self.unmatched),
-        }
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Return every finding on the way."""
+        return self.refused + self.news
+
+    @property
+    def is_pending(self) -> bool:
+        """Tell whether there is news that was not taken in: a dry run takes none."""
+        return not self.commit and bool(self.added or self.changed or self.removed)
 
     @property
     def summary(self) -> str:
         """Return the counts in words."""
-        counts = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
-        return ", ".join(f"{len(names)} {word}" for word, names in counts if names)
+        return summary(self.added, self.changed, self.removed)
+
+
+def summary(added: Sequence[str], changed: Sequence[str], removed: Sequence[str]) -> str:
+    """Return how many files came, changed and went, in words; empty for none."""
+    counts = (("added", added), ("changed", changed), ("removed", removed))
+    return ", ".join(f"{len(names)} {word}" for word, names in counts if names)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +103,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """What was taken in; `commit` is empty when there was nothing to do."""
+
+    source: str
+    """The folder that was read."""
+    commit: str
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    refused: tuple[Problem, ...]
+    unmatched: Unmatched
+    news: tuple[Problem, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """Take in what the workspace holds now."""
     work.require_writable()
     if not request.dry_run:
@@ -101,15 +131,17 @@ def do(work: Work, request: Request) -> Answer:
         reason=request.reason,
     )
     where = settings.workspace(at.store.repo) or at.store.root / at.tree.layout.area("sources")
-    lines = [f"{where}: {done.summary or 'nothing new'}"]
-    if done.unmatched and not any(p.rule == UNMATCHED for p in done.problems):
-        lines.append(f"not read: {unmatched_text(done.unmatched)}")
-    if done.commit:
-        lines.append(f"committed as {done.commit[:10]}")
-    elif request.dry_run and done.summary:
-        lines.append("dry run: nothing was written")
-    problems = (*done.problems, *at.store.notices)
-    return Answer(data=done.as_json(), text="\n".join(lines), problems=problems)
+    return Result(
+        source=str(where),
+        commit=done.commit,
+        added=done.added,
+        changed=done.changed,
+        removed=done.removed,
+        refused=done.refused,
+        unmatched=done.unmatched,
+        news=done.news,
+        notices=(*done.problems, *at.store.notices),
+    )
 
 
 def take_in(
@@ -144,8 +176,9 @@ def take_in(
         added=tuple(sorted(p for p in fresh if p not in before)),
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
-        problems=found.problems + _news(work, found.unmatched, dry_run=dry_run),
-        unmatched=found.unmatched,
+        refused=found.problems,
+        unmatched=unmatched_of(found.unmatched),
+        news=_news(work, found.unmatched, dry_run=dry_run),
     )
     if dry_run or not (fresh or gone):
         return done
@@ -223,19 +256,9 @@ def passed_over(work: Work) -> tuple[str, ...]:
     return tuple(sorted({*own, *theirs}))
 
 
-def unmatched_json(names: tuple[str, ...]) -> dict[str, object]:
+def unmatched_of(names: tuple[str, ...]) -> Unmatched:
     """Return how many files no pattern names, and the first of them."""
-    return {"count": len(names), "paths": list(names[:_IN_JSON])}
-
-
-def unmatched_text(names: tuple[str, ...]) -> str:
-    """Say how many text files no pattern names, and name the first; empty for none."""
-    if not names:
-        return ""
-    first = ", ".join(visible(name) for name in names[:NAMED])
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    what = "that no pattern names"
-    return f"{counted(len(names), f'text file {what}', f'text files {what}')}: {first}{more}"
+    return Unmatched(count=len(names), paths=names[:_IN_JSON])
 
 
 def _news(work: Work, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem, ...]:
@@ -258,7 +281,7 @@ def _news(work: Work, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem
             path=names[0],
             rule="source-unmatched",
             severity="warning",
-            message=f"found {unmatched_text(names)}; runs do not read them",
+            message=f"found {unmatched_of(names).said}; runs do not read them",
             fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
             "in sources.deny to hear no more of them",
         ),

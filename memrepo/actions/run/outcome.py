@@ -1,20 +1,21 @@
-"""What one run came to, for a person and as JSON."""
+"""What one run came to."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.review.waiting import PREFIX
-from memrepo.actions.run.counting import FULL
 from memrepo.actions.run.drafting import Proposal
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.proposal import Proposed
-from memrepo.actions.work import Answer
+from memrepo.actions.run.report import Report
+from memrepo.actions.run.reporting import Downstream
 from memrepo.core.errors import Exit
 from memrepo.core.judging import Usage
-from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.purify.manifest import Receipt, Removal
 from memrepo.purify.pipeline import Mode
@@ -52,138 +53,105 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.ingested.problems + self.proposed.problems
 
 
-def answer_of(outcome: Outcome, report: str, notices: tuple[Problem, ...]) -> Answer:
-    """Return what the command prints, by how much of it is asked for."""
-    return Answer(
-        data=_json(outcome),
-        text=_text(outcome, report),
+class Landed(msgspec.Struct, frozen=True, kw_only=True):
+    """One commit of the run, with the memories that it concerns."""
+
+    id: str
+    op: str
+    subject: str
+    memories: tuple[str, ...]
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What one run came to: at most one chain landed and one waits."""
+
+    run: str
+    """The run that landed or waits."""
+    mode: Mode
+    status: str
+    base: str
+    head: str
+    branch: str
+    """Where something waits for review."""
+    why: str
+    """Why it waits, or was skipped."""
+    held: tuple[Removal, ...]
+    """What waits because it would take memories away."""
+    ingest: Ingested
+    commits: tuple[Landed, ...]
+    counts: Mapping[str, int]
+    tokens: Mapping[str, Any]
+    cost_usd: float | None
+    partial: str
+    """Why not all of it was judged."""
+    resume: str
+    reused: int
+    warnings: tuple[Problem, ...]
+    quarantined: tuple[Mapping[str, str], ...]
+    landed: bool
+    """Whether a chain of decisions took effect."""
+    said: str
+    """What the run decided, in words."""
+    unsaid: bool
+    """Whether those words tell of nothing while there is news that was not judged."""
+    spent: str
+    """What judging cost, in words; empty for nothing."""
+    report: Report
+    """How much of it is printed."""
+    taken_over: str = ""
+    """What became of the clone that ran before."""
+    views: tuple[str, ...] = ()
+    """The pages that changed."""
+    downstream: Downstream | None = None
+    context: Mapping[str, Any] | None = None
+    """Of a run that was skipped: what its report says beside it."""
+    duration_s: float | None = None
+
+
+def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) -> Result:
+    """Return what is told of a run; `report` says how much of it is printed."""
+    proposal = _shown(outcome)
+    run = proposal.run if proposal else outcome.branch.removeprefix(PREFIX)
+    waits = outcome.ingested.is_pending
+    return Result(
+        run=run if outcome.status != "skipped" else "",
+        mode=outcome.mode,
+        status=outcome.status,
+        base=outcome.base,
+        head=outcome.head,
+        branch=outcome.branch,
+        why=outcome.why,
+        held=outcome.held,
+        ingest=outcome.ingested,
+        commits=tuple(
+            Landed(
+                id=e.commit,
+                op=e.op,
+                subject=e.subject,
+                memories=tuple(e.trailers.get("Memory", ())),
+            )
+            for e in outcome.commits
+        ),
+        counts=dict(proposal.counts) if proposal else {},
+        tokens=outcome.used.tokens(),
+        cost_usd=outcome.used.cost_usd,
+        partial=outcome.proposed.partial,
+        resume=outcome.resume,
+        reused=outcome.reused,
+        warnings=outcome.problems,
+        quarantined=outcome.proposed.quarantined,
+        landed=outcome.landed is not None,
+        said=proposal.merge.what.partition(": ")[2] if proposal else "nothing",
+        unsaid=waits and not (proposal and proposal.told),
+        spent=Receipt(usage=outcome.used).trailer,
+        report=report,
         exit=_EXITS.get(outcome.status, Exit.DONE),
-        problems=(*outcome.problems, *notices),
+        notices=(*outcome.problems, *notices),
     )
 
 
-SHOWN = 5
-"""So many removals that wait are named one by one."""
 _EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
 
 
 def _shown(outcome: Outcome) -> Proposal | None:
     return outcome.landed or outcome.proposed.main or outcome.proposed.waiting
-
-
-def _json(outcome: Outcome) -> dict[str, Any]:
-    proposal = _shown(outcome)
-    run = proposal.run if proposal else outcome.branch.removeprefix(PREFIX)
-    return {
-        "run": run if outcome.status != "skipped" else "",
-        "mode": outcome.mode,
-        "status": outcome.status,
-        "base": outcome.base,
-        "head": outcome.head,
-        "branch": outcome.branch,
-        "why": outcome.why,
-        "held": [r.as_json() for r in outcome.held],
-        "ingest": outcome.ingested.as_json(),
-        "commits": [
-            {
-                "id": e.commit,
-                "op": e.op,
-                "subject": e.subject,
-                "memories": list(e.trailers.get("Memory", ())),
-            }
-            for e in outcome.commits
-        ],
-        "counts": dict(proposal.counts) if proposal else {},
-        "tokens": outcome.used.tokens(),
-        "cost_usd": outcome.used.cost_usd,
-        "partial": outcome.proposed.partial,
-        "resume": outcome.resume,
-        "reused": outcome.reused,
-        "warnings": [p.as_json() for p in outcome.problems],
-        "quarantined": [dict(q) for q in outcome.proposed.quarantined],
-    }
-
-
-def _text(outcome: Outcome, report: str) -> str:
-    if report == "silent":
-        return ""
-    lines = [_headline(outcome)]
-    if report == "full":
-        lines += _details(outcome)
-    return "\n".join(lines)
-
-
-def _headline(outcome: Outcome) -> str:
-    proposal, pending = _shown(outcome), _pending(outcome)
-    match outcome.status:
-        case "skipped":
-            return "nothing new: no commit was made"
-        case "skipped_superseded":
-            return f"skipped: {outcome.why}"
-        case "dry-run" if proposal is None and not pending:
-            return "dry run: nothing new"
-        case "dry-run":
-            # With news that was not judged, that no memory is new cannot be said.
-            told = [_said(proposal)] if proposal and (proposal.told or not pending) else []
-            return f"dry run: {'; '.join(told + pending)}; nothing was written"
-        case "held":
-            landed = (
-                f"run {outcome.landed.run}: {_said(outcome.landed)}\n" if outcome.landed else ""
-            )
-            count = len(outcome.held)
-            what = counted(count, "removal waits", "removals wait") if count else "the changes wait"
-            return (
-                f"{landed}held: {outcome.why}; {what} on {outcome.branch}"
-                " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
-                + "".join(f"; {one}" for one in pending)
-            )
-        case "partial":
-            return f"partial: {outcome.proposed.partial}; {_said(proposal)} landed, the rest waits"
-        case "failed":
-            return f"failed: {outcome.proposed.partial}; what is new waits for the next run"
-        case _ if proposal is None:
-            return f"sources taken in ({outcome.ingested.summary}), nothing to distil"
-        case _:
-            return f"run {proposal.run}: {_said(proposal)}"
-
-
-def _taken(removal: Removal) -> str:
-    """Say what a removal would do."""
-    match removal.op, removal.memories:
-        case "supersede", (old, new):
-            return f"{old} would be replaced by {new}: {removal.reason}"
-        case op, ids:
-            return f"{', '.join(ids)} would {op}: {removal.reason}"
-
-
-def _pending(outcome: Outcome) -> list[str]:
-    """Say what the workspace has for a real run: a dry one takes nothing in, nor judges it."""
-    taken = outcome.ingested
-    count = len(taken.added) + len(taken.changed) + len(taken.removed)
-    if taken.commit or not count:
-        return []
-    one, many = "source file changed and is", "source files changed and are"
-    return [f"{counted(count, one, many)} judged only by a real run ({taken.summary})"]
-
-
-def _said(proposal: Proposal | None) -> str:
-    return proposal.merge.what.partition(": ")[2] if proposal else "nothing"
-
-
-def _details(outcome: Outcome) -> list[str]:
-    proposal = _shown(outcome)
-    lines = []
-    if outcome.ingested.summary:
-        lines.append(f"  ingest: {outcome.ingested.summary}")
-    if proposal is not None and outcome.status != "skipped":
-        lines += [f"  {proposal.counts[k]:>6}  {w}" for k, w in FULL if proposal.counts.get(k)]
-    lines += [f"  waits: {_taken(r)}" for r in outcome.held[:SHOWN]]
-    if len(outcome.held) > SHOWN:
-        lines.append(f"  and {len(outcome.held) - SHOWN} more wait")
-    if outcome.proposed.quarantined:
-        lines.append(f"  {len(outcome.proposed.quarantined):>6}  quarantined (see the manifest)")
-    if outcome.reused:
-        lines.append(f"  {outcome.reused:>6}  answers of a run that broke off, not asked again")
-    if outcome.used.calls:
-        lines.append(f"  judge: {Receipt(usage=outcome.used).trailer}")
-    return lines

@@ -9,23 +9,23 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
+from memrepo.actions.run.upgrade import UpgradeRequired
 from memrepo.actions.setup.outside import Setting, outside
 from memrepo.actions.setup.timetable import (
     LAST,
-    fire_json,
     last_record,
     local_folder,
+    next_of,
     record_of,
     stamp,
 )
-from memrepo.actions.setup.upgrade import UpgradeRequired
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.config import ConfigError
 from memrepo.core.errors import MemrepoError
 from memrepo.core.problems import Problem
@@ -36,6 +36,9 @@ from memrepo.store.gitenv import agent_name
 from memrepo.store.handoff import hand_off
 from memrepo.store.lock import Locked
 from memrepo.views.report import Told, ended_event, last_run, started_event
+
+if TYPE_CHECKING:
+    from memrepo.actions.run.outcome import Result
 
 PRESETS = ("none", "openclaw")
 OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
@@ -83,6 +86,25 @@ def place_of(at: Work) -> Place:
     )
 
 
+class Downstream(msgspec.Struct, frozen=True, kw_only=True):
+    """A landed run's manifest, and what became of handing it off (empty: nobody asked for it)."""
+
+    manifest: str
+    result: Literal["", "done", "failed"] = ""
+    said: str = ""
+
+
+class Gained(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run's result gains when it is told of; `context` only for one that was skipped."""
+
+    views: tuple[str, ...] = ()
+    downstream: Downstream | None = None
+    context: Mapping[str, Any] | None = None
+
+
+_LATER = frozenset({*Gained.__struct_fields__, "duration_s"})
+
+
 class Reported(Protocol):
     """What a run is told by."""
 
@@ -95,8 +117,8 @@ class Reported(Protocol):
         """Return the mode of the run."""
 
 
-def reported(first: Work, request: Reported, inner: Callable[[], Answer]) -> Answer:
-    """Run `inner` and tell of it, whatever becomes of it; its answer gains what was told."""
+def reported(first: Work, request: Reported, inner: Callable[[], Result]) -> Result:
+    """Run `inner` and tell of it, whatever becomes of it; its result gains what was told."""
     if request.dry_run:
         return inner()
     begun, place = time.monotonic(), place_of(first)
@@ -106,19 +128,26 @@ def reported(first: Work, request: Reported, inner: Callable[[], Answer]) -> Ans
 
     early = started(first, place, mode=request.mode or "")
     try:
-        answer = inner()
+        found = inner()
     except BaseException as error:
         data = _data_of(error, request.mode or "")
         for problem in dict.fromkeys(early + finished(first, place, data, now())[1]):
             first.call.say(str(problem))
         raise
-    more, late = finished(first, place, answer.data, now())
-    data = {**answer.data, **more, "duration_s": round(time.monotonic() - begun, 3)}
-    return replace(answer, data=data, problems=(*answer.problems, *dict.fromkeys(early + late)))
+    data = {key: value for key, value in found.as_json().items() if key not in _LATER}
+    gained, late = finished(first, place, data, now())
+    return replace(
+        found,
+        views=gained.views,
+        downstream=gained.downstream,
+        context=gained.context,
+        duration_s=round(time.monotonic() - begun, 3),
+        notices=(*found.notices, *dict.fromkeys(early + late)),
+    )
 
 
 def _data_of(error: BaseException, mode: str) -> dict[str, Any]:
-    """Return the answer that a run which stopped would have given."""
+    """Return what a run which stopped would have answered."""
     message, fix = "interrupted", ""
     match error:
         case MemrepoError():
@@ -143,25 +172,28 @@ def started(at: Work, place: Place, *, mode: str) -> tuple[Problem, ...]:
 
 def finished(
     at: Work, place: Place, data: Mapping[str, Any], now: datetime
-) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+) -> tuple[Gained, tuple[Problem, ...]]:
     """Tell how a run ended: hand it off, write event, report and record.
 
-    Takes the JSON answer of `run`, for one that stopped with `error` and `fix`; returns what the
-    answer gains (views, downstream; for a skip its context) and what could not be told.
+    Takes the JSON of a run's result, or for one that stopped its `error` and `fix`; returns what
+    the result gains, and what could not be told.
     """
     problems: list[Problem] = []
-    more: dict[str, Any] = {}
-    context: dict[str, Any] = {}
+    gained, more, context = Gained(), dict[str, Any](), dict[str, Any]()
     if "error" not in data:
         after = at if data.get("head") == at.tree.commit else at.refreshed()
-        more, context = _gains(at, after, data)
-        problems += _hand_off(after, place.downstream, more)
+        downstream, failed = _hand_off(after, place.downstream, str(data.get("run", "")))
+        problems += failed
+        gained = Gained(views=_views(at, after), downstream=downstream)
+        context = _context(at, after)
+        more = {"views": list(gained.views)}
+        more |= {"downstream": msgspec.to_builtins(downstream)} if downstream else {}
     told = replace(_told(at, place, {**data, **more}, now), context=context)
     problems += _log(place, ended_event(told))
     problems += _keep(at, place, told)
     if told.event == "run_skipped" and "error" not in data:
-        more["context"] = context
-    return more, tuple(problems)
+        gained = replace(gained, context=context)
+    return gained, tuple(problems)
 
 
 def _told(at: Work, place: Place, data: Mapping[str, Any], now: datetime) -> Told:
@@ -181,61 +213,52 @@ def _told(at: Work, place: Place, data: Mapping[str, Any], now: datetime) -> Tol
     )
 
 
-def _gains(
-    before: Work, after: Work, data: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the answer gains, and the context of the report."""
-    layout, state = after.tree.layout, after.tree.state()
-    area, run = layout.area("views"), str(data.get("run", ""))
+def _views(before: Work, after: Work) -> tuple[str, ...]:
+    """Return the pages that the run changed."""
+    area = after.tree.layout.area("views")
     changed = dict(before.tree.blobs.items() ^ after.tree.blobs.items())
-    more: dict[str, Any] = {
-        "views": sorted(path.removeprefix(area) for path in changed if path.startswith(area))
-    }
-    more |= _downstream(after, run)
+    return tuple(sorted(path.removeprefix(area) for path in changed if path.startswith(area)))
+
+
+def _context(before: Work, after: Work) -> dict[str, Any]:
+    """Return what a report says beside the run."""
+    state = after.tree.state()
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)
     surfaced = recall_surface(state.memories.values(), before.call.now)
-    context = {
+    return {
         "claims_total": sum(not m.is_note for m in state.active),
-        "next_schedule": fire_json(due),
+        "next_schedule": msgspec.to_builtins(next_of(due)),
         "recall_surface": surfaced.as_json() if surfaced else None,
     }
-    return more, context
 
 
-def handed(work: Work, run: str) -> tuple[dict[str, Any], tuple[Problem, ...]]:
-    """Hand off a run that a person accepted; returns what the answer gains, and what failed."""
+def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
+    """Hand off a run that a person accepted; returns what became of it, and what failed."""
     after = work.refreshed()
-    more = _downstream(after, run)
-    return more, _hand_off(after, outside(after).get("downstream.command"), more)
+    return _hand_off(after, outside(after).get("downstream.command"), run)
 
 
-def _downstream(after: Work, run: str) -> dict[str, Any]:
-    path = after.tree.layout.manifest(run) if run else ""
-    if path not in after.tree.blobs:
-        return {}
-    return {"downstream": {"manifest": path, "result": "", "said": ""}}
-
-
-def _hand_off(after: Work, setting: Setting | None, more: Mapping[str, Any]) -> tuple[Problem, ...]:
+def _hand_off(
+    after: Work, setting: Setting | None, run: str
+) -> tuple[Downstream | None, tuple[Problem, ...]]:
     """Give a landed run's manifest to the command that the person set, if any."""
-    down = more.get("downstream")
-    if down is None or setting is None:
-        return ()
-    path = after.store.root / down["manifest"]
-    said = hand_off(str(setting.value), path, after.store.root)
-    down |= {"result": "failed" if said else "done", "said": said}
+    manifest = after.tree.layout.manifest(run) if run else ""
+    if manifest not in after.tree.blobs:
+        return None, ()
+    if setting is None:
+        return Downstream(manifest=manifest), ()
+    said = hand_off(str(setting.value), after.store.root / manifest, after.store.root)
     if not said:
-        return ()
-    return (
-        Problem(
-            path=setting.origin,
-            rule="downstream-failed",
-            key="downstream.command",
-            message=f"{setting.value}: {said}",
-            severity="warning",
-            fix=f"the run landed; repeat it by hand with {down['manifest']}",
-        ),
+        return Downstream(manifest=manifest, result="done"), ()
+    problem = Problem(
+        path=setting.origin,
+        rule="downstream-failed",
+        key="downstream.command",
+        message=f"{setting.value}: {said}",
+        severity="warning",
+        fix=f"the run landed; repeat it by hand with {manifest}",
     )
+    return Downstream(manifest=manifest, result="failed", said=said), (problem,)
 
 
 def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:

@@ -20,15 +20,16 @@ from memrepo.actions.run.drafting import Proposal
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judging import Choice, judge_of
 from memrepo.actions.run.landing import TRIES, Landing, prepare
-from memrepo.actions.run.outcome import Outcome, answer_of
+from memrepo.actions.run.outcome import Outcome, Result, result_of
 from memrepo.actions.run.ownership import refuse_other, take_over
 from memrepo.actions.run.progress import WatchedJudge
 from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
+from memrepo.actions.run.report import Report
 from memrepo.actions.run.reporting import reported
 from memrepo.actions.run.resuming import kept_for, resumed
+from memrepo.actions.run.upgrade import upgrade_due
 from memrepo.actions.setup.timetable import superseded
-from memrepo.actions.setup.upgrade import upgrade_due
-from memrepo.actions.work import MACHINE, Answer, Work
+from memrepo.actions.work import MACHINE, Work
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
@@ -44,12 +45,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `run`."""
 
     mode: Annotated[
-        str | None,
-        option(
-            "what is new (incremental, the default), or everything again, for review",
-            "--mode",
-            choices=("incremental", "reconciliation"),
-        ),
+        Mode | None,
+        option("what is new (incremental, the default), or everything again, for review", "--mode"),
     ] = None
     only: Annotated[
         frozenset[str] | None,
@@ -113,12 +110,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: DryRun = False
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
     report: Annotated[
-        str | None,
-        option(
-            "how much to print (reporting.mode where it is given, else full)",
-            "--report",
-            choices=("silent", "summary", "full"),
-        ),
+        Report | None,
+        option("how much to print (reporting.mode where it is given, else full)", "--report"),
     ] = None
 
 
@@ -142,17 +135,17 @@ class NoSuchStage(MemrepoError):
         )
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Result:
     """Run once, and tell of it; a second run at the same time gives up at once."""
     work.require_writable()
     refuse_other(work, take_over=request.take_over)
     mode, judge, resume = resumed(work, request)
     request = replace(request, mode=mode, judge=judge, resume=resume)
     with _uncollected():
-        answer = reported(work, request, lambda: _once(work, request))
+        result = reported(work, request, lambda: _once(work, request))
     if not request.dry_run:
         work.refreshed().tree.keep()
-    return answer
+    return result
 
 
 @contextmanager
@@ -168,11 +161,11 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _once(first: Work, request: Request) -> Answer:
+def _once(first: Work, request: Request) -> Result:
     wish, report = _wish(first, request), request.report or _report(first)
     why = superseded(first, first.call.now) if wish.mode == "incremental" else ""
     if why and not request.force:
-        return answer_of(_gave_way(first, wish, why), report, ())
+        return result_of(_gave_way(first, wish, why), report, ())
     with first.store.running():
         with first.store.writing():
             first.store.refuse_unfit()
@@ -183,14 +176,14 @@ def _once(first: Work, request: Request) -> Answer:
         if outcome.landed:
             first.store.maintain()
             embed(first.refreshed())
-    answer = answer_of(outcome, report, tuple(first.store.notices))
-    return replace(answer, text=f"{taken}\n{answer.text}") if taken and answer.text else answer
+    return replace(result_of(outcome, report, tuple(first.store.notices)), taken_over=taken)
 
 
-def _report(first: Work) -> str:
+def _report(first: Work) -> Report:
     """Return how much to print: what the configuration gives, to whoever asks by hand all."""
     given = "reporting.mode" in first.config.given
-    return str(first.config.get("reporting.mode")) if given else "full"
+    mode: Report = first.config.get("reporting.mode")
+    return mode if given else "full"
 
 
 def _gave_way(first: Work, wish: Wish, why: str) -> Outcome:
@@ -358,8 +351,9 @@ def _left_waiting(at: Work, waits: Proposal | None, mode: Mode) -> str:
             if one.removals(at):
                 put_away(at, one)
         return ""
-    prints = prints_in(waits.decisions)
-    if same := [w for w in older if waits.removals and w.prints(at) == prints]:
+    prints, head = prints_in(waits.decisions), at.tree.commit
+    there = [w for w in older if waits.removals or w.base == head]
+    if same := [w for w in there if w.prints(at) == prints]:
         return same[-1].branch
     for one in every:
         put_away(at, one)

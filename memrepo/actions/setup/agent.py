@@ -6,20 +6,24 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.setup.cron_prompts import agent_snippet
 from memrepo.actions.setup.hosts import HOSTS, Part, home_of, next_steps, parts_of
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.setup.prompts import agent_snippet
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.jsontext import NotJson
 from memrepo.store import crontab
 
 RECEIPTS = "agents.json"
 """The file in memrepo's folder that says what stood in each file before and after."""
+
+
+Does: TypeAlias = Literal["unchanged", "made", "edited", "removed"]
 
 
 class Unreadable(MemrepoError):
@@ -42,7 +46,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     after: str | None
 
     @property
-    def does(self) -> str:
+    def does(self) -> Does:
         """Return what happens to the file, in a word."""
         if self.found == self.after:
             return "unchanged"
@@ -53,11 +57,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `agent`."""
 
     what: Annotated[
-        str,
-        option(
-            "put memory into an agent's program; take it out; what its hooks call",
-            choices=("install", "uninstall", "hook"),
-        ),
+        Literal["install", "uninstall", "hook"],
+        option("put memory into an agent's program; take it out; what its hooks call"),
     ]
     host: Annotated[str, option("which program; generic is any other", choices=HOSTS)]
     into: Annotated[
@@ -69,19 +70,35 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: DryRun = False
 
 
-def do(work: Work, request: Request) -> Answer:
+class File(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of the program's, and what happens to it."""
+
+    path: str
+    does: Does
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What happens to each file, and what is left for the person to do."""
+
+    files: tuple[File, ...]
+    next: tuple[str, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """Install or uninstall; what the hooks call is answered by the command line itself."""
     into = _into(work, request)
     program = [*crontab.program(), "-C", str(work.store.root)]
-    snippet = str(agent_snippet(work)["prompt"])
+    snippet = agent_snippet(work).prompt
     receipts = _receipts(work)
     parts = parts_of(request.host, into, program, snippet)
     out = request.what == "uninstall"
     edits = [_edit(part, receipts.get(str(part.path)), out=out) for part in parts]
     if not request.dry_run:
         _write(work, parts, edits, receipts, out=out)
-    todo = () if out else next_steps(request.host, program)
-    return _answer(edits, todo, dry=request.dry_run)
+    return Result(
+        files=tuple(File(path=str(edit.path), does=edit.does) for edit in edits),
+        next=() if out else next_steps(request.host, program),
+    )
 
 
 def _into(work: Work, request: Request) -> Path:
@@ -157,12 +174,3 @@ def _receipts(work: Work) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     return {}
-
-
-def _answer(edits: Sequence[Edit], todo: Sequence[str], *, dry: bool) -> Answer:
-    rows = [{"path": str(edit.path), "does": edit.does} for edit in edits]
-    lines = [f"{row['does']:<10} {row['path']}" for row in rows]
-    lines += [f"next: {line}" for line in todo]
-    if dry:
-        lines.append("dry run: nothing was written")
-    return Answer(data={"files": rows, "next": list(todo)}, text="\n".join(lines))

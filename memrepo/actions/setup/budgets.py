@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+
+import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core.state import State
@@ -11,31 +12,42 @@ from memrepo.judges.budget import spent_in_month
 from memrepo.policies.hotcache import hot_of
 from memrepo.purify.manifest import read_manifests
 
-UNKNOWN = "an unknown price"
+
+class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """How many memories stand on the hot cache, and how many have room there."""
+
+    bullets: int
+    budget: int
 
 
-def hot_count(work: Work, state: State) -> tuple[int, int]:
-    """Return how many memories stand on the hot cache, and how many have room there."""
-    return sum(hot_of(m) is not None for m in state.active), work.config.rules.hot.budget
+class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """What judges cost this month, and may; None for an unknown price, or no limit."""
+
+    usd: float | None
+    max_usd: float | None
+    tokens: int
+    max_tokens: int | None
 
 
-def budgets(work: Work, state: State, now: datetime) -> tuple[dict[str, Any], list[str]]:
-    """Return the budgets as JSON and as lines; of a month only where one is configured."""
-    count, most = hot_count(work, state)
-    data: dict[str, Any] = {"hot": {"bullets": count, "budget": most}, "month": None}
-    over = ": more than its budget (`memrepo demote` or `unpin` some)" if count > most else ""
-    lines = [f"hot cache  {count} of {most} bullets{over}"] if count else []
-    usd, tokens = work.config.get("run.max_usd_month"), work.config.get("run.max_tokens_month")
-    if usd is not None or tokens is not None:
-        spent = spent_in_month(now, read_manifests(state.files, work.tree.layout)[0])
-        data["month"] = {
-            "usd": spent.cost_usd,
-            "max_usd": usd,
-            "tokens": spent.total,
-            "max_tokens": tokens,
-        }
-        price = UNKNOWN if spent.cost_usd is None else f"${spent.cost_usd:.2f}"
-        told = [f"{price} of ${usd:.2f}"] if usd is not None else []
-        told += [f"{spent.total:,} of {tokens:,} tokens"] if tokens is not None else []
-        lines.append(f"budget     {', '.join(told)} this month")
-    return data, lines
+class Budgets(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left of budgets; of a month only where one is configured."""
+
+    hot: HotBudget
+    month: MonthBudget | None = None
+
+
+def hot_budget(work: Work, state: State) -> HotBudget:
+    """Count the memories on the hot cache."""
+    count = sum(hot_of(m) is not None for m in state.active)
+    return HotBudget(bullets=count, budget=work.config.rules.hot.budget)
+
+
+def budgets(work: Work, state: State, now: datetime) -> Budgets:
+    """Return what is left of the budgets."""
+    hot, get = hot_budget(work, state), work.config.get
+    usd, tokens = get("run.max_usd_month"), get("run.max_tokens_month")
+    if usd is None and tokens is None:
+        return Budgets(hot=hot)
+    spent = spent_in_month(now, read_manifests(state.files, work.tree.layout)[0])
+    month = MonthBudget(usd=spent.cost_usd, max_usd=usd, tokens=spent.total, max_tokens=tokens)
+    return Budgets(hot=hot, month=month)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.setup.outside import outside
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.config import KEYS, line_of
 from memrepo.store import settings
 
@@ -18,56 +18,49 @@ from memrepo.store import settings
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `config`."""
 
-    what: Annotated[str, option("show every key", choices=("show",))]
+    what: Annotated[Literal["show"], option("show every key")]
 
 
-def do(work: Work, request: Request) -> Answer:
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One key, its value as JSON has it, where that comes from, and what the key is for."""
+
+    key: str
+    value: Any
+    from_: str = msgspec.field(name="from")
+    doc: str
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """Every key of the configuration, and the settings that no repository may carry."""
+
+    keys: tuple[Row, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """List every key with its value and origin."""
     del request
-    rows = _rows(work)
-    lines = [
-        f"{r['key']} = {json.dumps(r['value'], ensure_ascii=False)}  # {r['from']}" for r in rows
-    ]
-    return Answer(data={"keys": rows}, text="\n".join(lines))
+    return Result(keys=tuple(_rows(work)))
 
 
-def _rows(work: Work) -> list[dict[str, Any]]:
-    data = work.store.work.read(work.tree.layout.config)
-    text = (work.tree.files[work.tree.layout.config] if data is None else data).decode()
-    rows = []
+def _rows(work: Work) -> Iterator[Row]:
+    path = work.tree.layout.config
+    data = work.store.work.read(path)
+    text = (work.tree.files[path] if data is None else data).decode()
     for key in KEYS:
-        value = work.config.get(key.name)
         given = key.name in work.config.given
-        rows.append(
-            {
-                "key": key.name,
-                "value": _plain(value),
-                "from": f"{work.tree.layout.config}:{line_of(text, key.name)}"
-                if given
-                else "default",
-                "doc": key.doc,
-            }
+        yield Row(
+            key=key.name,
+            value=_plain(work.config.get(key.name)),
+            from_=f"{path}:{line_of(text, key.name)}" if given else "default",
+            doc=key.doc,
         )
     for name, setting in outside(work).items():
-        rows.append(
-            {
-                "key": name,
-                "value": setting.value,
-                "from": setting.origin,
-                "doc": "A person's own setting, which no repository may carry.",
-            }
-        )
+        doc = "A person's own setting, which no repository may carry."
+        yield Row(key=name, value=setting.value, from_=setting.origin, doc=doc)
     workspace = settings.workspace(work.store.repo)
     if workspace is not None:
-        rows.append(
-            {
-                "key": settings.WORKSPACE,
-                "value": str(workspace),
-                "from": ".git/config",
-                "doc": "The agent workspace that sources/ mirrors in this clone.",
-            }
-        )
-    return rows
+        doc = "The agent workspace that sources/ mirrors in this clone."
+        yield Row(key=settings.WORKSPACE, value=str(workspace), from_=".git/config", doc=doc)
 
 
 def _plain(value: Any) -> Any:

@@ -7,15 +7,16 @@ from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.recall.recalled import index_of, model_folder
 from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
 from memrepo.actions.run.judging import Choice, judge_of
-from memrepo.actions.setup import integrity, setup
-from memrepo.actions.setup.checkup import Check, Finding
+from memrepo.actions.setup import clone_checks, history_checks
+from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.setup.schedule import install, out_of_step
-from memrepo.actions.setup.timetable import said, timetable
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.setup.timetable import timetable
+from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
@@ -34,16 +35,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     fix: Annotated[bool, option("mend what can be mended safely", "--fix")] = False
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """What each check found."""
+
+    checks: tuple[Finding, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """Run every check; answer 1 when one is not ok."""
     found = [_guarded(check, work, request.fix) for check in CHECKS]
     found.append(_guarded(_schedule, work, request.fix, "schedule"))
-    lines = [f"{'ok  ' if f.ok else 'FAIL'}  {f.name:<12} {f.message}" for f in found]
-    return Answer(
-        data={"checks": [f.as_json() for f in found]},
-        text="\n".join(lines),
-        exit=Exit.DONE if all(f.ok for f in found) else Exit.NO,
-    )
+    return Result(checks=tuple(found), exit=Exit.DONE if all(f.ok for f in found) else Exit.NO)
 
 
 def _guarded(check: Check, work: Work, fix: bool, name: str = "") -> Finding:
@@ -196,15 +198,16 @@ def _judge(work: Work, fix: bool) -> Finding:
 
 def _schedule(work: Work, fix: bool) -> Finding:
     times, zone = timetable(work, work.call.now), work.config.zone.key
-    said_, fixed = "; ".join(times.complaints), False
+    said, fixed = "; ".join(times.complaints), False
     if times.by == "crontab" and (wrong := out_of_step(work, work.call.now)):
         if fix:
             install(work, work.call.now)
             fixed = True
         else:
-            said_ = "; ".join(filter(None, (said_, wrong)))
-    next_ = f"next run {said(times.next, zone)}" if times.by and times.next else "not scheduled"
-    return Finding(name="schedule", ok=not said_, message=said_ or next_, fixed=fixed)
+            said = "; ".join(filter(None, (said, wrong)))
+    due = times.told().next if times.by else None
+    ahead = f"next run {due.said(zone)}" if due else "not scheduled"
+    return Finding(name="schedule", ok=not said, message=said or ahead, fixed=fixed)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -221,8 +224,8 @@ CHECKS: tuple[Check, ...] = (
     _drivers,
     _waiting,
     _judge,
-    *setup.CHECKS,
-    *integrity.CHECKS,
+    *clone_checks.CHECKS,
+    *history_checks.CHECKS,
 )
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
-from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
+
+if TYPE_CHECKING:
+    from memrepo.actions.check.check import Result as Checked
+    from memrepo.actions.check.check_message import Result as Message
+    from memrepo.actions.check.leaks import Pushed
+    from memrepo.actions.sync.catch_up import CaughtUp
 
 _STAGED = ("pre-commit", "pre-merge-commit")
 _AFTER = ("post-merge", "post-checkout", "post-rewrite")
@@ -33,10 +39,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `hooks`."""
 
     what: Annotated[
-        str,
+        Literal["install", "status", "run"],
         option(
-            "put the hooks in place; say whether they run; do what one does (the shim asks this)",
-            choices=("install", "status", "run"),
+            "put the hooks in place; say whether they run; do what one does (the shim asks this)"
         ),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
@@ -44,7 +49,32 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
 
 
-def do(work: Work, request: Request) -> Answer:
+class Installed(result.Result, frozen=True, kw_only=True):
+    """The hooks that git calls from now on, and those that stood there and are asked first."""
+
+    hooks: tuple[str, ...]
+    kept: tuple[str, ...]
+    before: str
+    """The folder of hooks that git was told to run until now, if any."""
+    dry_run: bool
+
+
+class Hook(msgspec.Struct, frozen=True, kw_only=True):
+    """One hook, and what keeps it from running."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+class States(result.Result, frozen=True, kw_only=True):
+    """Whether each hook runs, and why programs that the repository names are not trusted."""
+
+    hooks: tuple[Hook, ...]
+    trust: str
+
+
+def do(work: Work, request: Request) -> Installed | States | Checked | Message | CaughtUp | Pushed:
     """Install, tell, or run one hook."""
     if (request.what == "run") != bool(request.name):
         raise UsageError(
@@ -64,7 +94,7 @@ def do(work: Work, request: Request) -> Answer:
             return _hook(work, request.name, request.given)
 
 
-def _install(work: Work, *, dry_run: bool) -> Answer:
+def _install(work: Work, *, dry_run: bool) -> Installed:
     from memrepo.assets import asset
     from memrepo.store import hooks
 
@@ -73,59 +103,39 @@ def _install(work: Work, *, dry_run: bool) -> Answer:
         raise HooksInTheTree(path, hooks.CALL)
     before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
     kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
-    lines = [f"installed: {', '.join(hooks.HOOKS)}"]
-    if kept:
-        lines.append(f"kept and asked first: {', '.join(kept)}")
-    if before:
-        lines.append(f"asked first as well: the hooks in {before} (was core.hooksPath)")
-    if dry_run:
-        lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
-    data = {"hooks": list(hooks.HOOKS), "kept": kept, "before": before, "dry_run": dry_run}
-    return Answer(data=data, text="\n".join(lines))
+    return Installed(hooks=tuple(hooks.HOOKS), kept=tuple(kept), before=before, dry_run=dry_run)
 
 
-def _status(work: Work) -> Answer:
+def _status(work: Work) -> States:
     from memrepo.assets import asset
     from memrepo.store import hooks, trust
 
     found = hooks.states(work.store.repo, asset("hooks", "shim"))
     why = trust.untrusted(work.store.repo)
-    lines = [
-        f"{'ok  ' if not said else 'FAIL'}  {name:<16} {said or 'runs'}"
-        for name, said in found.items()
-    ]
-    if any(found.values()):
-        lines.append("`memrepo hooks install` puts them in place")
-    return Answer(
-        data={
-            "hooks": [{"name": n, "ok": not said, "message": said} for n, said in found.items()],
-            "trust": why,
-        },
-        text="\n".join([*lines, *([why] if why else [])]),
+    return States(
+        hooks=tuple(Hook(name=n, ok=not said, message=said) for n, said in found.items()),
+        trust=why,
         exit=Exit.NO if any(found.values()) or why else Exit.DONE,
     )
 
 
-def _hook(work: Work, name: str, given: Sequence[str]) -> Answer:
+def _hook(work: Work, name: str, given: Sequence[str]) -> Checked | Message | CaughtUp | Pushed:
     """Do what a hook does; the first import of each is all that it waits for."""
     if name in _STAGED:
         from memrepo.actions.check import check
 
         request = check.Request(staged=True, fix=name == "pre-commit")
-        found = check.look(work, request, merging=name == "pre-merge-commit")
-        # Nothing found is nothing said: whoever commits waits for git's own words.
-        silent = not (found.data["problems"] or found.data["fixed"])
-        return replace(found, text="") if silent else found
+        return check.look(work, request, merging=name == "pre-merge-commit")
     if name == "commit-msg":
         from memrepo.actions.check import check_message
 
         return check_message.do(work, check_message.Request(file=given[0]))
     if name in _AFTER:
-        from memrepo.actions.sync.catching_up import catch_up
+        from memrepo.actions.sync.catch_up import catch_up
 
         return catch_up(work, name, given)
     if name == "pre-push":
-        from memrepo.actions.check.pushing import pushed
+        from memrepo.actions.check.leaks import pushed
 
         return pushed(work, given)
     raise UsageError(f"memrepo hooks run: {name!r} is no hook of memrepo's")

@@ -10,14 +10,16 @@ from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.exchange.import_ import RUNTIME, Brought, bring_in, was_imported
 from memrepo.actions.request import option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.config import BY_NAME
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.judging import Profile
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
@@ -49,12 +51,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     dir: Annotated[str, option("the folder (here)", metavar="DIR")] = ""
     profile: Annotated[
-        str,
-        option(
-            "business leaves CHRONICLES.md, DREAMS.md and their views out",
-            "--profile",
-            choices=("personal", "business"),
-        ),
+        Profile,
+        option("business leaves CHRONICLES.md, DREAMS.md and their views out", "--profile"),
     ] = "personal"
     tz: Annotated[
         str, option("zone to show times in and to run by (Asia/Manila)", "--tz", metavar="ZONE")
@@ -64,7 +62,28 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """The repository, and what was taken in on the way."""
+
+    path: str
+    commit: str
+    profile: str
+    branch: str
+    imported: int
+    """How many memories came from a purifier."""
+    import_: Brought = msgspec.field(name="import")
+    ingest: Ingested
+    warnings: tuple[str, ...]
+    timezone: str
+    config: str
+    """The path of the configuration."""
+    known: bool
+    """Whether it was a memrepo repository before."""
+    made: bool
+    """Whether the git repository was made too."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Make or adopt; what is there already is left as it is."""
     if not is_zone(request.tz):
         raise UsageError(
@@ -101,22 +120,20 @@ def do(work: Work, request: Request) -> Answer:
         config = store.layout.config
         if known is None:
             trust(store.repo)
-    data = {
-        "path": str(where),
-        "commit": ingested.commit or brought.commit or commit,
-        "profile": request.profile,
-        "branch": branch,
-        "imported": brought.imported,
-        "import": brought.as_json(),
-        "ingest": ingested.as_json(),
-        "warnings": warnings,
-        "timezone": zone,
-    }
-    said = f"times are those of {zone} (`timezone` in {config})"
-    return Answer(
-        data=data,
-        text=_text(where, known is not None, made, brought, ingested, [said, *warnings]),
-        problems=(*brought.problems, *ingested.problems, *store.notices),
+    return Result(
+        path=str(where),
+        commit=ingested.commit or brought.commit or commit,
+        profile=request.profile,
+        branch=branch,
+        imported=brought.imported,
+        import_=brought,
+        ingest=ingested,
+        warnings=tuple(warnings),
+        timezone=zone,
+        config=config,
+        known=known is not None,
+        made=made,
+        notices=(*brought.problems, *ingested.problems, *store.notices),
     )
 
 
@@ -202,22 +219,3 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
     if not person(store.repo)[1]:
         warnings.append("git knows no user.email: set it, and list it under human_authors")
     return warnings
-
-
-def _text(
-    where: Path,
-    known: bool,
-    made: bool,
-    brought: Brought,
-    ingested: Ingested,
-    notes: list[str],
-) -> str:
-    first = "is a memrepo repository already" if known else "is a memrepo repository now"
-    lines = [f"{where} {first}{' (git init)' if made else ''}"]
-    if brought.commit:
-        lines.append(f"imported from the purifier: {brought.imported} memories")
-    if ingested.commit:
-        lines.append(f"sources taken in: {ingested.summary}")
-    lines += [f"note: {note}" for note in notes]
-    lines.append("next: `memrepo run`")
-    return "\n".join(lines)

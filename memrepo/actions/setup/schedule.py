@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.setup.cron_prompts import cron_prompt
-from memrepo.actions.setup.scheduling import (
+from memrepo.actions.setup.jobs import (
+    Launcher,
     block_name,
     block_of,
     crontab_lines,
     jobs,
-    launcher_text,
     launchers,
 )
-from memrepo.actions.setup.timetable import BY, CRON_ZONE, SINCE, fire_json, said
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.setup.prompts import cron_prompt
+from memrepo.actions.setup.timetable import BY, CRON_ZONE, SINCE, Next, next_of
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.policies.cadence import MODES, due, upcoming
+from memrepo.policies.rules import RunMode
 from memrepo.purify.pipeline import Mode
 from memrepo.store import crontab, settings
 
@@ -35,11 +37,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `schedule`."""
 
     what: Annotated[
-        str,
-        option(
-            "write the entries, show them, take them out, or ask whether a run is due now",
-            choices=("install", "show", "remove", "due"),
-        ),
+        Literal["install", "show", "remove", "due"],
+        option("write the entries, show them, take them out, or ask whether a run is due now"),
     ]
     launcher: Annotated[
         bool,
@@ -69,6 +68,61 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: DryRun = False
 
 
+class CronPrompt(result.Result, frozen=True, kw_only=True):
+    """The instructions for an agent that a scheduler starts for a run."""
+
+    mode: Mode
+    version: int
+    hash: str
+    prompt: str
+
+
+class Due(result.Result, frozen=True, kw_only=True):
+    """Whether a run is due now."""
+
+    due: bool
+    mode: Mode
+
+
+class Removed(result.Result, frozen=True, kw_only=True):
+    """Whether the crontab changed, and who started runs until then."""
+
+    changed: bool
+    by: str
+
+
+class Launchers(result.Result, frozen=True, kw_only=True):
+    """The jobs for an agent's cron, and the next times at which runs are due."""
+
+    entries: tuple[Launcher, ...]
+    by: str
+    zone: str
+    taken_out: bool = False
+    """Whether the crontab's entries gave way."""
+    next: tuple[Next, ...] = ()
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One job of the cadence, and its lines of the crontab."""
+
+    name: str
+    mode: RunMode
+    cron: str
+    zone: str
+    crontab: tuple[str, ...]
+
+
+class Entries(result.Result, frozen=True, kw_only=True):
+    """The crontab's entries, how they stand, and the next times at which runs are due."""
+
+    entries: tuple[Entry, ...]
+    by: str
+    state: str
+    zone: str
+    next: tuple[Next, ...]
+    changed: bool = False
+
+
 def _zone(text: str) -> str:
     try:
         return ZoneInfo(text).key
@@ -76,7 +130,7 @@ def _zone(text: str) -> str:
         raise ValueError(f"found {text}, expected a zone") from error
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Launchers | Entries:
     """Do what is asked for."""
     if request.prompt and request.what != "show":
         raise UsageError(
@@ -86,7 +140,9 @@ def do(work: Work, request: Request) -> Answer:
     match request.what:
         case "show" if request.prompt:
             found = cron_prompt(work, request.prompt)
-            return Answer(data=found, text=found["prompt"])
+            return CronPrompt(
+                mode=request.prompt, version=found.version, hash=found.hash, prompt=found.prompt
+            )
         case "install" if request.launcher:
             return _launch(work, request)
         case "install":
@@ -99,13 +155,9 @@ def do(work: Work, request: Request) -> Answer:
             return _show(work, request)
 
 
-def _due(work: Work, request: Request) -> Answer:
+def _due(work: Work, request: Request) -> Due:
     is_due = due(work.call.now, work.config.cadence, work.config.zone, request.mode)
-    return Answer(
-        data={"due": is_due, "mode": request.mode},
-        text=f"{request.mode}: {'due' if is_due else 'not due'}",
-        exit=Exit.DONE if is_due else Exit.NO,
-    )
+    return Due(due=is_due, mode=request.mode, exit=Exit.DONE if is_due else Exit.NO)
 
 
 def install(work: Work, now: datetime, zone: str = "", *, dry_run: bool = False) -> bool:
@@ -126,7 +178,7 @@ def install(work: Work, now: datetime, zone: str = "", *, dry_run: bool = False)
     return new != table
 
 
-def _install(work: Work, request: Request) -> Answer:
+def _install(work: Work, request: Request) -> Entries:
     zone = request.cron_zone or settings.get(work.store.repo, CRON_ZONE)
     changed = install(work, work.call.now, zone, dry_run=request.dry_run)
     head = "the crontab holds these entries already" if not changed else "in the crontab now"
@@ -134,7 +186,7 @@ def _install(work: Work, request: Request) -> Answer:
         head = "nothing would change" if not changed else "dry run; these would be in the crontab"
     problems = () if zone else _about_zones(crontab.read())
     lines = crontab_lines(work, zone, work.call.now)
-    return _answer(work, work.call.now, lines, head, problems, changed=changed)
+    return _entries(work, lines, head, problems, changed=changed)
 
 
 def _record(work: Work, now: datetime, by: str) -> None:
@@ -158,18 +210,18 @@ def _about_zones(table: bytes) -> tuple[Problem, ...]:
     )
 
 
-def _launch(work: Work, request: Request) -> Answer:
+def _launch(work: Work, request: Request) -> Launchers:
     rows, problems = launchers(work)
-    head = "jobs for your agent's cron:"
+    taken_out = False
     if not request.dry_run:
-        if settings.get(work.store.repo, BY) == "crontab" and _take_out(work, dry_run=False):
-            head = f"the crontab's entries are taken out; {head}"
+        if settings.get(work.store.repo, BY) == "crontab":
+            taken_out = _take_out(work, dry_run=False)
         _record(work, work.call.now, "launcher")
-    text = "\n".join([head, *(launcher_text(row) for row in rows)])
-    return Answer(data={"entries": rows, "by": "launcher"}, text=text, problems=problems)
+    zone = work.config.zone.key
+    return Launchers(entries=rows, by="launcher", zone=zone, taken_out=taken_out, notices=problems)
 
 
-def _remove(work: Work, request: Request) -> Answer:
+def _remove(work: Work, request: Request) -> Removed:
     by = settings.get(work.store.repo, BY)
     try:
         changed = _take_out(work, dry_run=request.dry_run)
@@ -180,12 +232,7 @@ def _remove(work: Work, request: Request) -> Answer:
     if not request.dry_run:
         for key in (BY, SINCE, CRON_ZONE):
             settings.drop(work.store.repo, key)
-    head = "nothing was scheduled in the crontab"
-    if changed:
-        head = "the entries would be taken out" if request.dry_run else "the entries are taken out"
-    if by == "launcher":
-        head = "runs are no longer expected; remove the jobs from your agent's cron"
-    return Answer(data={"changed": changed, "by": by}, text=head)
+    return Removed(changed=changed, by=by)
 
 
 def _take_out(work: Work, *, dry_run: bool) -> bool:
@@ -196,19 +243,15 @@ def _take_out(work: Work, *, dry_run: bool) -> bool:
     return new != table
 
 
-def _show(work: Work, request: Request) -> Answer:
+def _show(work: Work, request: Request) -> Launchers | Entries:
     by = settings.get(work.store.repo, BY)
     if request.launcher or by == "launcher":
         rows, problems = launchers(work)
-        text = "\n".join([*map(launcher_text, rows), *_next_lines(work, work.call.now)])
-        return Answer(
-            data={"entries": rows, "by": by, **_next_json(work, work.call.now)},
-            text=text,
-            problems=problems,
-        )
+        zone = work.config.zone.key
+        return Launchers(entries=rows, by=by, zone=zone, next=_next(work), notices=problems)
     zone = request.cron_zone or settings.get(work.store.repo, CRON_ZONE)
     lines = crontab_lines(work, zone, work.call.now)
-    return _answer(work, work.call.now, lines, _standing(work, by, work.call.now), ())
+    return _entries(work, lines, _standing(work, by, work.call.now), ())
 
 
 def out_of_step(work: Work, now: datetime) -> str:
@@ -231,50 +274,29 @@ def _standing(work: Work, by: str, now: datetime) -> str:
         return f"not scheduled ({error.message}):"
 
 
-def _answer(
+def _entries(
     work: Work,
-    now: datetime,
     lines: dict[str, tuple[str, ...]],
     head: str,
     problems: tuple[Problem, ...],
-    **more: Any,
-) -> Answer:
+    *,
+    changed: bool = False,
+) -> Entries:
     zone = work.config.zone.key
-    rows = [
-        {
-            "name": job.name,
-            "mode": job.mode,
-            "cron": job.cron,
-            "zone": zone,
-            "crontab": list(lines[job.name]),
-        }
-        for job in jobs(work)
-    ]
-    text = [head]
-    for row in rows:
-        text += [
-            f"{row['name']}: {row['cron']} ({zone})",
-            *(f"  {each}" for each in row["crontab"]),
-        ]
-    return Answer(
-        data={
-            "entries": rows,
-            "by": settings.get(work.store.repo, BY),
-            "state": head,
-            **_next_json(work, now),
-            **more,
-        },
-        text="\n".join([*text, *_next_lines(work, now)]),
-        problems=problems,
+    return Entries(
+        entries=tuple(
+            Entry(name=job.name, mode=job.mode, cron=job.cron, zone=zone, crontab=lines[job.name])
+            for job in jobs(work)
+        ),
+        by=settings.get(work.store.repo, BY),
+        state=head,
+        zone=zone,
+        next=_next(work),
+        changed=changed,
+        notices=problems,
     )
 
 
-def _next_json(work: Work, now: datetime) -> dict[str, Any]:
-    fires = islice(upcoming(now, work.config.cadence, work.config.zone), SHOWN)
-    return {"next": [fire_json(fire) for fire in fires]}
-
-
-def _next_lines(work: Work, now: datetime) -> list[str]:
-    config = work.config
-    fires = islice(upcoming(now, config.cadence, config.zone), SHOWN)
-    return [f"next: {said(fire, config.zone.key)}" for fire in fires] or ["next: never"]
+def _next(work: Work) -> tuple[Next, ...]:
+    fires = islice(upcoming(work.call.now, work.config.cadence, work.config.zone), SHOWN)
+    return tuple(one for fire in fires if (one := next_of(fire)))

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.lifecycle.lifecycle import derived_files, hot_rules
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
-from memrepo.actions.run.ingest import passed_over, unmatched_json, unmatched_text
+from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
 from memrepo.actions.run.proposal import texts_at
-from memrepo.actions.setup.budgets import budgets
-from memrepo.actions.setup.timetable import Timetable, said, timetable
-from memrepo.actions.sync.settling import announced, unsettled, validated
-from memrepo.actions.sync.unseen import broken_rules
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.setup.budgets import Budgets, budgets
+from memrepo.actions.setup.timetable import Schedule, timetable
+from memrepo.actions.sync.hand_commits import broken_rules
+from memrepo.actions.sync.hand_merges import announced, unsettled, validated
+from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Delete, Write
-from memrepo.core.ids import visible
-from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge import closure
 from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, take_in
-from memrepo.purify.manifest import read_manifests
+from memrepo.purify.manifest import Recorded, read_manifests
 from memrepo.purify.scope import cursors
 from memrepo.store import history, hooks, settings, trust
 from memrepo.store.kept import broken_runs
@@ -38,70 +39,129 @@ from memrepo.views.hot import hot_path
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `status`."""
 
-    # TODO del parser
+
+class LastRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest run in effect, and the subject of its merge."""
+
+    run: str
+    when: str
+    subject: str
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """Where the repository stands, what waits, and what is wrong."""
+
+    path: str
+    branch: str
+    commit: str
+    profile: str
+    timezone: str
+    workspace: str
+    memories: Mapping[str, int]
+    """By status."""
+    types: Mapping[str, int]
+    """The active memories but notes, by type."""
+    tiers: Mapping[str, int]
+    """The active notes, by tier."""
+    unread: tuple[str, ...]
+    """Sources that are not taken in yet."""
+    sources: int
+    waiting: tuple[str, ...]
+    """Branches of runs that wait for review."""
+    held: tuple[Mapping[str, Any], ...]
+    """What they would take away, as their manifests list it."""
+    broken_off: tuple[str, ...]
+    """Runs that left answers which are not asked for again."""
+    uncommitted: tuple[str, ...]
+    runs: int
+    last_run: LastRun | None
+    contradictions: int
+    problems: tuple[Problem, ...]
+    schedule: Schedule
+    stale_views: tuple[str, ...]
+    unmatched: Unmatched
+    unsettled: tuple[Mapping[str, Any], ...]
+    """Merges that git made without memrepo."""
+    requests: tuple[Mapping[str, Any], ...]
+    """What texts that were taken in asked of the memory."""
+    budgets: Budgets
+    hot_cache: str
+    """Where the hot cache stands when somebody else's file has its place."""
+    hot_place: str
+    """Its place."""
+    hooks: str
+    """What keeps the hooks from running."""
+    trust: str
+    """Why the programs that the repository names are not trusted."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Gather what a person wants to know first."""
     del request
-    state = work.tree.state()
-    data, problems = _gather(work, state)
-    times = timetable(work, work.call.now)
-    data["schedule"] = times.as_json()
-    stale = _stale_views(work, state)
-    data["stale_views"] = stale
-    unread = passed_over(work)
-    data["unmatched"] = unmatched_json(unread)
-    zone = work.config.zone
-    plan = unsettled(work)
+    store, state, layout = work.store, work.tree.state(), work.tree.layout
+    manifests, damaged = read_manifests(state.files, layout)
+    open_cases, cases = disputes(state)
+    waits, plan = all_waiting(work), unsettled(work)
     broken = (replace(p, severity="warning") for p in closure.closure(state))
-    told = (
+    problems = (
+        *state.problems,
+        *damaged,
+        *cases.problems,
         *announced(plan),
         *(p for p in broken if p.rule != "memory-same-id"),
         *broken_rules(work, state, validated(work)),
     )
-    data |= {
-        "unsettled": [one.as_json() for one in plan.found],
-        "problems": [*data["problems"], *(p.as_json() for p in told)],
-    }
-    problems += told
-    runs = list(history.runs(work.store.repo, work.tree.commit))
-    last = (
-        f"{runs[0].when.astimezone(zone):%Y-%m-%d %H:%M}, {visible(runs[0].subject)}"
-        if runs
-        else ""
+    sources, unread = _sources(work, manifests)
+    workspace = settings.workspace(store.repo)
+    last = next(history.runs(store.repo, work.tree.commit), None)
+    return Result(
+        path=str(store.root),
+        branch=store.branch_or_none.removeprefix("refs/heads/"),
+        commit=work.tree.commit,
+        profile=work.config.profile,
+        timezone=work.config.zone.key,
+        workspace=str(workspace) if workspace else "",
+        memories=_counts(map(counted_as, state.memories.values())),
+        types=_counts(m.type for m in state.active if not m.is_note),
+        tiers=_counts(m.text("tier") or "hot" for m in state.active if m.is_note),
+        unread=unread,
+        sources=sources,
+        waiting=tuple(w.branch for w in waits),
+        held=tuple(removal for w in waits for removal in w.removals(work)),
+        broken_off=tuple(b.run for b in broken_runs(store.folder)),
+        uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
+        runs=len(manifests),
+        last_run=LastRun(run=last.run, when=format_time(last.when), subject=last.subject)
+        if last
+        else None,
+        contradictions=sum(c.status == "open" for c in open_cases),
+        problems=problems,
+        schedule=timetable(work, work.call.now).told(),
+        stale_views=_stale_views(work, state),
+        unmatched=unmatched_of(passed_over(work)),
+        unsettled=tuple(one.as_json() for one in plan.found),
+        requests=tuple(requests_waiting(work)),
+        budgets=budgets(work, state, work.call.now),
+        hot_cache=_moved_cache(work, state),
+        hot_place=work.config.rules.hot.path,
+        hooks=hooks.wrong(store.repo, asset("hooks", "shim")),
+        trust=trust.untrusted(store.repo),
+        notices=problems,
     )
-    notes = [f"not read   {unmatched_text(unread)}"] if unread else []
-    if asked := requests_waiting(work):
-        data["requests"] = asked
-        notes += [
-            f"asked      {visible(str(w.get('path')))}:{w.get('line')} "
-            f"{visible(str(w.get('message')))} (fix: {visible(str(w.get('fix')))})"
-            for w in asked
-        ]
-    data["budgets"], lines = budgets(work, state, work.call.now)
-    notes += lines
-    if moved := _moved_cache(work, state):
-        data["hot_cache"] = moved
-        notes.append(f"hot cache  in {moved}: the {work.config.rules.hot.path} there is not ours")
-    if wrong := hooks.wrong(work.store.repo, asset("hooks", "shim")):
-        notes.append(f"hooks      {wrong}")
-    if why := trust.untrusted(work.store.repo):
-        notes.append(f"trust      {why}")
-    data |= {"hooks": wrong, "trust": why}
-    if stale:
-        behind = counted(len(stale), "page is", "pages are")
-        notes.append(f"views      {behind} behind the memories: the next run renders them")
-    text = _text(data, last, [*notes, *_schedule(times, zone.key)])
-    return Answer(data=data, text=text, problems=problems)
 
 
-def _schedule(times: Timetable, zone: str) -> list[str]:
-    if times.by and times.next:
-        lines = [f"schedule   next run {said(times.next, zone)}"]
-    else:
-        lines = ["schedule   no run is scheduled (`memrepo schedule install`)"]
-    return [*lines, *(f"           {visible(text)}" for text in times.complaints)]
+def _counts(words: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(words).items()))
+
+
+def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str, ...]]:
+    """Return how many sources there are, and which of them hold what is not taken in yet."""
+    cursor = cursors(manifests)
+    texts = texts_at(work, cursor)
+    reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
+    unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
+    open_ = tuple(t.name for t in texts if t.resource in unread)
+    return sum(bool(t.blob) for t in texts), open_
 
 
 def _moved_cache(work: Work, state: State) -> str:
@@ -110,81 +170,10 @@ def _moved_cache(work: Work, state: State) -> str:
     return "" if path == work.tree.layout.prefix + work.config.rules.hot.path else path
 
 
-def _stale_views(work: Work, state: State) -> list[str]:
+def _stale_views(work: Work, state: State) -> tuple[str, ...]:
     """Return the views that single writes left behind; none before a run has made the first."""
     area = work.tree.layout.area("views")
     if not any(path.startswith(area) for path in work.tree.blobs):
-        return []
+        return ()
     changes = derived_files(work, state)
-    return sorted(c.path for c in changes if isinstance(c, Write | Delete))
-
-
-def _gather(work: Work, state: State) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    manifests, damaged = read_manifests(state.files, work.tree.layout)
-    cursor = cursors(manifests)
-    texts = texts_at(work, cursor)
-    reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
-    unread = {entry.resource for entry in take_in(texts, cursor, reader, whole=False).consumed}
-    open_ = [t.name for t in texts if t.resource in unread]
-    statuses = Counter(map(counted_as, state.memories.values()))
-    waits = all_waiting(work)
-    claims = Counter(m.type for m in state.active if not m.is_note)
-    tiers = Counter(m.text("tier") or "hot" for m in state.active if m.is_note)
-    workspace = settings.workspace(work.store.repo)
-    uncommitted = [p for p in work.store.work.dirty() if work.tree.layout.owns(p)]
-    last = next(history.runs(work.store.repo, work.tree.commit), None)
-    data = {
-        "path": str(work.store.root),
-        "branch": work.store.branch_or_none.removeprefix("refs/heads/"),
-        "commit": work.tree.commit,
-        "profile": work.config.profile,
-        "workspace": str(workspace) if workspace else "",
-        "memories": dict(sorted(statuses.items())),
-        "types": dict(sorted(claims.items())),
-        "tiers": dict(sorted(tiers.items())),
-        "unread": open_,
-        "sources": sum(bool(t.blob) for t in texts),
-        "waiting": [w.branch for w in waits],
-        "held": [removal for w in waits for removal in w.removals(work)],
-        "broken_off": [b.run for b in broken_runs(work.store.folder)],
-        "uncommitted": sorted(uncommitted),
-        "runs": len(manifests),
-        "last_run": {"run": last.run, "when": format_time(last.when)} if last else None,
-    }
-    open_cases, cases = disputes(state)
-    data["contradictions"] = sum(c.status == "open" for c in open_cases)
-    problems = (*state.problems, *damaged, *cases.problems)
-    return {**data, "problems": [p.as_json() for p in problems]}, problems
-
-
-def _text(data: dict[str, Any], last: str, schedule: list[str]) -> str:
-    active = data["memories"].get("active", 0)
-    notes = sum(data["tiers"].values())
-    rest = ", ".join(f"{n} {s}" for s, n in data["memories"].items() if s != "active")
-    lines = [
-        f"{data['path']} on {data['branch']}, profile {data['profile']}",
-        f"memories   {active - notes} active{', ' + rest if rest else ''}",
-    ]
-    if data["types"]:
-        types = ", ".join(f"{n} {t}" for t, n in data["types"].items())
-        lines.append(f"           {types}")
-    if notes:
-        lines.append("notes      " + ", ".join(f"{n} {t}" for t, n in data["tiers"].items()))
-    lines.append(f"sources    {data['sources']} files, {len(data['unread'])} not yet taken in")
-    lines.append(f"last run   {last or 'none yet: `memrepo run` makes one'}")
-    if count := data["contradictions"]:
-        said = counted(count, "contradiction is", "contradictions are")
-        lines.append(f"contested  {said} open (`memrepo resolve`)")
-    lines += schedule
-    held = counted(len(data["held"]), "removal", "removals") + ", " if data["held"] else ""
-    lines += [
-        f"waiting    {branch} ({held}`memrepo diff`, then `memrepo accept` or `memrepo discard`)"
-        for branch in data["waiting"]
-    ]
-    lines += [
-        f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"
-        for run in data["broken_off"]
-    ]
-    if data["uncommitted"]:
-        lines.append(f"uncommitted {', '.join(visible(p) for p in data['uncommitted'][:5])}")
-    return "\n".join(lines)
+    return tuple(sorted(c.path for c in changes if isinstance(c, Write | Delete)))

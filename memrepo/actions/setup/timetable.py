@@ -13,6 +13,7 @@ from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.times import format_time, parse_time
 from memrepo.policies.cadence import Fire, guard, missed, next_fire
+from memrepo.policies.rules import RunMode
 from memrepo.store import settings, telemetry
 from memrepo.views.report import Told
 
@@ -47,21 +48,44 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
             found.append(f"missed {self.missed} scheduled runs")
         return tuple(found)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "by": self.by,
-            "missed": self.missed if self.missed > 1 else 0,
-            "failed": dict(self.failed) if self.failed else None,
-            "next": fire_json(self.next),
-        }
+    def told(self) -> Schedule:
+        """Return what `status` tells of it."""
+        return Schedule(
+            by=self.by,
+            missed=self.missed if self.missed > 1 else 0,
+            failed=self.failed,
+            next=next_of(self.next),
+            complaints=self.complaints,
+        )
 
 
-def fire_json(fire: Fire | None) -> dict[str, str] | None:
-    """Return a fire as the next schedule is told: when, name, mode."""
+class Next(msgspec.Struct, frozen=True, kw_only=True):
+    """The next time at which a run is due, in the cadence's zone."""
+
+    when: str
+    name: str
+    mode: RunMode
+
+    def said(self, zone: str) -> str:
+        """Say when the run is due."""
+        return f"{datetime.fromisoformat(self.when):%a %Y-%m-%d %H:%M} {zone}, {self.name}"
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """How a clone keeps its schedule, as it is told; one missed run may still be on its way."""
+
+    by: str
+    missed: int
+    failed: Mapping[str, Any] | None
+    next: Next | None
+    complaints: tuple[str, ...]
+
+
+def next_of(fire: Fire | None) -> Next | None:
+    """Return a fire as the next schedule is told."""
     if fire is None:
         return None
-    return {"when": fire.when.isoformat(), "name": fire.name, "mode": fire.mode}
+    return Next(when=fire.when.isoformat(), name=fire.name, mode=fire.mode)
 
 
 def local_folder(work: Work) -> Path:
@@ -128,11 +152,6 @@ def superseded(work: Work, now: datetime) -> str:
         return ""
     local = f"{now.astimezone(zone):%H:%M} {zone.key}"
     return f"{local} is within an hour of a reconciliation, which owns that time (--force runs now)"
-
-
-def said(fire: Fire, zone: str) -> str:
-    """Say when a run is due."""
-    return f"{fire.when:%a %Y-%m-%d %H:%M} {zone}, {fire.name}"
 
 
 def stamp(now: datetime) -> str:

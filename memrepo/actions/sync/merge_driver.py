@@ -11,8 +11,9 @@ from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
@@ -41,7 +42,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     path: Annotated[str, option("where the file lies in the repository", metavar="PATH")]
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """The file, and what a person must look at in it (empty: nothing)."""
+
+    path: str
+    open: tuple[str, ...]
+
+
+def do(work: Work, request: Request) -> Result:
     """Join, write the result over OURS, and answer 1 where a person must look."""
     target = work.call.where / request.ours
     ours = target.read_bytes()
@@ -51,10 +59,11 @@ def do(work: Work, request: Request) -> Answer:
     found = join(request.path, base or None, ours, theirs)
     if found.data != ours:
         target.write_bytes(found.data)
-    return Answer(
-        data={"path": request.path, "open": list(found.open_)},
+    return Result(
+        path=request.path,
+        open=found.open_,
         exit=Exit.NO if found.open_ else Exit.DONE,
-        problems=tuple(_open(request.path, what) for what in found.open_),
+        notices=tuple(_open(request.path, what) for what in found.open_),
     )
 
 

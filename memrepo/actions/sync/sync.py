@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.request import DryRun, option, side_of
-from memrepo.actions.sync.syncing import Clash, Joined, join, merged_json
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.sync.join import Clash, Joined, Merged, join
+from memrepo.actions.work import Work
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import visible
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.store.remote import Hub, PushRefused, UnfitRemote, hub_of, pause
@@ -24,6 +23,10 @@ from memrepo.store.travel import Carried, LedgerDiffers, carry
 
 TRIES = 10
 """How often a sync starts over when the hub or the branch moved while it worked."""
+CLASHING = (
+    "--ours keeps there what this clone has, --theirs takes what the hub has; "
+    "`git show COMMIT` shows each side"
+)
 
 
 class HubMoves(MemrepoError):
@@ -86,7 +89,32 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
 
 
-def do(work: Work, request: Request) -> Answer:
+class Segments(msgspec.Struct, frozen=True, kw_only=True):
+    """How many segments of the access ledger came and went."""
+
+    pulled: int = 0
+    pushed: int = 0
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What came and went; where the two clash nothing was written here or sent there."""
+
+    remote: str
+    branch: str
+    commit: str = ""
+    pulled: int = 0
+    pushed: int = 0
+    merged: tuple[Merged, ...] = ()
+    """The memories that both sides changed."""
+    kept: tuple[str, ...] = ()
+    """The files in `corrections/` that hold what gave way."""
+    conflicts: tuple[Clash, ...] = ()
+    ledger: Segments = Segments()
+    fix: str = ""
+    """How a person decides, where the two clash."""
+
+
+def do(work: Work, request: Request) -> Result:
     """Fetch, merge, push and land, again where something moved; then carry the ledger."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -101,12 +129,31 @@ def do(work: Work, request: Request) -> Answer:
             work.store.recover()
         outcome = _converge(work, hub, request)
         if outcome.joined is not None and outcome.joined.clashes:
-            return _clashing(hub, outcome.joined.clashes)
+            return Result(
+                remote=hub.name,
+                branch=hub.branch,
+                conflicts=outcome.joined.clashes,
+                fix=CLASHING,
+                exit=Exit.DECIDE,
+            )
         carried, problem = _carried(work, hub, dry_run=request.dry_run)
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
-    notices = tuple(work.store.notices)
-    return _answer(hub, outcome, carried, problem, notices, dry_run=request.dry_run)
+    joined = outcome.joined or Joined(chain=None)
+    told = (*joined.problems, *((problem,) if problem else ()), *work.store.notices)
+    failed = problem is not None and problem.severity == "error"
+    return Result(
+        remote=hub.name,
+        branch=hub.branch,
+        commit=outcome.commit,
+        pulled=outcome.pulled,
+        pushed=outcome.pushed,
+        merged=joined.merged,
+        kept=joined.kept,
+        ledger=Segments(pulled=carried.pulled, pushed=carried.pushed),
+        exit=Exit.REPOSITORY if failed else Exit.DONE,
+        notices=told,
+    )
 
 
 def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
@@ -190,82 +237,3 @@ def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem 
             message=error.message,
             fix='name a branch instead: [ledger] ref = "memrepo-access" in memrepo.toml',
         )
-
-
-def _clashing(hub: Hub, clashes: Sequence[Clash]) -> Answer:
-    """Say what a person must decide; nothing was written here or sent there."""
-    fix = (
-        "--ours keeps there what this clone has, --theirs takes what the hub has; "
-        "`git show COMMIT` shows each side"
-    )
-    lines = [f"this clone and {hub.name} clash; nothing was changed here or sent there"]
-    lines += [
-        f"  {c.kind:<18} {c.memory or visible(c.path)}  here {c.ours[:10]}, hub {c.theirs[:10]}"
-        for c in clashes
-    ]
-    return Answer(
-        data={
-            "remote": hub.name,
-            "branch": hub.branch,
-            "commit": "",
-            "pulled": 0,
-            "pushed": 0,
-            "merged": [],
-            "kept": [],
-            "ledger": {"pulled": 0, "pushed": 0},
-            "conflicts": [c.as_json() for c in clashes],
-            "fix": fix,
-        },
-        text="\n".join([*lines, fix]),
-        exit=Exit.DECIDE,
-    )
-
-
-def _answer(
-    hub: Hub,
-    outcome: Outcome,
-    carried: Carried,
-    problem: Problem | None,
-    notices: tuple[Problem, ...],
-    *,
-    dry_run: bool,
-) -> Answer:
-    joined = outcome.joined or Joined(chain=None)
-    data: dict[str, Any] = {
-        "remote": hub.name,
-        "branch": hub.branch,
-        "commit": outcome.commit,
-        "pulled": outcome.pulled,
-        "pushed": outcome.pushed,
-        "merged": merged_json(joined),
-        "kept": list(joined.kept),
-        "conflicts": [],
-        "ledger": {"pulled": carried.pulled, "pushed": carried.pushed},
-    }
-    failed = problem is not None and problem.severity == "error"
-    return Answer(
-        data=data,
-        text=_text(hub, outcome, joined, carried, dry_run=dry_run),
-        exit=Exit.REPOSITORY if failed else Exit.DONE,
-        problems=(*joined.problems, *((problem,) if problem else ()), *notices),
-    )
-
-
-def _text(hub: Hub, outcome: Outcome, joined: Joined, carried: Carried, *, dry_run: bool) -> str:
-    would = "would be " if dry_run else ""
-    counts = [
-        f"{counted(number, 'commit', 'commits')} {would}{what}"
-        for number, what in ((outcome.pulled, "pulled"), (outcome.pushed, "pushed"))
-        if number
-    ]
-    where = f"{hub.name}/{hub.branch}"
-    lines = [f"{where}: {', '.join(counts) or 'nothing new on either side'}"]
-    if joined.merged:
-        both = counted(len(joined.merged), "memory", "memories")
-        lines.append(f"  {both} changed on both sides, {would}merged field by field")
-    lines += [f"  gave way, {would}kept in {path}" for path in joined.kept]
-    if carried.pulled or carried.pushed:
-        lines.append(f"  access ledger: {carried.pulled} segments in, {carried.pushed} out")
-    if dry_run:
-        lines.append("dry run: nothing was changed")
-    return "\n".join(lines)

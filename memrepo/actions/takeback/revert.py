@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.past.log import NoSuchRun, run_merge
+from memrepo.actions.past.timeline import NoSuchRun, run_merge
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
 from memrepo.actions.run.landing import chain

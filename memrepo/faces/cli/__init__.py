@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memrepo.actions.result import Result
-    from memrepo.actions.work import Answer, Call
+    from memrepo.actions.work import Call
 
 SCHEMA_VERSION = 1
 _REFUSALS = frozenset(
@@ -93,6 +93,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
     if name == "help" and rest in ([], ["--all"]):
         _say(listing(everyday=not rest))
         return Exit.DONE
+    _load_msgspec()
     command_parser(name).parse_args(rest, namespace=options)
     from memrepo.actions.work import Work
 
@@ -104,6 +105,21 @@ def _main(argv: Sequence[str] | None) -> Exit:
         answer = run_command(work, name, request)
     _print(call, name, request, answer)
     return answer.exit
+
+
+def _load_msgspec() -> None:
+    """Import msgspec without `typing_extensions`, which it takes where it finds it.
+
+    From Python 3.11 on `typing` has what it needs; the other, with `inspect` and `ast` behind it,
+    takes a third of the import, which every command would wait for.
+    """
+    known = "typing_extensions" in sys.modules
+    if "msgspec" not in sys.modules and not known:
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
+        try:
+            import msgspec  # noqa: F401
+        finally:
+            del sys.modules["typing_extensions"]
 
 
 def _call(options: argparse.Namespace) -> Call:
@@ -195,7 +211,7 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(call: Call, name: str, request: Any, answer: Answer | Result) -> None:
+def _print(call: Call, name: str, request: Any, answer: Result) -> None:
     """Print what a command found; of a secret that stands in it, its kind."""
     data = answer.as_json() if call.json else {}
     text = ""

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import msgspec
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.work import Work
 from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals
 
 SHELLS = ("bash", "zsh", "tcsh")
@@ -20,13 +21,20 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     shell: Annotated[str, option("which shell", choices=SHELLS)]
 
 
-def do(work: Work, request: Request) -> Answer:
+class Result(result.Result, frozen=True, kw_only=True):
+    """A completion script, and the shell that reads it."""
+
+    shell: str
+    script: str
+
+
+def do(work: Work, request: Request) -> Result:
     """Print the script: `memrepo completion bash > ~/.local/share/bash-completion/.../memrepo`."""
     del work
     import shtab
 
     script = shtab.complete(whole_parser(), shell=request.shell)
-    return Answer(data={"shell": request.shell, "script": script}, text=script.rstrip("\n"))
+    return Result(shell=request.shell, script=script)
 
 
 def whole_parser() -> argparse.ArgumentParser:

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Call, Work
+from memrepo.actions.work import Call, Work
 from memrepo.assets import asset
 from memrepo.config import parse_config
 from memrepo.core.errors import Exit, MemrepoError
@@ -42,12 +43,27 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     fast: Annotated[bool, option("no pauses between the steps", "--fast")] = False
 
 
-def do(work: Work, request: Request) -> Answer:
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One command line of the tour, and what it answered."""
+
+    command: str
+    exit: int
+    answer: dict[str, Any]
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """The steps of the tour, and where the repository is kept (empty: nowhere)."""
+
+    steps: tuple[Step, ...]
+    kept: str
+
+
+def do(work: Work, request: Request) -> Result:
     """Play the tour in DIR, or in a temporary folder that is removed afterwards."""
     with _folder(work.call, request.dir) as folder:
         steps = _tour(_free(work.call), folder, 0.0 if request.fast or work.call.json else PAUSE_S)
-    kept = f"the repository is in {folder / 'memory'}" if request.dir else "nothing was left behind"
-    return Answer(data={"steps": steps}, text=f"\nThat was the tour; {kept}.")
+    kept = str(folder / "memory") if request.dir else ""
+    return Result(steps=tuple(steps), kept=kept)
 
 
 def _free(call: Call) -> Call:
@@ -71,7 +87,7 @@ def _folder(call: Call, name: str) -> Iterator[Path]:
             yield Path(made)
 
 
-def _tour(call: Call, folder: Path, pause_s: float) -> list[dict[str, Any]]:
+def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
     shutil.copytree(asset("templates", "demo", "workspace"), folder / "workspace")
     guide = _Guide(call, folder, pause_s)
     guide.tell("An agent's workspace: a memory file, daily logs, episodes, procedures.")
@@ -105,7 +121,7 @@ class _Guide:
         self.call = call
         self.folder = folder
         self.pause_s = pause_s
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[Step] = []
 
     def tell(self, text: str) -> None:
         time.sleep(self.pause_s)
@@ -122,5 +138,5 @@ class _Guide:
         if len(lines) > LINES:
             self.call.say(f"... {len(lines) - LINES} more lines")
         data = answer.as_json()
-        self.steps.append({"command": line, "exit": int(answer.exit), "answer": data})
+        self.steps.append(Step(command=line, exit=int(answer.exit), answer=data))
         return data

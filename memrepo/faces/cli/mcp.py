@@ -8,7 +8,8 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions.request import option
-from memrepo.actions.work import Answer, Work
+from memrepo.actions.result import Result
+from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 
 
@@ -40,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-def do(work: Work, request: Request) -> Answer:
+def do(work: Work, request: Request) -> Result:
     """Serve until the client leaves; a folder without memories is said at once."""
     if find_spec("mcp") is None:
         raise NotInstalled
@@ -49,4 +50,4 @@ def do(work: Work, request: Request) -> Answer:
     from memrepo.faces.mcp.server import serve
 
     serve(work.call, admin=request.toolset == "admin", connector=request.connector)
-    return Answer()
+    return Result()

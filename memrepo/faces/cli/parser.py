@@ -18,7 +18,7 @@ from memrepo.core.errors import UsageError
 if TYPE_CHECKING:
     from memrepo.actions.request import Option
     from memrepo.actions.result import Result
-    from memrepo.actions.work import Answer, Work
+    from memrepo.actions.work import Work
 
 _OWN = {
     "get started": (
@@ -255,15 +255,15 @@ def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] =
     return kind(**found)
 
 
-def run_command(work: Work, name: str, request: Any) -> Answer | Result:
+def run_command(work: Work, name: str, request: Any) -> Result:
     """Run one command: a verb, or one of the command line's own."""
     if VERBS.get(name) is COMMANDS[name]:
         return perform(work, name, request)
-    answer: Answer | Result = COMMANDS[name].load().do(work, request)
+    answer: Result = COMMANDS[name].load().do(work, request)
     return answer
 
 
-def run_line(work: Work, argv: Sequence[str]) -> tuple[Answer | Result, str]:
+def run_line(work: Work, argv: Sequence[str]) -> tuple[Result, str]:
     """Run a command line without global options, as the demo does; return its text too."""
     from memrepo.faces.text import text_of
 

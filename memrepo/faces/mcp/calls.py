@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.result import Result
 from memrepo.actions.verbs import VERBS, perform
-from memrepo.actions.work import Answer, Call, Work
+from memrepo.actions.work import Call, Work
 from memrepo.actions.write.commit import NothingSaid
 from memrepo.core.ids import slugify
 from memrepo.core.messages import REASON_LENGTH, fold
@@ -26,7 +26,7 @@ class Done(NamedTuple):
 
     verb: str
     request: Any
-    result: Result | Answer
+    result: Result
 
     @property
     def data(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from memrepo.actions.recall.thread import NoSuchThread, thread_of
 from memrepo.actions.recall.threads import all_threads
 from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
+from memrepo.actions.setup import status as standing
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
@@ -173,21 +174,22 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
 
 def status(call: ToolCall) -> Reply:
     """Answer with counts, what waits for a person, and the newest commit."""
-    found = call.run("status").data
+    found = standing.do(call.work, standing.Request())
+    last = found.last_run
     data = {
-        "commit": found["commit"],
-        "memories": found["memories"],
-        "notes": found["tiers"],
-        "sources_unread": len(found["unread"]),
-        "waiting": found["waiting"],
-        "last_run": found["last_run"],
-        "contradictions": found["contradictions"],
-        "problems": len(found["problems"]),
-        "uncommitted": len(found["uncommitted"]),
+        "commit": found.commit,
+        "memories": found.memories,
+        "notes": found.tiers,
+        "sources_unread": len(found.unread),
+        "waiting": list(found.waiting),
+        "last_run": {"run": last.run, "when": last.when} if last else None,
+        "contradictions": found.contradictions,
+        "problems": len(found.problems),
+        "uncommitted": len(found.uncommitted),
     }
-    counts = ", ".join(f"{n} {name}" for name, n in found["memories"].items()) or "no memories"
-    waits = f"; waits for review: {', '.join(found['waiting'])}" if found["waiting"] else ""
-    return Reply(text=f"{counts}, as of commit {found['commit'][:10]}{waits}", data=data)
+    counts = ", ".join(f"{n} {name}" for name, n in found.memories.items()) or "no memories"
+    waits = f"; waits for review: {', '.join(found.waiting)}" if found.waiting else ""
+    return Reply(text=f"{counts}, as of commit {found.commit[:10]}{waits}", data=data)
 
 
 def report(done: Done, max_tokens: int) -> Reply:

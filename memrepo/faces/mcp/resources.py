@@ -6,7 +6,7 @@ import json
 from urllib.parse import unquote
 
 from memrepo.actions.lifecycle.session import MAX_TOKENS, context
-from memrepo.actions.review.comparing import review_of, span_of
+from memrepo.actions.review.comparison import review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.patterns import regex

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from memrepo.core.messages import counted
 from memrepo.faces.text.write import written
+from memrepo.policies.chunking import token_count
+from memrepo.policies.tiers import CONFIDENCE, TIERS
 from memrepo.policies.wellness import LABELS
 from memrepo.views.hygiene import KEPT
+from memrepo.views.promotions import listed, report
 
 if TYPE_CHECKING:
+    from memrepo.actions.lifecycle import decay as decaying
     from memrepo.actions.lifecycle import health as wellness
+    from memrepo.actions.lifecycle import nominate as nominating
+    from memrepo.actions.lifecycle import session as sessions
+    from memrepo.actions.lifecycle import simulate as simulating
+    from memrepo.actions.lifecycle import tiers as tiering
+
+_WIDTH = 60
+_HEIGHTS = "▁▂▃▄▅▆▇█"
 
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
@@ -46,3 +60,146 @@ def health(request: object, result: wellness.Result, *, colour: bool) -> str:
     if result.ailments:
         lines += ["===", *(f"not well: {one}" for one in result.ailments)]
     return "\n".join(lines)
+
+
+def nominate(request: nominating.Request, result: nominating.Result, *, colour: bool) -> str:
+    """List the nominated notes, or print the report."""
+    del colour
+    return "\n".join((report if request.report else listed)(result.candidates))
+
+
+def tiers(request: object, result: tiering.Result, *, colour: bool) -> str:
+    """Draw how the notes are spread over the tiers, and list what moves next."""
+    del request, colour
+    most = max(result.tiers.values(), default=0)
+    wide = len(str(most))
+    lines = [
+        f"{tier:<9}  {count:>{wide}}  {CONFIDENCE[tier]:<8}  {bar(count, most)}".rstrip()
+        for tier, count in result.tiers.items()
+    ]
+    moving = [list(group) for _, group in groupby(result.owed, key=lambda one: one.id)]
+    if moving:
+        lines.append(f"{counted(len(moving), 'note moves', 'notes move')} at the next run:")
+    for owed in moving[:10]:
+        first = owed[0]
+        path = " → ".join([first.from_, *(move.to for move in owed)])
+        lines.append(f"  {first.label}  {path}  ({first.retrievals} retrievals)")
+    if len(moving) > 10:
+        lines.append(f"  and {len(moving) - 10} more")
+    return "\n".join(lines)
+
+
+def bar(count: int, most: int, width: int = 40) -> str:
+    """Draw a count as a bar; what is not nothing shows at least a sliver."""
+    if not count or not most:
+        return ""
+    eighths = max(1, round(count * width * 8 / most))
+    parts: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+    return "█" * (eighths // 8) + parts[eighths % 8]
+
+
+def decay(
+    request: decaying.Request, result: decaying.Stats | decaying.Changed, *, colour: bool
+) -> str:
+    """Count by class, or list what was changed."""
+    del colour
+    from memrepo.actions.lifecycle.decay import Stats
+
+    if isinstance(result, Stats):
+        lines = [f"{n:<10}  {result.classes[n]:>6}  lives {result.lives[n]}" for n in result.lives]
+        lines.append(f"{'expired, pending prune':<22}  {result.expired_pending}")
+        lines.append(f"{'low confidence':<22}  {result.low_pending}")
+        lines.append(f"{'held by a future date':<22}  {result.held}")
+        lines.append(f"{'stale, still recalled':<22}  {result.stale}")
+        return "\n".join(lines)
+    did = "classified anew" if request.what == "backfill" else "pruned"
+    said = counted(len(result.changes), "memory", "memories")
+    head = f"{said} {did}" + (f" ({result.commit[:10]})" if result.commit else "")
+    if result.changes and not result.commit:
+        head = f"dry run: {said} would be {did}"
+    return "\n".join([head, *(f"  {row.what}: {row.reason}" for row in result.changes)])
+
+
+def session(
+    request: sessions.Request,
+    result: sessions.Snippet | sessions.Started | sessions.Ended,
+    *,
+    colour: bool,
+) -> str:
+    """Show the context, the instructions, or say what was kept."""
+    del colour
+    from memrepo.actions.lifecycle.session import Ended, Refreshed, Snippet
+
+    if isinstance(result, Snippet):
+        return result.prompt
+    if isinstance(result, Ended):
+        if request.dry_run:
+            return "dry run: nothing kept"
+        tip = result.ledger
+        return f"retrievals kept ({tip[:10]})" if tip else "nothing was retrieved yet"
+    lines: list[str] = []
+    if isinstance(result, Refreshed):
+        lines.append(counted(len(result.moves), "move", "moves") + " between tiers")
+        lines += [f"  {move}" for move in result.moves]
+        lines += listed(result.candidates) if result.candidates else ["no note is nominated"]
+    return "\n".join([*lines, _context(result, request.max_tokens)])
+
+
+def _context(result: sessions.Started, max_tokens: int) -> str:
+    if not result.context and not result.left_out:
+        return "no memory is hot"
+    said = f"{result.context}\n{result.left_out} more did not fit".lstrip()
+    return said if result.left_out and token_count(said) <= max_tokens else result.context
+
+
+def simulate(request: simulating.Request, result: simulating.Result, *, colour: bool) -> str:
+    """Draw one line a count: at the start, over time (all to one scale), at the end.
+
+    The last ones compare how many memories but notes each profile leaves in recall.
+    """
+    del colour
+    head = (
+        f"{counted(request.days, 'day', 'days')} from {result.began},"
+        f" {counted(result.sessions, 'session', 'sessions')},"
+        f" {counted(result.retrievals, 'retrieval', 'retrievals')}"
+        f" ({result.lost} looked for in vain), seed {result.seed}, profile {result.profile}"
+    )
+    days = result.days
+    rows: list[tuple[str, str, Sequence[int]]] = [
+        ("note", tier, [day.tiers.get(tier, 0) for day in days]) for tier in TIERS
+    ]
+    rows += [
+        ("class", name, [day.classes.get(name, 0) for day in days])
+        for name in sorted({name for day in days for name in day.classes})
+    ]
+    rows += [
+        ("", "hot cache", [day.hot for day in days]),
+        ("", "archived", [day.archived for day in days]),
+        ("", "gone", [day.gone for day in days]),
+    ]
+    rows += [("kept", name, recalled) for name, recalled in result.profiles.items()]
+    most = max(max(counts) for _, _, counts in rows)
+    wide = len(str(most))
+    lines = [
+        f"{kind:<5}  {name:<10}  {counts[0]:>{wide}}  {_curve(counts, most)}  {counts[-1]:>{wide}}"
+        for kind, name, counts in rows
+    ]
+    axis = f"{'':<5}  {'day':<10}  {'':>{wide}}  {_axis(days[-1].day)}"
+    return "\n".join([head, *lines, axis])
+
+
+def _axis(last: int) -> str:
+    """Write the days below the curves: the first, the last, and the middle one where it fits."""
+    width = min(_WIDTH, last + 1)
+    middle, end = str(last // 2), str(last)
+    if width < 3 * (len(end) + 2):
+        return "0" + end.rjust(width - 1)
+    place = width // 2 - len(middle)
+    return "0" + middle.rjust(place + len(middle) - 1) + end.rjust(width - place - len(middle))
+
+
+def _curve(counts: Sequence[int], most: int) -> str:
+    """Draw counts as a curve; what is not nothing shows, what is nothing is blank."""
+    width = min(_WIDTH, len(counts))
+    shown = [counts[at * (len(counts) - 1) // max(1, width - 1)] for at in range(width)]
+    return "".join(_HEIGHTS[-(-n * 8 // most) - 1] if n else " " for n in shown)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import derived_contents
 from memrepo.actions.run.landing import TRIES
-from memrepo.actions.sync.uniting import unite
-from memrepo.actions.sync.unseen import broken_rules
+from memrepo.actions.sync.hand_commits import broken_rules
+from memrepo.actions.sync.unite import unite
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import Step
 from memrepo.core.messages import Context, message

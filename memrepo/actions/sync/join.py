@@ -6,14 +6,13 @@ every clone alike. Nothing here writes to the branch or talks to another host.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.lifecycle.lifecycle import hot_rules
-from memrepo.actions.sync.uniting import recalled_since
+from memrepo.actions.sync.unite import recalled_since
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
@@ -48,6 +47,13 @@ class Unrelated(MemrepoError):
         )
 
 
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that both sides changed, and where it lies now; the path is empty if it is gone."""
+
+    id: str
+    path: str
+
+
 class Clash(msgspec.Struct, frozen=True, kw_only=True):
     """What a person must decide: one side removed or rewrote what the other changed.
 
@@ -60,26 +66,15 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True):
     ours: str
     theirs: str
 
-    def as_json(self) -> dict[str, str]:
-        """Return the JSON form."""
-        return {
-            "kind": self.kind,
-            "memory": self.memory,
-            "path": self.path,
-            "ours": self.ours,
-            "theirs": self.theirs,
-        }
-
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
     """A merge ready to be written, or the clashes in its way.
 
-    `merged` are the memories that both sides changed, as id and path; `kept` the files in
-    `corrections/` that hold what gave way.
+    `kept` are the files in `corrections/` that hold what gave way.
     """
 
     chain: Chain | None
-    merged: tuple[tuple[str, str], ...] = ()
+    merged: tuple[Merged, ...] = ()
     kept: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     clashes: tuple[Clash, ...] = ()
@@ -130,7 +125,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     effect = _effect(sides, {*result.effect.files, *effects[0].files}, after, foreign)
     _refuse_collisions(work, hub, effect, foreign)
     merged = _merged_memories(sides, after)
-    chain = _chain(work, sides, effect, foreign, [i for i, _ in merged], reason)
+    chain = _chain(work, sides, effect, foreign, [m.id for m in merged], reason)
     area = work.tree.layout.area("corrections")
     kept = tuple(
         path
@@ -256,7 +251,7 @@ def _config(state: State) -> Config:
     return config
 
 
-def _merged_memories(sides: _Sides, after: State) -> tuple[tuple[str, str], ...]:
+def _merged_memories(sides: _Sides, after: State) -> tuple[Merged, ...]:
     """Return the memories that both sides changed since they parted."""
     changed = [
         {
@@ -267,7 +262,8 @@ def _merged_memories(sides: _Sides, after: State) -> tuple[tuple[str, str], ...]
         for side in sides.states
     ]
     both = sorted(changed[0] & changed[1])
-    return tuple((i, after.memories[i].path if i in after.memories else "") for i in both)
+    there = after.memories
+    return tuple(Merged(id=i, path=there[i].path if i in there else "") for i in both)
 
 
 def _chain(
@@ -316,8 +312,3 @@ def _clash(work: Work, sides: _Sides, conflict: Conflict) -> Clash:
         for tip in (sides.first.commit, sides.second.commit)
     )
     return Clash(kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub)
-
-
-def merged_json(joined: Joined) -> list[Mapping[str, Any]]:
-    """Return the JSON form of the memories that both sides changed."""
-    return [{"id": id_, "path": path} for id_, path in joined.merged]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memrepo.actions.check import checking, scanning
+from memrepo.actions.check import detectors, scenes
 from memrepo.actions.lifecycle.lifecycle import derived_files
-from memrepo.actions.setup.budgets import hot_count
-from memrepo.actions.setup.checkup import Check, Finding
+from memrepo.actions.setup.budgets import hot_budget
+from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.config import FORMAT
@@ -82,7 +82,7 @@ def _attributes(work: Work, fix: bool) -> Finding:
 
 def _rules(work: Work, fix: bool) -> Finding:
     del fix
-    with checking.tree(work.store.root) as checked:
+    with scenes.tree(work.store.root) as checked:
         problems = (*checked.early, *registry.problems(checked.scene))
     errors = tuple(p for p in problems if p.severity == "error" and p.rule != "secret-found")
     message = f"{len(registry.RULES)} rules hold"
@@ -93,13 +93,13 @@ def _rules(work: Work, fix: bool) -> Finding:
 
 def _secrets(work: Work, fix: bool) -> Finding:
     del fix
-    with checking.tree(work.store.root) as checked:
+    with scenes.tree(work.store.root) as checked:
         problems = registry.problems(checked.scene, ["secrets"])
     found = tuple(p for p in problems if p.rule == "secret-found")
     message = "none in the tree (`memrepo check --history` looks at the past)"
     if found:
         message = f"{counted(len(found), 'secret', 'secrets')}, first {found[0]}"
-    if work.store.repo.light.ask("remote") and not scanning.available():
+    if work.store.repo.light.ask("remote") and not detectors.available():
         message += f"; {_UNSCANNED}"
     return Finding(name="secrets", ok=not found, message=message, problems=found)
 
@@ -133,9 +133,9 @@ def _pages(work: Work, fix: bool) -> Finding:
 def _hot(work: Work, fix: bool) -> Finding:
     del fix
     state = work.tree.state()
-    count, budget = hot_count(work, state)
-    ok = count <= budget
-    message = f"{count} of {budget} bullets in {hot_path(state, work.config.rules.hot)}"
+    hot = hot_budget(work, state)
+    ok = hot.bullets <= hot.budget
+    message = f"{hot.bullets} of {hot.budget} bullets in {hot_path(state, work.config.rules.hot)}"
     if not ok:
         message += ": more than the budget; `memrepo demote` or `unpin` some"
     return Finding(name="hot", ok=ok, message=message)

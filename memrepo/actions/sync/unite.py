@@ -1,6 +1,6 @@
 """From two commits to one merged state: the merge engine fed with what git's history tells.
 
-The settling of merges made by hand unites this way.
+Merges made by hand are settled against what this way gives.
 """
 
 from __future__ import annotations

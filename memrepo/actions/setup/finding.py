@@ -1,4 +1,4 @@
-"""What one check of `doctor` finds; the checks themselves stand in `doctor` and `integrity`."""
+"""What one check of `doctor` finds."""
 
 from __future__ import annotations
 
@@ -19,16 +19,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     fixed: bool = False
     problems: tuple[Problem, ...] = ()
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "name": self.name,
-            "ok": self.ok,
-            "message": self.message,
-            "fixed": self.fixed,
-            "problems": [p.as_json() for p in self.problems],
-        }
 
 
 Check: TypeAlias = Callable[[Work, bool], Finding]

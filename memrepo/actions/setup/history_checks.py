@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from memrepo.actions.setup.checkup import Check, Finding
+from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.core.problems import Problem

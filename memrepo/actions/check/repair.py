@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from memrepo.actions.check.checking import Checked
+from memrepo.actions.check.scenes import Checked
 from memrepo.checks import characters, tags, transitions
 from memrepo.checks.memories import completed
 from memrepo.checks.rules import Group, Scene

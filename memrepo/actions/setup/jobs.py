@@ -12,7 +12,6 @@ import shlex
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -110,26 +109,40 @@ def _command(work: Work, mode: RunMode, *, asks: bool) -> str:
     return command
 
 
-def launchers(work: Work) -> tuple[list[dict[str, Any]], tuple[Problem, ...]]:
+class Launcher(msgspec.Struct, frozen=True, kw_only=True):
+    """A job as an agent's cron takes it: when, for how long, what to say, and to whom."""
+
+    name: str
+    mode: RunMode
+    cron: str
+    zone: str
+    timeout_s: int
+    message: str
+    announce: bool
+    channel: str | None
+    to: str | None
+
+
+def launchers(work: Work) -> tuple[tuple[Launcher, ...], tuple[Problem, ...]]:
     """Return each job as an agent's cron takes it, and what keeps its reports from delivery."""
     get = work.config.get
     channel, to = get("announce.channel"), get("announce.to")
     told = bool(get("reporting.enabled") and channel and to)
     program = (*crontab.program(), "-C", str(work.store.root))
-    rows = [
-        {
-            "name": f"memrepo-{job.name}",
-            "mode": job.mode,
-            "cron": job.cron,
-            "zone": work.config.zone.key,
-            "timeout_s": get("schedule.timeout_s"),
-            "message": _message(program, job.mode),
-            "announce": told,
-            "channel": channel if told else None,
-            "to": to if told else None,
-        }
+    rows = tuple(
+        Launcher(
+            name=f"memrepo-{job.name}",
+            mode=job.mode,
+            cron=job.cron,
+            zone=work.config.zone.key,
+            timeout_s=get("schedule.timeout_s"),
+            message=_message(program, job.mode),
+            announce=told,
+            channel=channel if told else None,
+            to=to if told else None,
+        )
         for job in jobs(work)
-    ]
+    )
     if told or not get("reporting.enabled"):
         return rows, ()
     lacking = "announce.to" if channel else "announce.channel"
@@ -152,15 +165,6 @@ def _message(program: tuple[str, ...], mode: RunMode) -> str:
         f"Run memrepo: execute `{run}`, whatever it answers, then `{report}`. Reply with exactly"
         " what the second command prints; when it prints nothing, say nothing."
     ).replace("\n", " ")
-
-
-def launcher_text(row: dict[str, Any]) -> str:
-    """Return one launcher job in two lines: its settings, and the message."""
-    told = f"announce to {row['channel']} {row['to']}" if row["announce"] else "no delivery"
-    return (
-        f'{row["name"]}: "{row["cron"]}" {row["zone"]}, timeout {row["timeout_s"]} s, {told}\n'
-        f"  {row['message']}"
-    )
 
 
 def block_name(root: Path) -> str:

@@ -1,0 +1,91 @@
+"""Secrets in commits: those of a push, and all there are; the baseline of those that may stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from memrepo.actions import result
+from memrepo.actions.check import scenes
+from memrepo.actions.check.detectors import scanned
+from memrepo.actions.work import Work
+from memrepo.checks.messages import message_problems
+from memrepo.checks.secrets import fingerprints, secret_problems
+from memrepo.core.errors import Exit
+from memrepo.core.layout import Layout
+from memrepo.core.problems import Problem
+from memrepo.store.around import BASELINE, grounds
+from memrepo.store.light import Git, introduced, messages
+
+
+class Past(result.Result, frozen=True, kw_only=True):
+    """The secrets that commits brought, which any ref leads to."""
+
+    problems: tuple[Problem, ...]
+
+
+class Pushed(result.Result, frozen=True, kw_only=True):
+    """The secrets in commits that are about to be pushed."""
+
+    problems: tuple[Problem, ...]
+
+
+class Baseline(result.Result, frozen=True, kw_only=True):
+    """The file that lets secrets of the tree stand, and how many it lets stand."""
+
+    path: str
+    findings: int
+    dry_run: bool
+
+
+def past(work: Work) -> Past:
+    """Answer 1 where a commit that a ref leads to brought a secret."""
+    with scenes.opened_git(work.call.where) as git:
+        found = tuple(_brought(git, "--all"))
+    return Past(problems=found, exit=Exit.NO if found else Exit.DONE)
+
+
+def pushed(work: Work, given: Sequence[str]) -> Pushed:
+    """Answer 1 where a commit that the remote does not have yet holds a secret.
+
+    `given` is what git gives the hook: the remote's name and address; the refs come on stdin.
+    """
+    remote = given[0] if given else ""
+    with scenes.opened_git(work.call.where) as git:
+        found: list[Problem] = []
+        for line in work.call.read().splitlines():
+            words = line.split(" ")
+            if len(words) != 4 or not words[1].strip("0"):
+                continue  # no ref, or one that is deleted there
+            new, there = words[1], words[3]
+            known = [f"^{there}"] if there.strip("0") and git.objects.commit(there) else []
+            found += _brought(git, new, *known, "--not", f"--remotes={remote or '*'}")
+    return Pushed(problems=tuple(found), exit=Exit.NO if found else Exit.DONE)
+
+
+def _brought(git: Git, *revisions: str) -> Iterator[Problem]:
+    """Yield each secret that commits brought, in files and messages; the path names the commit."""
+    wants = grounds(git).wants(git)
+    for commit, path, blob in introduced(git, *revisions):
+        data = git.read(blob)
+        for problem in (*secret_problems(path, data, wants.allowed_secrets), *scanned(path, data)):
+            yield replace(problem, path=f"{commit[:10]}:{problem.path}")
+    for commit, text in messages(git, *revisions):
+        for problem in message_problems(f"{commit[:10]} (message)", text):
+            if problem.rule == "message-secret":
+                yield problem
+
+
+def write_baseline(work: Work, *, dry_run: bool) -> Baseline:
+    """Write the fingerprints of the secrets that the tree holds; a person commits the file."""
+    with scenes.tree(work.call.where) as checked:
+        files = checked.scene.files
+        found = sorted({mark for data in files.values() for mark in fingerprints(data)})
+        layout = checked.scene.layout or Layout()
+    path = layout.prefix + BASELINE
+    if not dry_run:
+        (checked.root / path).unlink(missing_ok=True)  # never written through a link
+        (checked.root / path).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return Baseline(path=path, findings=len(found), dry_run=dry_run)

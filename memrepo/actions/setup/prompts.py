@@ -1,0 +1,50 @@
+"""The texts that an operator gives to an agent, filled in for this very repository.
+
+One a mode for an agent that a scheduler starts, and one for an agent's own instructions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from string import Template
+
+import msgspec
+
+from memrepo.actions.work import Work
+from memrepo.assets import asset
+from memrepo.core.patterns import regex
+from memrepo.policies.rules import RunMode
+from memrepo.store import crontab
+
+_VERSION = regex(r"^Version (\d+)\.$", re.MULTILINE)
+
+
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    """A text with this repository's commands, its version, and the hash of its file."""
+
+    version: int
+    hash: str
+    prompt: str
+
+
+def cron_prompt(work: Work, mode: RunMode) -> Prompt:
+    """Return the instructions for an agent that a scheduler starts for a run."""
+    return _filled(work, f"{mode}-cron.md")
+
+
+def agent_snippet(work: Work) -> Prompt:
+    """Return what an agent's own instructions should say of its memory."""
+    return _filled(work, "agent-snippet.md")
+
+
+def _filled(work: Work, name: str) -> Prompt:
+    raw = asset("prompts", name).read_text(encoding="utf-8")
+    program = shlex.join([*crontab.program(), "-C", str(work.store.root)])
+    version = _VERSION.search(raw)
+    return Prompt(
+        version=int(version[1]) if version else 0,
+        hash=f"sha256:{hashlib.sha256(raw.encode()).hexdigest()}",
+        prompt=Template(raw).substitute(memrepo=" ".join(program.split("\n"))).strip(),
+    )

@@ -1,0 +1,28 @@
+"""What the command line's own commands answer, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memrepo.faces.cli import completion as completing
+    from memrepo.faces.cli import demo as touring
+
+
+def completion(request: object, result: completing.Result, *, colour: bool) -> str:
+    """Return the script."""
+    del request, colour
+    return result.script.rstrip("\n")
+
+
+def demo(request: object, result: touring.Result, *, colour: bool) -> str:
+    """Say what is left of the tour."""
+    del request, colour
+    kept = f"the repository is in {result.kept}" if result.kept else "nothing was left behind"
+    return f"\nThat was the tour; {kept}."
+
+
+def mcp(request: object, result: object, *, colour: bool) -> str:
+    """Say nothing: the client read all that there was."""
+    del request, result, colour
+    return ""

@@ -1,0 +1,150 @@
+"""What `memrepo.actions.run` answers, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memrepo.actions.run.ingest import summary
+from memrepo.core.messages import counted
+
+if TYPE_CHECKING:
+    from memrepo.actions.run import ingest as ingesting
+    from memrepo.actions.run import report as reports
+    from memrepo.actions.run.outcome import Result
+    from memrepo.purify.manifest import Removal
+
+SHOWN = 5
+"""So many removals that wait are named one by one."""
+FULL = (
+    ("sources", "sources with news"),
+    ("units", "units read"),
+    ("candidates", "distinct candidates"),
+    ("came_back", "of them deferred before"),
+    ("rejected_before", "rejected before, not asked again"),
+    ("promoted", "promoted"),
+    ("merged", "merged"),
+    ("compressed", "folded into another"),
+    ("deferred", "deferred"),
+    ("rejected", "rejected"),
+    ("barred", "left out: a person rejected them"),
+    ("memories_new", "new memories"),
+    ("memories_met_again", "memories met again"),
+    ("superseded", "superseded"),
+    ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"),
+    ("contested", "contested"),
+    ("notes_new", "new notes"),
+    ("notes_grown", "notes that grew"),
+    ("nominated", "nominated notes judged"),
+    ("tier_moves", "notes moved between tiers"),
+    ("pruned", "pruned"),
+    ("archived", "archived"),
+    ("summaries", "summaries made"),
+    ("summarised", "memories that they speak for"),
+    ("hot_new", "new on the hot cache"),
+    ("hot_gone", "gone from the hot cache"),
+    ("restored", "restored: retrieved before their prune"),
+    ("linked", "linked to others"),
+)
+"""Counts of a run, in the order in which they come about."""
+
+
+def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
+    """Say what was taken in."""
+    del colour
+    said = summary(result.added, result.changed, result.removed)
+    lines = [f"{result.source}: {said or 'nothing new'}"]
+    if result.unmatched.count and not result.news:
+        lines.append(f"not read: {result.unmatched.said}")
+    if result.commit:
+        lines.append(f"committed as {result.commit[:10]}")
+    elif request.dry_run and said:
+        lines.append("dry run: nothing was written")
+    return "\n".join(lines)
+
+
+def report(request: object, result: reports.Chat | reports.LastRun, *, colour: bool) -> str:
+    """Return the report."""
+    del request, colour
+    return result.text
+
+
+def run(request: object, result: Result, *, colour: bool) -> str:
+    """Say what a run came to, as much of it as is asked for."""
+    del request, colour
+    if result.report == "silent":
+        return ""
+    lines = [result.taken_over] if result.taken_over else []
+    lines.append(_headline(result))
+    if result.report == "full":
+        lines += _details(result)
+    return "\n".join(lines)
+
+
+def _headline(result: Result) -> str:
+    pending = _pending(result)
+    match result.status:
+        case "skipped":
+            return "nothing new: no commit was made"
+        case "skipped_superseded":
+            return f"skipped: {result.why}"
+        case "dry-run" if not (result.run or pending):
+            return "dry run: nothing new"
+        case "dry-run":
+            # With news that was not judged, that no memory is new cannot be said.
+            told = [] if result.unsaid or not result.run else [result.said]
+            return f"dry run: {'; '.join(told + pending)}; nothing was written"
+        case "held":
+            landed = f"run {result.run}: {result.said}\n" if result.landed else ""
+            count = len(result.held)
+            what = counted(count, "removal waits", "removals wait") if count else "the changes wait"
+            return (
+                f"{landed}held: {result.why}; {what} on {result.branch}"
+                " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
+                + "".join(f"; {one}" for one in pending)
+            )
+        case "partial":
+            return f"partial: {result.partial}; {result.said} landed, the rest waits"
+        case "failed":
+            return f"failed: {result.partial}; what is new waits for the next run"
+        case _ if not result.run:
+            return f"sources taken in ({result.ingest.summary}), nothing to distil"
+        case _:
+            return f"run {result.run}: {result.said}"
+
+
+def _pending(result: Result) -> list[str]:
+    """Say what the workspace has for a real run: a dry one takes nothing in, nor judges it."""
+    taken = result.ingest
+    if not taken.is_pending:
+        return []
+    count = len(taken.added) + len(taken.changed) + len(taken.removed)
+    one, many = "source file changed and is", "source files changed and are"
+    return [f"{counted(count, one, many)} judged only by a real run ({taken.summary})"]
+
+
+def _details(result: Result) -> list[str]:
+    lines = []
+    if result.ingest.summary:
+        lines.append(f"  ingest: {result.ingest.summary}")
+    if result.status != "skipped":
+        lines += [f"  {result.counts[k]:>6}  {w}" for k, w in FULL if result.counts.get(k)]
+    lines += [f"  waits: {_removal(one)}" for one in result.held[:SHOWN]]
+    if len(result.held) > SHOWN:
+        lines.append(f"  and {len(result.held) - SHOWN} more wait")
+    if result.quarantined:
+        lines.append(f"  {len(result.quarantined):>6}  quarantined (see the manifest)")
+    if result.reused:
+        lines.append(f"  {result.reused:>6}  answers of a run that broke off, not asked again")
+    if result.spent:
+        lines.append(f"  judge: {result.spent}")
+    return lines
+
+
+def _removal(removal: Removal) -> str:
+    """Say what a removal would do."""
+    match removal.op, removal.memories:
+        case "supersede", (old, new):
+            return f"{old} would be replaced by {new}: {removal.reason}"
+        case op, ids:
+            return f"{', '.join(ids)} would {op}: {removal.reason}"

@@ -1,0 +1,262 @@
+"""What `memrepo.actions.setup` answers, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from memrepo.core.ids import visible
+from memrepo.core.messages import counted
+from memrepo.core.times import parse_time
+from memrepo.faces.text import check as checks
+
+if TYPE_CHECKING:
+    from memrepo.actions.check.check import Result as Checked
+    from memrepo.actions.result import Result
+    from memrepo.actions.setup import agent as agents
+    from memrepo.actions.setup import config as configuration
+    from memrepo.actions.setup import doctor as checkup
+    from memrepo.actions.setup import hooks as hooking
+    from memrepo.actions.setup import init as init_
+    from memrepo.actions.setup import schedule as scheduling
+    from memrepo.actions.setup import status as standing
+    from memrepo.actions.setup import trust as trusting
+    from memrepo.actions.setup.jobs import Launcher
+    from memrepo.actions.setup.timetable import Next
+    from memrepo.actions.sync.catch_up import CaughtUp
+    from memrepo.faces.cli.agent import Hooked
+
+
+def hooks(request: hooking.Request, result: Result, *, colour: bool) -> str:
+    """Say what was installed, what runs, or what a hook has to say."""
+    del colour
+    return _HOOKS[request.name or request.what](result)
+
+
+def _installed(result: hooking.Installed) -> str:
+    lines = [f"installed: {', '.join(result.hooks)}"]
+    if result.kept:
+        lines.append(f"kept and asked first: {', '.join(result.kept)}")
+    if result.before:
+        lines.append(f"asked first as well: the hooks in {result.before} (was core.hooksPath)")
+    if result.dry_run:
+        lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
+    return "\n".join(lines)
+
+
+def _states(result: hooking.States) -> str:
+    lines = [
+        f"{'ok  ' if hook.ok else 'FAIL'}  {hook.name:<16} {hook.message or 'runs'}"
+        for hook in result.hooks
+    ]
+    if not all(hook.ok for hook in result.hooks):
+        lines.append("`memrepo hooks install` puts them in place")
+    return "\n".join([*lines, *([result.trust] if result.trust else [])])
+
+
+def _staged(result: Checked) -> str:
+    """Say nothing where nothing was found: whoever commits waits for git's own words."""
+    return checks.looked(result) if result.problems or result.fixed else ""
+
+
+def _caught_up(result: CaughtUp) -> str:
+    return f"memrepo: {result.failed}" if result.failed else ""
+
+
+_HOOKS: Mapping[str, Callable[[Any], str]] = {
+    "install": _installed,
+    "status": _states,
+    "pre-commit": _staged,
+    "pre-merge-commit": _staged,
+    "commit-msg": checks.listed,
+    "post-merge": _caught_up,
+    "post-checkout": _caught_up,
+    "post-rewrite": _caught_up,
+    "pre-push": checks.pushed,
+}
+
+
+def init(request: object, result: init_.Result, *, colour: bool) -> str:
+    """Say what the folder is now, what was taken in, and what comes next."""
+    del request, colour
+    first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
+    lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
+    if result.import_.commit:
+        lines.append(f"imported from the purifier: {result.imported} memories")
+    if result.ingest.commit:
+        lines.append(f"sources taken in: {result.ingest.summary}")
+    lines.append(f"note: times are those of {result.timezone} (`timezone` in {result.config})")
+    lines += [f"note: {warning}" for warning in result.warnings]
+    return "\n".join([*lines, "next: `memrepo run`"])
+
+
+def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
+    """Say what happens to each file and what is left to do, or what a hook is answered."""
+    from memrepo.actions.setup.agent import Result
+
+    del colour
+    if not isinstance(result, Result):
+        return result.answer
+    lines = [f"{file.does:<10} {file.path}" for file in result.files]
+    lines += [f"next: {line}" for line in result.next]
+    if request.dry_run:
+        lines.append("dry run: nothing was written")
+    return "\n".join(lines)
+
+
+def config(request: object, result: configuration.Result, *, colour: bool) -> str:
+    """List every key with its value and origin."""
+    del request, colour
+    return "\n".join(
+        f"{row.key} = {json.dumps(row.value, ensure_ascii=False)}  # {row.from_}"
+        for row in result.keys
+    )
+
+
+def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
+    """List what each check found."""
+    del request, colour
+    return "\n".join(
+        f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
+    )
+
+
+def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
+    """Show the lines that name programs, and whether they are trusted now."""
+    del request, colour
+    said = {
+        "nothing": "there is no .pre-commit-config.yaml: "
+        "no hook runs a program of this repository's",
+        "known": "trusted already; nothing has changed",
+        "accepted": "trusted as it is now",
+        "not yet": "not trusted (dry run)",
+    }
+    return "\n".join([*result.names, said[result.state]])
+
+
+def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> str:
+    """Show the entries, the instructions, or say what became of them."""
+    del colour
+    from memrepo.actions.setup import schedule as scheduling
+
+    match result:
+        case scheduling.CronPrompt():
+            return result.prompt
+        case scheduling.Due():
+            return f"{result.mode}: {'due' if result.due else 'not due'}"
+        case scheduling.Removed():
+            return _removed(result, dry_run=request.dry_run)
+        case scheduling.Launchers() if request.what == "install":
+            out = "the crontab's entries are taken out; " if result.taken_out else ""
+            return "\n".join([f"{out}jobs for your agent's cron:", *map(_job, result.entries)])
+        case scheduling.Launchers():
+            return "\n".join([*map(_job, result.entries), *_next(result.next, result.zone)])
+        case scheduling.Entries():
+            lines = [result.state]
+            for row in result.entries:
+                lines.append(f"{row.name}: {row.cron} ({row.zone})")
+                lines += [f"  {line}" for line in row.crontab]
+            return "\n".join([*lines, *_next(result.next, result.zone)])
+    raise AssertionError(result)
+
+
+def _removed(result: scheduling.Removed, *, dry_run: bool) -> str:
+    if result.by == "launcher":
+        return "runs are no longer expected; remove the jobs from your agent's cron"
+    if not result.changed:
+        return "nothing was scheduled in the crontab"
+    return f"the entries {'would be' if dry_run else 'are'} taken out"
+
+
+def _job(row: Launcher) -> str:
+    told = f"announce to {row.channel} {row.to}" if row.announce else "no delivery"
+    return (
+        f'{row.name}: "{row.cron}" {row.zone}, timeout {row.timeout_s} s, {told}\n  {row.message}'
+    )
+
+
+def _next(ahead: Sequence[Next], zone: str) -> list[str]:
+    return [f"next: {one.said(zone)}" for one in ahead] or ["next: never"]
+
+
+def status(request: object, result: standing.Result, *, colour: bool) -> str:
+    """Show where the repository stands, then what a person may have to do."""
+    del request, colour
+    active = result.memories.get("active", 0)
+    notes = sum(result.tiers.values())
+    rest = ", ".join(f"{n} {name}" for name, n in result.memories.items() if name != "active")
+    lines = [
+        f"{result.path} on {result.branch}, profile {result.profile}",
+        f"memories   {active - notes} active{', ' + rest if rest else ''}",
+    ]
+    if result.types:
+        lines.append("           " + ", ".join(f"{n} {name}" for name, n in result.types.items()))
+    if notes:
+        lines.append("notes      " + ", ".join(f"{n} {name}" for name, n in result.tiers.items()))
+    lines.append(f"sources    {result.sources} files, {len(result.unread)} not yet taken in")
+    last = result.last_run
+    lines.append(
+        f"last run   {_run(last, result) if last else 'none yet: `memrepo run` makes one'}"
+    )
+    if result.contradictions:
+        said = counted(result.contradictions, "contradiction is", "contradictions are")
+        lines.append(f"contested  {said} open (`memrepo resolve`)")
+    return "\n".join([*lines, *_noted(result), *_scheduled(result), *_left(result)])
+
+
+def _run(last: standing.LastRun, result: standing.Result) -> str:
+    when = parse_time(last.when).astimezone(ZoneInfo(result.timezone))
+    return f"{when:%Y-%m-%d %H:%M}, {visible(last.subject)}"
+
+
+def _noted(result: standing.Result) -> Iterator[str]:
+    if result.unmatched.count:
+        yield f"not read   {result.unmatched.said}"
+    for asked in result.requests:
+        place = f"{visible(str(asked.get('path')))}:{asked.get('line')}"
+        said, fix = visible(str(asked.get("message"))), visible(str(asked.get("fix")))
+        yield f"asked      {place} {said} (fix: {fix})"
+    hot, month = result.budgets.hot, result.budgets.month
+    if hot.bullets:
+        much = hot.bullets > hot.budget
+        over = ": more than its budget (`memrepo demote` or `unpin` some)" if much else ""
+        yield f"hot cache  {hot.bullets} of {hot.budget} bullets{over}"
+    if month:
+        price = "an unknown price" if month.usd is None else f"${month.usd:.2f}"
+        told = [f"{price} of ${month.max_usd:.2f}"] if month.max_usd is not None else []
+        if month.max_tokens is not None:
+            told.append(f"{month.tokens:,} of {month.max_tokens:,} tokens")
+        yield f"budget     {', '.join(told)} this month"
+    if result.hot_cache:
+        yield f"hot cache  in {result.hot_cache}: the {result.hot_place} there is not ours"
+    if result.hooks:
+        yield f"hooks      {result.hooks}"
+    if result.trust:
+        yield f"trust      {result.trust}"
+    if result.stale_views:
+        behind = counted(len(result.stale_views), "page is", "pages are")
+        yield f"views      {behind} behind the memories: the next run renders them"
+
+
+def _scheduled(result: standing.Result) -> Iterator[str]:
+    times = result.schedule
+    if times.by and times.next:
+        yield f"schedule   next run {times.next.said(result.timezone)}"
+    else:
+        yield "schedule   no run is scheduled (`memrepo schedule install`)"
+    yield from (f"           {visible(text)}" for text in times.complaints)
+
+
+def _left(result: standing.Result) -> Iterator[str]:
+    held = counted(len(result.held), "removal", "removals") + ", " if result.held else ""
+    for branch in result.waiting:
+        decide = "`memrepo diff`, then `memrepo accept` or `memrepo discard`"
+        yield f"waiting    {branch} ({held}{decide})"
+    for run in result.broken_off:
+        yield (
+            f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"
+        )
+    if result.uncommitted:
+        yield f"uncommitted {', '.join(visible(p) for p in result.uncommitted[:5])}"

@@ -1,0 +1,52 @@
+"""What `memrepo.actions.sync` answers, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memrepo.core.ids import visible
+from memrepo.core.messages import counted
+
+if TYPE_CHECKING:
+    from memrepo.actions.sync import sync as syncing
+
+
+def merge_driver(request: object, result: object, *, colour: bool) -> str:
+    """Say nothing: git has its own words, and what is open is told as findings."""
+    del request, result, colour
+    return ""
+
+
+def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> str:
+    """Say what came and went, or what a person must decide."""
+    del colour
+    if result.conflicts:
+        return _clashing(result)
+    would = "would be " if request.dry_run else ""
+    counts = [
+        f"{counted(number, 'commit', 'commits')} {would}{what}"
+        for number, what in ((result.pulled, "pulled"), (result.pushed, "pushed"))
+        if number
+    ]
+    where = f"{result.remote}/{result.branch}"
+    lines = [f"{where}: {', '.join(counts) or 'nothing new on either side'}"]
+    if result.merged:
+        both = counted(len(result.merged), "memory", "memories")
+        lines.append(f"  {both} changed on both sides, {would}merged field by field")
+    lines += [f"  gave way, {would}kept in {path}" for path in result.kept]
+    if result.ledger.pulled or result.ledger.pushed:
+        lines.append(
+            f"  access ledger: {result.ledger.pulled} segments in, {result.ledger.pushed} out"
+        )
+    if request.dry_run:
+        lines.append("dry run: nothing was changed")
+    return "\n".join(lines)
+
+
+def _clashing(result: syncing.Result) -> str:
+    lines = [f"this clone and {result.remote} clash; nothing was changed here or sent there"]
+    lines += [
+        f"  {c.kind:<18} {c.memory or visible(c.path)}  here {c.ours[:10]}, hub {c.theirs[:10]}"
+        for c in result.conflicts
+    ]
+    return "\n".join([*lines, result.fix])

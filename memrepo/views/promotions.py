@@ -1,0 +1,78 @@
+"""Notes that earned promotion, as they are told: one line each, or a report in markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from memrepo.core.ids import visible
+from memrepo.core.messages import counted
+from memrepo.core.times import format_time
+from memrepo.policies.nomination import Candidate
+
+
+class Promotion(msgspec.Struct, frozen=True, kw_only=True):
+    """A note that earned promotion: why, where it should go, and how often it was retrieved."""
+
+    id: str
+    path: str
+    title: str
+    why: tuple[str, ...]
+    destination: str
+    retrievals: int
+    last: str
+    """When it was retrieved last; empty for never."""
+
+    @property
+    def name(self) -> str:
+        """Return its title in one line, or what its file is called."""
+        slug = self.path.rsplit("/", 1)[-1].removesuffix(".md")
+        return " ".join(visible(self.title or slug).split())
+
+
+def promotions(found: Iterable[Candidate]) -> tuple[Promotion, ...]:
+    """Return what is told of notes that earned promotion."""
+    return tuple(
+        Promotion(
+            id=one.note.id,
+            path=one.note.path,
+            title=one.note.text("title"),
+            why=one.why,
+            destination=one.destination,
+            retrievals=one.access.total,
+            last=format_time(one.access.last) if one.access.last else "",
+        )
+        for one in found
+    )
+
+
+def listed(found: Sequence[Promotion]) -> list[str]:
+    """Return how many there are, and one line each."""
+    return [
+        _count(found),
+        *(
+            f"  {one.id}  {one.name}: {', '.join(one.why)}; to the {one.destination}"
+            for one in found
+        ),
+    ]
+
+
+def report(found: Sequence[Promotion]) -> list[str]:
+    """Return the report in markdown, with proposed destinations."""
+    lines = ["# Promotion report", "", _count(found) + "."]
+    for one in found:
+        lines += [
+            "",
+            f"## {one.name}",
+            "",
+            f"- file: `{one.path}`",
+            f"- retrievals: {one.retrievals}" + (f", last {one.last}" if one.last else ""),
+            f"- why: {', '.join(one.why)}",
+            f"- destination: {one.destination}",
+        ]
+    return lines
+
+
+def _count(found: Sequence[Promotion]) -> str:
+    return counted(len(found), "note is", "notes are") + " nominated"

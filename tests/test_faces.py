@@ -1,0 +1,180 @@
+"""Every face says of a verb what its request and result say: parser, JSON, tools, Python, texts."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+import pytest
+from docs_parts import ROOT
+
+from memrepo import OpenRepository
+from memrepo.actions.request import Option, Unfit, checked
+from memrepo.actions.result import Result
+from memrepo.actions.verbs import VERBS
+from memrepo.core.fields import defaults_of
+from memrepo.faces.cli.parser import COMMANDS, add_fields, command_parser, request_of
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.faces.text import text_of
+
+TOOLS = (*DEFAULT, *ADMIN, *CONNECTOR)
+METHODS = [
+    name
+    for name in VERBS
+    if callable(getattr(OpenRepository, name, None)) and name not in ("add", "show")
+]
+"""Methods that are a verb; `add` and `show` are of records that Python alone has."""
+OURS = {"self", "now"}
+ALIASES = {"query": "words"}
+
+
+def options(name: str) -> Iterator[tuple[str, Any, msgspec.Meta, Option]]:
+    """Yield the fields of a verb's request with what is declared of each."""
+    hints = get_type_hints(VERBS[name].load().Request, include_extras=True)
+    for field in VERBS[name].load().Request.__struct_fields__:
+        type_, meta = get_args(hints[field])
+        yield field, type_, meta, meta.extra["option"]
+
+
+def results(name: str) -> tuple[type, ...]:
+    """Return the kinds of record that a verb answers with."""
+    module = VERBS[name].load()
+    words = [word.strip() for word in module.do.__annotations__["return"].split("|")]
+    late = {  # what only a type checker imports
+        alias.asname or alias.name: getattr(import_module(node.module), alias.name)
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+        if (alias.asname or alias.name) in words
+    }
+    return tuple(late.get(word) or getattr(module, word) for word in words)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_is_a_request_and_a_typed_result(name: str) -> None:
+    module = VERBS[name].load()
+    assert list(inspect.signature(module.do).parameters) == ["work", "request"]
+    assert all(issubclass(kind, Result) for kind in results(name))
+    for kind in results(name):
+        schema = msgspec.json.schema(kind)
+        record = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+        assert record["properties"].keys() > {"exit", "notices"}
+    config = module.Request.__struct_config__
+    assert config.frozen
+    assert all(meta.description and meta.description.strip() for _, _, meta, _ in options(name))
+    assert VERBS[name].writes <= {"dry_run", "reason"}.issubset(module.Request.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_command_line_takes_what_the_request_holds(name: str) -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    add_fields(parser, VERBS[name].load().Request)
+    actions = {action.dest: action for action in parser._actions}
+    assert set(actions) == set(VERBS[name].load().Request.__struct_fields__)
+    for field, _, meta, known in options(name):
+        assert tuple(actions[field].option_strings) == known.flags
+        assert (actions[field].help or "").replace("%%", "%") == meta.description
+        assert tuple(actions[field].choices or ()) == known.choices
+
+
+def line(name: str) -> list[str]:
+    """Return the shortest command line of a verb."""
+    words = []
+    for field, type_, _, known in options(name):
+        default = defaults_of(VERBS[name].load().Request)[field]
+        if default is not msgspec.NODEFAULT or (get_origin(type_) is tuple and not known.least):
+            continue
+        value = known.choices[0] if known.choices else "1"
+        words += [known.flags[0], value] if known.flags else [value]
+    return words
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_what_is_left_out_is_the_default_of_the_request(name: str) -> None:
+    request = request_of(name, command_parser(name).parse_args(line(name)))
+    for field, default in defaults_of(type(request)).items():
+        if default is not msgspec.NODEFAULT:
+            assert getattr(request, field) == default
+    checked(request)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_result_has_a_wording_of_its_verb_s_name(name: str) -> None:
+    group = VERBS[name].module.split(".")[-2]
+    tree = ast.parse((ROOT / "memrepo/faces/text" / f"{group}.py").read_text(encoding="utf-8"))
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    found |= {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    word = name.replace("-", "_")
+    assert {word, f"{word}_"} & found
+    assert callable(text_of)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_takes_fields_of_its_verb(tool: Tool) -> None:
+    fields = {field: (type_, meta, known) for field, type_, meta, known in options(tool.verb)}
+    schema = tool.input_schema()["properties"]
+    for argument in tool.takes:
+        type_, _, known = fields[argument.field or argument.name]
+        found = schema[argument.name]
+        several = get_origin(type_) is tuple and not argument.one
+        assert (found.get("type") == "array") is several
+        inner = found["items"] if several else found
+        assert tuple(inner.get("enum", ())) == known.choices
+    assert set(tool.own) & set(fields) <= {"max_tokens"}
+    assert tool.writes is VERBS[tool.verb].writes
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_takes_fields_of_its_verb(name: str) -> None:
+    request = VERBS[name].load().Request
+    defaults = defaults_of(request)
+    for key, parameter in inspect.signature(getattr(OpenRepository, name)).parameters.items():
+        if key in OURS:
+            continue
+        field = ALIASES.get(key, key)
+        assert field in defaults
+        if parameter.default is not inspect.Parameter.empty:
+            assert parameter.default == defaults[field]
+        elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
+            assert defaults[field] is msgspec.NODEFAULT
+
+
+def test_what_an_agent_or_a_script_needs_is_a_method() -> None:
+    wanted = "run diff search show add supersede edit confirm forget reject link related history"
+    for name in (*wanted.split(), "why", "revert", "sync", "status", "undo", "accept", "discard"):
+        assert callable(getattr(OpenRepository, name))
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields", "at_fault"),
+    [
+        ("search", {"words": ("tea",), "limit": 0}, "limit"),
+        ("search", {"words": ("tea",), "types": ("rumour",)}, "types"),
+        ("search", {"words": ("tea",), "recency_weight": 1.5}, "recency_weight"),
+        ("link", {"id": "a", "type": "likes", "target": "b"}, "type"),
+    ],
+)
+def test_a_field_outside_its_bounds_is_refused_by_name(
+    verb: str, fields: dict[str, Any], at_fault: str
+) -> None:
+    with pytest.raises(Unfit, match=f"^{at_fault}: found"):
+        checked(VERBS[verb].load().Request(**fields))
+
+
+def test_no_module_outside_the_command_line_knows_its_parser() -> None:
+    for path in sorted((ROOT / "memrepo").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "faces/cli" not in path.as_posix():
+            assert "argparse" not in text, path
+    assert set(COMMANDS) - set(VERBS) == {"demo", "mcp", "completion"}

@@ -103,6 +103,16 @@ class Near:
         }
         return _one_key(_covered_best(found), self._priors)
 
+    def around(self, ids: Iterable[str]) -> set[str]:
+        """Return all statements that share enough words with one of some."""
+        return {
+            other
+            for id_ in ids
+            for word in self._words.get(id_, frozenset())
+            for other in self._by_word[word]
+            if self._shared(self._words[other], id_)
+        }
+
     def _near(self, claim: PriorClaim) -> list[str]:
         words = tokens(claim.text)
         near: dict[str, None] = {}

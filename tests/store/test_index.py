@@ -94,7 +94,7 @@ def search(
 ) -> list[index.Match]:
     """Search an index of a tree, by what answers the question alone."""
     wanted = indexing.Indexed(tree=tree)
-    return index.Index(folder=folder, wanted=wanted).search(words, only, weights)
+    return index.Index(folder=folder, wanted=wanted).search(words, only, weights, floor=False)
 
 
 def found(tree: Snapshot, *words: str, only: index.Filter = ALL) -> list[int]:

@@ -65,22 +65,18 @@ def _called(memory: Memory, start: str, word: str) -> bool:
     return memory.id.startswith(f"mem-{start}") or word in (memory.slug, memory.path)
 
 
-class Party(msgspec.Struct, frozen=True, kw_only=True):
-    """One of two memories that contradict each other, with what it rests on."""
+class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of two memories that contradict each other, with what it rests on.
+
+    A side as a correction keeps it is id and text alone: its memory may be gone.
+    """
 
     id: str
-    path: str
-    status: str
-    standing: str
+    path: str = ""
+    status: str = ""
+    standing: str = ""
     text: str
-    evidence: tuple[Quote, ...]
-
-
-class Wording(msgspec.Struct, frozen=True, kw_only=True):
-    """A side of a case as the correction keeps it: its memory may be gone."""
-
-    id: str
-    text: str
+    evidence: tuple[Quote, ...] = ()
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +85,7 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     status: str
     kind: str
-    memories: tuple[Party, ...] | tuple[Wording, ...]
+    memories: tuple[Party, ...]
     verdict: str = "flagged"
     kept: str = ""
     confidence: float | None = None

@@ -351,8 +351,9 @@ def _left_waiting(at: Work, waits: Proposal | None, mode: Mode) -> str:
             if one.removals(at):
                 put_away(at, one)
         return ""
-    prints = prints_in(waits.decisions)
-    if same := [w for w in older if waits.removals and w.prints(at) == prints]:
+    prints, head = prints_in(waits.decisions), at.tree.commit
+    there = [w for w in older if waits.removals or w.base == head]
+    if same := [w for w in there if w.prints(at) == prints]:
         return same[-1].branch
     for one in every:
         put_away(at, one)

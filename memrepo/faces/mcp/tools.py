@@ -180,7 +180,7 @@ DEFAULT = (
             Argument(
                 "decay_class",
                 "cls",
-                says="permanent, durable 90d, normal 14d, short 2d, ephemeral 4h",
+                says="permanent, durable, normal: kept; short 2d, ephemeral 4h: gone then",
             ),
             Argument("tags"),
             Argument("valid_until", says="date"),

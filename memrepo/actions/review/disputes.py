@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from memrepo.actions.recall.quotes import Quote, evidence
@@ -65,18 +66,19 @@ def _called(memory: Memory, start: str, word: str) -> bool:
     return memory.id.startswith(f"mem-{start}") or word in (memory.slug, memory.path)
 
 
-class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Party(msgspec.Struct, frozen=True, kw_only=True):
     """One of two memories that contradict each other, with what it rests on.
 
-    A side as a correction keeps it is id and text alone: its memory may be gone.
+    Of a case whose memories are not both there to be asked, and of a wording that a merge put
+    aside, only the text is known that the correction keeps.
     """
 
     id: str
-    path: str = ""
-    status: str = ""
-    standing: str = ""
     text: str
-    evidence: tuple[Quote, ...] = ()
+    path: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    standing: str | UnsetType = UNSET
+    evidence: tuple[Quote, ...] | UnsetType = UNSET
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     status: Annotated[
         ConflictStatus | None,
-        option("only these; moot: one of the two left recall in another way", "--status"),
+        option(
+            "only these; moot: one of the two left recall in another way",
+            "--status",
+            choices=STATUSES,
+        ),
     ] = None
 
 

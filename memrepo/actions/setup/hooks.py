@@ -36,7 +36,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["install", "status", "run"],
         option(
-            "put the hooks in place; say whether they run; do what one does (the shim asks this)"
+            "put the hooks in place; say whether they run; do what one does (the shim asks this)",
+            choices=("install", "status", "run"),
         ),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""

@@ -26,7 +26,7 @@ from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.merits import Moment
 from memrepo.store.embedding import Embedder, NoModelError, load
-from memrepo.store.index import Filter
+from memrepo.store.index import Filter, no_model
 
 NOW = datetime(2026, 3, 4, 9, tzinfo=UTC)
 TABLE = Path(__file__).parent / "tables" / "questions.txt"
@@ -71,7 +71,7 @@ def _memory(number: int, note: str | None, subject: str | None, day: str, text: 
 
 
 def measure(
-    path: Path, model: Callable[[], Embedder | None] = lambda: None
+    path: Path, model: Callable[[], Embedder | None] = no_model
 ) -> tuple[dict[str, list[bool]], list[tuple[Asked, list[str]]]]:
     """Ask every question; return by section which were answered, and the hits of the others."""
     files, asked = read(path)

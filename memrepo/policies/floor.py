@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from memrepo.policies.questions import Question
-from memrepo.policies.ranking import Corpus, Document, Ranked
+from memrepo.policies.ranking import Corpus, Document, Ranked, spelled
+from memrepo.policies.terms import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")
-FLOOR, PART = 0.2, 0.25
+FLOOR, PART = 0.15, 0.25
 """Where no hit holds a larger share of what was asked, nor more of its words, nothing was found."""
 SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""
@@ -42,22 +43,23 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     asked = [term for term in dict.fromkeys(question.terms) if term not in question.timed]
     if not asked:
         return {document.number: Held() for document in documents}
-    stand_ins = {term: _stand_ins(term, question, corpus) for term in asked}
-    holders = corpus.holders(sorted({t for these in stand_ins.values() for t in these}))
+    places = {term: _places(question, corpus, term) for term in asked}
+    holders = corpus.holders(sorted({t for these in places.values() for t in these}))
     size = max(corpus.size, _SMALLEST)
     weights = {
         term: _rarity(size, max((holders.get(t, 0) for t in these), default=0))
-        for term, these in stand_ins.items()
+        for term, these in places.items()
+        if these or not is_spaceless(term)
     }
-    count = min(len(asked), _ENOUGH)
-    every = sum(weights.values()) * count / len(asked)
+    count = min(len(weights), _ENOUGH) or 1
+    every = sum(weights.values()) * count / (len(weights) or 1) or 1.0
     found = {}
     for document in documents:
         terms = frozenset(document.terms)
-        held = {term: 1.0 for term in asked if not terms.isdisjoint(stand_ins[term])}
+        held = {term: 1.0 for term in weights if not terms.isdisjoint(places[term])}
         held |= {
             term: _KIND
-            for term in asked
+            for term in weights
             if term not in held and not terms.isdisjoint(question.kinds.get(term, ()))
         }
         weighed = sum(share * weights[term] for term, share in held.items())
@@ -67,12 +69,16 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     return found
 
 
-def _stand_ins(term: str, question: Question, corpus: Corpus) -> frozenset[str]:
-    """Return the terms that count as one: of other languages, or, where none is held, nearly it."""
+def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
+    """Return the terms that a document may hold for one of the question.
+
+    Of a pair of characters that nothing holds none does: it may straddle two words.
+    """
     forms = (term, *question.forms.get(term, ()))
-    if corpus.holders(forms) and not question.compounds:
-        return frozenset(forms)
-    return frozenset((*forms, *corpus.alike(term, inflects=question.inflects)))
+    held = corpus.holders(forms)
+    if is_spaceless(term):
+        return frozenset(held)
+    return frozenset(spelled(question, corpus, term, held, 1.0))
 
 
 def _rarity(size: int, held: int) -> float:

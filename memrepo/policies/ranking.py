@@ -188,6 +188,22 @@ def _lowered(one: Ranked, score: float) -> Ranked:
     return Ranked(one.document, score, {**one.parts, "status": score - one.score})
 
 
+def spelled(
+    question: Question, corpus: Corpus, term: str, held: Collection[str], share: float
+) -> Mapping[str, float]:
+    """Return the terms by which a term of a question is looked for, by their weight.
+
+    What another language makes of the word counts in full, as far as it is `held`. Where no text
+    holds any, those that are spelled nearly like it stand in for a `share`; of languages with
+    compounds, they always stand beside.
+    """
+    found = dict.fromkeys(held, 1.0)
+    if not found or question.compounds:
+        alike = corpus.alike(term, inflects=question.inflects)
+        found |= {t: share * w for t, w in alike.items() if t not in found}
+    return found or {term: 1.0}
+
+
 class _Turn:
     """One question put to one corpus."""
 
@@ -242,18 +258,10 @@ class _Turn:
         return Ranked(document=self.documents[number], score=sum(parts.values()), parts=parts)
 
     def spelled(self, term: str) -> Mapping[str, float]:
-        """Return the terms by which a term of the question is looked for, by their weight.
-
-        What another language makes of the word counts in full. Where no text holds it, those that
-        are spelled nearly like it stand in; of languages with compounds, they always stand beside.
-        """
+        """Return the terms by which a term of the question is looked for, by their weight."""
         forms = (term, *self.question.forms.get(term, ()))
-        held = self.rarities(forms)
-        found = {form: 1.0 for form in forms if form in held}
-        if not found or self.question.compounds:
-            alike = self.corpus.alike(term, inflects=self.question.inflects)
-            found |= {t: self.weights.alike * w for t, w in alike.items() if t not in found}
-        return found or {term: 1.0}
+        held = [form for form in forms if form in self.rarities(forms)]
+        return spelled(self.question, self.corpus, term, held, self.weights.alike)
 
     def counted(self, document: Document) -> Counter[str]:
         if document.number not in self.counts:

@@ -61,6 +61,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     path: str
     blob: str
+    part: int = 0
+    """Which chunk of its text answers best."""
     score: float
     held: float = 1.0
     """Which share of what was asked it holds."""
@@ -272,4 +274,12 @@ def _match(base: sqlite3.Connection, one: Ranked, held: float) -> Match:
     asked = "SELECT id, path, blob FROM memory WHERE number = ?"
     id_, path, blob = base.execute(asked, (one.document.number,)).fetchone()
     kept = {name: round(value, 4) for name, value in one.parts.items()}
-    return Match(id=id_, path=path, blob=blob, score=round(one.score, 4), held=held, parts=kept)
+    return Match(
+        id=id_,
+        path=path,
+        blob=blob,
+        part=one.document.part,
+        score=round(one.score, 4),
+        held=held,
+        parts=kept,
+    )

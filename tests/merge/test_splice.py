@@ -97,6 +97,15 @@ def test_a_comment_inside_a_list_of_ours_survives() -> None:
     assert "z: 1" in header(found)
 
 
+def test_a_comment_inside_a_list_of_the_other_file_survives_too() -> None:
+    older = f"{B}title: t|tags:|  - a|  # then|  - b|"
+    newer = version(f"{LIST}z: 1|".replace("|", "\n")).memory
+    assert newer is not None
+    found = joined(LIST, older, f"{LIST}z: 1|", newer.with_fields({"title": "t"}))
+    assert "# then" in header(found)
+    assert "title: t" in header(found)
+
+
 def test_who_only_restyled_gives_the_file_its_look() -> None:
     base, dressed = version(HEAD), version("type:   fact\nid: mem-1111111111111111\n")
     changed = version(f"{HEAD}title: t\n")

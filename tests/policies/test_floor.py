@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from memrepo.policies.floor import CONFIDENCES, FLOOR, LIKELY, SURE, answers, shares, sureness
+from memrepo.policies.floor import (
+    CONFIDENCES,
+    FLOOR,
+    LIKELY,
+    PART,
+    SURE,
+    Held,
+    answers,
+    shares,
+    sureness,
+)
 from memrepo.policies.questions import Question
 from memrepo.policies.ranking import Document, Ranked
 
@@ -21,6 +31,9 @@ class Corpus:
     def __init__(self, **held: int) -> None:
         self.held = held
 
+    def alike(self, term: str, *, inflects: bool = False) -> Mapping[str, float]:
+        return {}
+
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
         return {term: self.held[term] for term in found if term in self.held}
 
@@ -31,7 +44,7 @@ def document(*terms: str, number: int = 1, day: str = "") -> Document:
 
 def share(question: Question, *terms: str, **held: int) -> float:
     corpus: Any = Corpus(**held)
-    return shares(question, corpus, [document(*terms)])[1]
+    return shares(question, corpus, [document(*terms)])[1].share
 
 
 def asks(*terms: str, **more: Any) -> Question:
@@ -42,7 +55,7 @@ def test_all_words_are_all_and_none_is_none() -> None:
     assert share(asks("gate", "larch"), "gate", "larch", gate=1, larch=1) == pytest.approx(1.0)
     assert share(asks("gate", "larch"), "oak", gate=1, larch=1) == 0.0
     assert share(asks("gate", "larch"), "gate", gate=2, larch=2) == pytest.approx(0.5)
-    assert share(asks(), "gate") == 0.0
+    assert share(asks(), "gate") == 1.0  # a question of times alone asks for no word
 
 
 def test_a_rare_word_weighs_more_and_one_that_nothing_holds_the_most() -> None:
@@ -78,8 +91,9 @@ def hit(day: str = "") -> Ranked:
 
 
 def test_above_the_floor_or_of_a_day_that_was_asked_for_a_hit_answers() -> None:
-    assert not answers(asks("x"), [hit()], {1: FLOOR})
-    assert answers(asks("x"), [hit()], {1: FLOOR + 0.01})
+    assert not answers(asks("x"), [hit()], {1: Held(FLOOR, PART)})
+    assert answers(asks("x"), [hit()], {1: Held(FLOOR + 0.01, 0.0)})
+    assert answers(asks("x"), [hit()], {1: Held(0.0, PART + 0.01)})
     assert not answers(asks("x"), [], {})
     dated = asks("x", spans=(("2026-03-01", "2026-03-07"),))
     for day, held in (
@@ -89,7 +103,7 @@ def test_above_the_floor_or_of_a_day_that_was_asked_for_a_hit_answers() -> None:
         ("2026-03-08", False),
         ("", False),
     ):
-        assert answers(dated, [hit(day)], {1: 0.0}) is held
+        assert answers(dated, [hit(day)], {1: Held(0.0, 0.0)}) is held
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
-from memrepo.core.memory import STATUSES, Gist, Memory
+from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import format_time
+from memrepo.policies.chunking import Chunk, chunks
 from memrepo.policies.decay import is_over, is_stale, keeping
 from memrepo.policies.doubt import contesting, doubts, is_retired
 from memrepo.policies.evidence import newer_first
@@ -87,12 +88,33 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """When the time of its class was over, where it stays all the same."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, in words."""
+    part: Chunk | None = None
+    """The part of a long text that answers, where it is not the whole."""
+
+    @property
+    def is_part(self) -> bool:
+        """Tell whether recall hands over a part of the text."""
+        return self.part is not None and self.text == self.part.text
+
+    def lines_of(self, source: Source) -> tuple[int, int]:
+        """Return where the text that is handed over stands in a source.
+
+        A part has its own lines where the memory has the lines of its source one by one.
+        """
+        first, last = source.lines
+        body = self.memory.body
+        whole = first and last - first == body.strip("\n").count("\n")
+        if self.part is None or not self.is_part or not whole:
+            return source.lines
+        lead = len(body) - len(body.lstrip("\n"))
+        before = body.count("\n", lead, self.part.start)
+        return first + before, first + before + self.part.text.count("\n")
 
     @property
     def text(self) -> str:
         """Return what recall hands over: of a note at gist tier its title, tags and summary."""
         if not self.memory.is_note or self.tier not in ("gist", "forgotten"):
-            return self.memory.body
+            return self.part.text if self.part else self.memory.body
         if self.tier == "forgotten" and "gist" not in self.memory.fields:
             return self.memory.body
         gist: Gist | None = self.memory.fields.get("gist")
@@ -267,9 +289,17 @@ def recall(
             break
         limit *= 2  # some were over, or are retired: others may have stood behind them
     best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
+    parts = {match.id: match.part for match in matches}
+    best = [replace(one, part=_part(index, one.memory, parts[one.memory.id])) for one in best]
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     return told_in_words(index, newer_first(best, [one.memory for one in best]))
+
+
+def _part(index: Index, memory: Memory, number: int) -> Chunk | None:
+    """Return a chunk of a memory's text, None where that is the whole."""
+    found = chunks(memory.body, index.wanted.chunking)
+    return found[number] if len(found) > 1 and number < len(found) else None
 
 
 def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Recalled]:

@@ -21,7 +21,7 @@ from memrepo.actions.work import Work
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
-from memrepo.policies.chunking import token_count
+from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
@@ -30,6 +30,8 @@ from memrepo.store.index import Filter, Index
 
 EXCERPT = 600
 """Characters of a long text that are handed over where the whole is too much."""
+_LEAST = 160
+"""Characters that say something: no part of a text is shorter."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +101,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text: str
     truncated: bool = False
-    """Whether `text` is the part that answers, where the whole exceeds `max_tokens`."""
+    """Whether `text` is the part of a long text that answers; `sources` has that part's lines."""
     score: float
     parts: Mapping[str, float]
     status: str
@@ -247,6 +249,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         type=memory.type,
         title=without_secrets(_title(memory)),
         text=without_secrets(found.text),
+        truncated=found.is_part,
         score=found.score,
         parts=dict(found.parts),
         status=memory.status,
@@ -259,7 +262,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         answer_confidence=found.answer_confidence,
         commit="" if found.edited else commit,
         sources=tuple(
-            Place(resource=s.resource, lines=s.lines, captured=s.captured, blob=s.blob)
+            Place(resource=s.resource, lines=found.lines_of(s), captured=s.captured, blob=s.blob)
             for s in memory.sources
         ),
     )
@@ -312,9 +315,9 @@ def _title(memory: Memory) -> str:
     return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
 
 
-def shortened(hit: Hit, asked: Collection[str]) -> Hit:
+def shortened(hit: Hit, asked: Collection[str], most: int = EXCERPT) -> Hit:
     """Return a hit of a long text with the part that answers, and say so in `truncated`."""
-    text = excerpt(hit.text, asked, EXCERPT)
+    text = excerpt(hit.text, asked, most)
     return hit if text == hit.text else replace(hit, text=text, truncated=True)
 
 
@@ -323,15 +326,17 @@ def bounded(
 ) -> tuple[list[Hit], int]:
     """Keep the hits whose texts together stay within `limit` tokens.
 
-    Where the whole of a long text does not fit, the part that holds most of the terms `asked` is
-    kept; a hit that does not fit so either gives way to shorter ones behind it.
+    Each has an equal share of what is left. Of a text that needs more the part that holds most of
+    the terms `asked` is kept; a hit that does not fit so either gives way to those behind it.
     """
     kept, total = list[Hit](), 0
-    for whole in hits:
+    for place, whole in enumerate(hits):
         hit, cost = whole, token_count(whole.text)
-        if limit is not None and total + cost > limit:
-            hit = shortened(whole, asked)
-            cost = token_count(hit.text)
+        if limit is not None:
+            share = (limit - total) // (len(hits) - place)
+            if cost > share:
+                hit = shortened(whole, asked, max(_LEAST, share * CHARS_PER_TOKEN))
+                cost = token_count(hit.text)
             if total + cost > limit:
                 continue
         kept.append(hit)

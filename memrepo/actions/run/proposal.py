@@ -373,6 +373,7 @@ def _purify(
         afresh=wish.manifest,
         kept=wish.kept,
         nominees=nominees,
+        days=work.config.source_rules().days,
         read=watched(lambda blob: read_blob(work.store.repo, blob), tick),
     )
     return purify(state, texts_at(work, cursor), cursor, setting)

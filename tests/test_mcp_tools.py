@@ -436,7 +436,7 @@ def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPa
     def broken(_: object) -> Reply:
         raise RuntimeError(MARK)
 
-    tool = Tool(name="broken", description="", answer=broken)
+    tool = Tool(name="broken", verb="search", description="", answer=broken)
     reply = answer(session(repo), tool, {})
     assert reply.failed
     assert_inside(reply.text, reply.data, told=False)

@@ -14,7 +14,14 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.keys import CLASSIC, MORE, Key, chunks_of, rules_of, weights_of
 from memrepo.policies.rules import CRONS, Rules, Weights
-from memrepo.purify.sources import CLAIMS, DENY, NOTES, SourceRules
+from memrepo.purify.sources import (
+    CLAIMS,
+    CLASSIC_CLAIMS,
+    CONTRACTS,
+    DENY,
+    NOTES,
+    SourceRules,
+)
 from memrepo.values import read_value
 
 if TYPE_CHECKING:
@@ -84,6 +91,20 @@ KEYS: tuple[Key, ...] = (
         doc="Files that become notes and nothing else.",
     ),
     Key(name="sources.deny", kind="texts", default=DENY, doc="Files that are never read."),
+    Key(
+        name="sources.days",
+        kind="flag",
+        default=True,
+        doc="Whether what daily logs say that lasts becomes claims besides their notes.",
+    ),
+    Key(
+        name="sources.profile",
+        kind="choice",
+        default=CONTRACTS[0],
+        words=CONTRACTS,
+        doc="workspace: what an agent's workspace holds; classic: the purifier's files alone, and"
+        " no daily logs.",
+    ),
     Key(
         name="run.judge",
         kind="choice",
@@ -210,6 +231,10 @@ KEYS: tuple[Key, ...] = (
     Key(name="announce.to", kind="text", default=None, doc="To whom it delivers them there."),
     *MORE,
 )
+CLASSIC_SOURCES: Mapping[str, Any] = MappingProxyType(
+    {"sources.claims": CLASSIC_CLAIMS, "sources.notes": (), "sources.days": False}
+)
+"""Defaults of the source profile `classic`, where they differ."""
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 _SECTIONS = frozenset(n.split(".")[0] for n in (*BY_NAME, *OUTSIDE) if "." in n)
 
@@ -240,7 +265,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return key.default[self.profile]
         if name not in self.values and name in CLASSIC and self.lifecycle == "classic":
             return CLASSIC[name]
+        if name not in self.values and name in CLASSIC_SOURCES and self.contract == "classic":
+            return CLASSIC_SOURCES[name]
         return self.values.get(name, key.default)
+
+    @property
+    def contract(self) -> str:
+        """Return the profile of sources: what their patterns are where they are not given."""
+        return str(self.values.get("sources.profile", CONTRACTS[0]))
 
     @property
     def lifecycle(self) -> str:
@@ -333,6 +365,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             notes=self.get("sources.notes"),
             deny=self.get("sources.deny"),
             profile=self.profile,
+            days=self.get("sources.days"),
         )
 
 

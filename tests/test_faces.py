@@ -14,7 +14,7 @@ import pytest
 from docs_parts import ROOT
 
 from memrepo import OpenRepository
-from memrepo.actions.request import Option, Unfit, checked
+from memrepo.actions.request import Option, Unfit, checked, choices_of
 from memrepo.actions.result import Result
 from memrepo.actions.verbs import VERBS
 from memrepo.core.fields import defaults_of
@@ -76,20 +76,20 @@ def test_the_command_line_takes_what_the_request_holds(name: str) -> None:
     add_fields(parser, VERBS[name].load().Request)
     actions = {action.dest: action for action in parser._actions}
     assert set(actions) == set(VERBS[name].load().Request.__struct_fields__)
-    for field, _, meta, known in options(name):
+    for field, type_, meta, known in options(name):
         assert tuple(actions[field].option_strings) == known.flags
         assert (actions[field].help or "").replace("%%", "%") == meta.description
-        assert tuple(actions[field].choices or ()) == known.choices
+        assert tuple(actions[field].choices or ()) == choices_of(type_, meta)
 
 
 def line(name: str) -> list[str]:
     """Return the shortest command line of a verb."""
     words = []
-    for field, type_, _, known in options(name):
+    for field, type_, meta, known in options(name):
         default = defaults_of(VERBS[name].load().Request)[field]
         if default is not msgspec.NODEFAULT or (get_origin(type_) is tuple and not known.least):
             continue
-        value = known.choices[0] if known.choices else "1"
+        value = next(iter(choices_of(type_, meta)), "1")
         words += [known.flags[0], value] if known.flags else [value]
     return words
 
@@ -125,12 +125,12 @@ def test_a_tool_takes_fields_of_its_verb(tool: Tool) -> None:
     fields = {field: (type_, meta, known) for field, type_, meta, known in options(tool.verb)}
     schema = tool.input_schema()["properties"]
     for argument in tool.takes:
-        type_, _, known = fields[argument.field or argument.name]
+        type_, meta, _ = fields[argument.field or argument.name]
         found = schema[argument.name]
         several = get_origin(type_) is tuple and not argument.one
         assert (found.get("type") == "array") is several
         inner = found["items"] if several else found
-        assert tuple(inner.get("enum", ())) == known.choices
+        assert tuple(inner.get("enum", ())) == choices_of(type_, meta)
     assert set(tool.own) & set(fields) <= {"max_tokens"}
     assert tool.writes is VERBS[tool.verb].writes
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from driving import LONG
 
 from memrepo import __version__
 
@@ -135,7 +136,7 @@ def test_the_source_archive_holds_every_asset_the_tests_and_the_documentation(bu
     assert not {name for name in names if "__pycache__" in name or name.startswith(".venv")}
 
 
-@pytest.mark.parametrize("installed", ["from_wheel", "from_checkout"])
+@pytest.mark.parametrize("installed", ["from_wheel", *(["from_checkout"] if LONG else [])])
 def test_the_demo_runs_from_an_installation_in_an_empty_folder(
     installed: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

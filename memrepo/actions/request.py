@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 
@@ -65,6 +75,16 @@ def option(
     return msgspec.Meta(description=says, ge=ge, le=le, extra={"option": known})
 
 
+def choices_of(type_: Any, meta: msgspec.Meta) -> tuple[str, ...]:
+    """Return the closed list of a field: what its option names, or what its type spells out."""
+    known: Option = (meta.extra or {})["option"]
+    if known.choices:
+        return known.choices
+    if get_origin(type_) is Literal:
+        return get_args(type_)
+    return tuple(choice for part in get_args(type_) for choice in choices_of(part, meta))
+
+
 class Unfit(UsageError):
     """A field of a request is outside its bounds or its closed list."""
 
@@ -73,10 +93,11 @@ class Unfit(UsageError):
 
 
 @cache
-def _declared(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return what is declared of each field of a request."""
+def _declared(kind: type[msgspec.Struct]) -> dict[str, tuple[msgspec.Meta, tuple[str, ...]]]:
+    """Return the option and the closed list of each field of a request."""
     hints = get_type_hints(kind, include_extras=True)
-    return {name: get_args(hints[name])[1] for name in kind.__struct_fields__}
+    parts = {name: get_args(hints[name]) for name in kind.__struct_fields__}
+    return {name: (meta, choices_of(type_, meta)) for name, (type_, meta) in parts.items()}
 
 
 def checked(request: msgspec.Struct) -> Any:
@@ -85,14 +106,13 @@ def checked(request: msgspec.Struct) -> Any:
     For callers in this process: a command line's parser and a tool's schema have looked already.
     """
     defaults = defaults_of(type(request))
-    for name, meta in _declared(type(request)).items():
-        known: Option = meta.extra["option"]
+    for name, (meta, choices) in _declared(type(request)).items():
         value = getattr(request, name)
         if value == defaults.get(name):
             continue
         for one in value if isinstance(value, tuple) else (value,):
-            if known.choices and one not in known.choices:
-                raise Unfit(name, one, f"one of {', '.join(known.choices)}")
+            if choices and one not in choices:
+                raise Unfit(name, one, f"one of {', '.join(choices)}")
             if isinstance(one, int | float) and not isinstance(one, bool):
                 if meta.ge is not None and one < meta.ge:
                     raise Unfit(name, one, f"a number from {meta.ge}")

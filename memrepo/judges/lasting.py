@@ -77,6 +77,13 @@ REFERENCE = regex(
 TURNED = regex(r"\S\s*(?:→|->|=>)\s*\S")
 TICKED = regex(r"[✅✔☑🎉]|\[x\]|\bpassed\b|\bDONE\b", re.IGNORECASE)
 TALK = regex(r"^\W*(?:conversation|chat)\s+(?:summary|log|history)|^\W*session:\s", re.IGNORECASE)
+SPEAKER = regex(r"\W*[^\W\d_][\w.'’ -]{0,30}(?:\s*\([^()\n]{0,30}\))?\s*[:\uff1a]\s*\S")
+"""A line that opens with who says it."""
+SPOKEN = regex(
+    r"\b(?:I|I['’]\w+|my|me|mine|we|we['’]\w+|our|us|you|your|ich|mein\w*|wir|yo|mi|mis|nosotros|eu|meu|minha"
+    r"|nós|je|j['’]ai|mon|ma|mes|nous|я|мой|моя|мы)\b|我|我们|私|僕|俺|나는|저는|우리",
+    re.IGNORECASE,
+)
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
 EXCLAIMS = regex(r"[!\uff01](?=\s|$)")
@@ -104,7 +111,8 @@ DAILY_WEIGHTS = {
     "code": 0.55,
     "short": -0.8,
     "long": 0.15,
-    # Talk is rare among the labelled lines: these three are set, not fitted.
+    # Talk is rare among the labelled lines: these are set, not fitted.
+    "turn": -2.5,
     "asks": -1.5,
     "addressed": -1.0,
     "exclaims": -1.0,
@@ -152,6 +160,8 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "open_task"
     if "`" in candidate.text or "://" in candidate.text:
         yield "code"
+    if SPEAKER.match(text) and SPOKEN.search(text):
+        yield "turn"
     if ASKS.search(said):
         yield "asks"
     if ADDRESSED.search(said):

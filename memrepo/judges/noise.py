@@ -114,7 +114,7 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-# A form that nobody filled in, or filled with nothing: "Pronouns:", "Blockers: none known"
+# A label, or a form that nobody filled in: "Symptoms:", "Pronouns:", "Blockers: none known"
 _UNFILLED = regex(
     r"\W*(?:[^:\uff1a\n]{1,60}[:\uff1a]\W*)(?:none(?:\s+(?:yet|known|so far))?|n/?a|tbd"
     r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
@@ -125,7 +125,6 @@ _UNFILLED = regex(
 )
 _BRACKETED = regex(r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b")
 _IN_BRACKETS = regex(r"[*_\s]*[(\[][^()\[\]]*[)\]][*_.\s]*")
-_LABEL = regex(r"\W*[^\n]{1,48}[:\uff1a][*_\s]*")
 _LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
 _METADATA = regex(
     r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
@@ -155,7 +154,6 @@ _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("directive_only", _DIRECTIVES),
     ("unfilled", _UNFILLED),
     ("in_brackets", _IN_BRACKETS),
-    ("label", _LABEL),
     ("long_link", _LONG_LINK),
     ("metadata", _METADATA),
 )

@@ -59,7 +59,10 @@ BATCH = 10**9  # rules have no context window
 REJECT_AT, DEFER_BELOW, RESOLVED_FROM, NOISE_AT = 0.5, 1.5, 2.0, 0.8
 TITLE_LENGTH = 120
 DOCUMENTS = ("episode", "method", "procedure")  # hints whose unit is a titled document
-_HASHTAG = regex(r"(?<![\w/#&])#([^\W\d_][\w-]{1,40})")
+_HASHTAG = regex(
+    r"(?<![\w/#&(:\"'`])#(?!(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b)([^\W\d_][\w-]{1,40})"
+)
+"""A tag as people write it; `#fff` is a colour."""
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):

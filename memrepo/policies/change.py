@@ -65,6 +65,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the older one does not name its subject: what it is about stands elsewhere."""
 
 
+@lru_cache(maxsize=65_536)  # a run compares what is new, and what stands once more
 def change_of(old: str, new: str) -> Change | None:
     """Return what a newer statement does to an older one; None where both may well hold."""
     if max(len(old), len(new)) > LONGEST or normalise(old) == normalise(new):

@@ -40,6 +40,10 @@ this that these those and or but for from with when where while after before not
 i you he she it we they her his its our your their my me us them there here what who why how if then
 use run add set keep never always only all any some each every also todo note notes done wip api url
 utc gmt id ids json html http https cli pdf csv faq tbd asap am pm st nd rd th vs etc e.g i.e
+et pt ct est pst cet pr prs ui ux os io gb mb kb ms ai q1 q2 q3 q4 com net org www name names key
+keys value values type types status state title text data date file files path paths user users host
+port config default string number boolean true false null none
+main master test tests list item items
 monday tuesday wednesday thursday friday saturday sunday january february march april may june july
 august september october november december montag dienstag mittwoch donnerstag freitag samstag
 sonntag januar februar märz mai juni juli oktober dezember

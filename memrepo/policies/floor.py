@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from memrepo.policies.questions import Question
 from memrepo.policies.ranking import Corpus, Document, Ranked, spelled
 from memrepo.policies.terms import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")
-FLOOR = 0.1
-"""Where no hit holds more of what was asked, nothing was found."""
+FLOOR, PART = 0.15, 0.25
+"""Where no hit holds a larger share of what was asked, nor more of its words, nothing was found."""
 SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""
 _ENOUGH = 6
@@ -26,28 +28,44 @@ _KIND = 0.5
 """What a word of a kind that was asked for counts beside the word for the kind."""
 
 
-def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) -> dict[int, float]:
-    """Return by number which share of a question's words, weighed by rarity, each text holds."""
-    asked = {term: _places(question, corpus, term) for term in question.terms}
-    holders = corpus.holders([*asked, *frozenset().union(*asked.values())])
+class Held(msgspec.Struct, frozen=True):
+    """Which share of a question's words a text holds: each weighed by rarity, and by their number.
+
+    Of a long question, such as a whole prompt, some words are as good as all.
+    """
+
+    share: float = 1.0
+    part: float = 1.0
+
+
+def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) -> dict[int, Held]:
+    """Return by number how much of a question's words each text holds."""
+    asked = [term for term in dict.fromkeys(question.terms) if term not in question.timed]
+    if not asked:
+        return {document.number: Held() for document in documents}
+    places = {term: _places(question, corpus, term) for term in asked}
+    holders = corpus.holders(sorted({t for these in places.values() for t in these}))
     size = max(corpus.size, _SMALLEST)
     weights = {
-        term: _rarity(size, max((holders.get(t, 0) for t in places), default=0))
-        for term, places in asked.items()
-        if not (is_spaceless(term) and holders.keys().isdisjoint(places))
+        term: _rarity(size, max((holders.get(t, 0) for t in these), default=0))
+        for term, these in places.items()
+        if these or not is_spaceless(term)
     }
-    # Of a long text, such as a whole prompt, some words are enough to answer.
-    every = sum(weights.values()) * min(1.0, _ENOUGH / (len(weights) or 1)) or 1.0
+    count = min(len(weights), _ENOUGH) or 1
+    every = sum(weights.values()) * count / (len(weights) or 1) or 1.0
     found = {}
     for document in documents:
         terms = frozenset(document.terms)
-        held = sum(
-            weight
-            if not terms.isdisjoint(asked[term])
-            else _KIND * weight * (not terms.isdisjoint(question.kinds.get(term, ())))
-            for term, weight in weights.items()
+        held = {term: 1.0 for term in weights if not terms.isdisjoint(places[term])}
+        held |= {
+            term: _KIND
+            for term in weights
+            if term not in held and not terms.isdisjoint(question.kinds.get(term, ()))
+        }
+        weighed = sum(share * weights[term] for term, share in held.items())
+        found[document.number] = Held(
+            min(1.0, weighed / every), min(1.0, sum(held.values()) / count)
         )
-        found[document.number] = min(1.0, held / every)
     return found
 
 
@@ -64,17 +82,18 @@ def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
 
 
 def _rarity(size: int, held: int) -> float:
-    """Return the inverse document frequency; a word that nothing holds is the rarest."""
-    return math.log(1 + (size - held + 0.5) / (held + 0.5))
+    """Return how much a word tells; most where nothing holds it."""
+    return math.log(1 + size / max(held, 0.5))
 
 
-def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, float]) -> bool:
-    """Tell whether any hit answers: by the share that it holds, or as of a day that was asked for.
+def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held]) -> bool:
+    """Tell whether any hit answers: by what it holds, or as of a day that was asked for.
 
-    `held` has the shares by number.
+    `held` has what each holds by number.
     """
     return any(
-        held[one.document.number] > FLOOR
+        held[one.document.number].share > FLOOR
+        or held[one.document.number].part > PART
         or any(first <= one.document.day <= last for first, last in question.spans)
         for one in found
     )

@@ -65,8 +65,13 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
 
 def _words(text: str, lexicon: Lexicon) -> list[list[Any]]:
     """Count the words of a text that may be topics, in the order in which they first stand."""
-    found = Counter(word for word in lexicon.content(text) if word not in _OWN)
+    found = Counter(w for w in lexicon.content(text) if w not in _OWN and _is_term(w))
     return [[word, count] for word, count in found.items()]
+
+
+def _is_term(word: str) -> bool:
+    """Tell whether a word can be a topic: no number, and no letter or two."""
+    return not word.isascii() or (len(word) > 2 and any(ch.isalpha() for ch in word))
 
 
 def _ranked(texts: Iterable[list[list[Any]]], most: int) -> tuple[Topic, ...]:

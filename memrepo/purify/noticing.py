@@ -17,7 +17,7 @@ from memrepo.policies.evidence import Basis, newer_of
 from memrepo.policies.matching import normal_subject, tokens
 
 SURE, UNSURE = 0.95, 0.5
-LOOKED = 40
+LOOKED = 24
 """With so many statements one is compared, those that share its rarest words first."""
 _SHARED = 1 / 3
 """The least share of the words of the shorter of two that both hold."""
@@ -102,6 +102,16 @@ class Near:
             if (one := noticed(claim, self._priors[id_])) is not None
         }
         return _one_key(_covered_best(found), self._priors)
+
+    def around(self, ids: Iterable[str]) -> set[str]:
+        """Return all statements that share enough words with one of some."""
+        return {
+            other
+            for id_ in ids
+            for word in self._words.get(id_, frozenset())
+            for other in self._by_word[word]
+            if self._shared(self._words[other], id_)
+        }
 
     def _near(self, claim: PriorClaim) -> list[str]:
         words = tokens(claim.text)

@@ -17,24 +17,29 @@ from memrepo.policies.interlock import losses
 from memrepo.purify.decisions import replaced_pair
 from memrepo.purify.holding import fingerprints
 from memrepo.purify.known import Former, Known
-from memrepo.purify.manifest import Removal
+from memrepo.purify.manifest import CARRIED, Removal
 from memrepo.purify.retire import TextHashes, retire
 
 
 def told_apart(state: State, steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the steps that only add, and those that take active memories of a state away."""
-    takes = [bool(losses(state, step.changes)) for step in steps]
+    """Return the steps that may land, and those that take active memories of a state away."""
+    takes = [can_wait(step) and bool(losses(state, step.changes)) for step in steps]
     adding = tuple(s for s, taking in zip(steps, takes, strict=True) if not taking)
     return adding, tuple(s for s, taking in zip(steps, takes, strict=True) if taking)
+
+
+def can_wait(step: Step) -> bool:
+    """Tell whether a step can be carried on from run to run; another kind is not held back."""
+    return step.op in CARRIED and (step.op == "retire" or len(step.memory_ids) == 2)
 
 
 def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
     """Return what a manifest keeps of steps that wait: one removal a decision."""
     found: list[Removal] = []
-    for step in steps:
+    for step in filter(can_wait, steps):
         if step.op == "supersede":
             found.append(Removal(op=step.op, memories=step.memory_ids, reason=step.reason, why=why))
-        elif step.op == "retire":
+        else:
             found += [
                 Removal(op=step.op, memories=(id_,), reason=step.reason, why=why)
                 for id_ in step.memory_ids

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from memrepo.core.judging import Profile
 
 SourceKind = Literal["claims", "notes"]
-Contract = Literal["workspace", "classic"]
+CONTRACTS = ("workspace", "classic")
 
-CLASSIC = (
+CLASSIC_CLAIMS = (
     "MEMORY.md",
     "RTMEMORY.md",
     "PROCEDURES.md",
@@ -32,7 +32,7 @@ CLASSIC = (
     "episodes/*.md",
 )
 CLAIMS = (
-    *CLASSIC,
+    *CLASSIC_CLAIMS,
     "USER.md",
     "IDENTITY.md",
     "TOOLS.md",

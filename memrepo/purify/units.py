@@ -424,7 +424,7 @@ def _is_terse(run: Sequence[Block]) -> bool:
     """Tell whether the items of a list have but a few words each, and are no sentences."""
     if not _may_be_one(run) or any(block.children or "\n" in block.text for block in run):
         return False
-    if any(block.text.endswith(_STOPS) for block in run):
+    if any(block.text.endswith(_STOPS) or _HAS_KEY.search(block.text) for block in run):
         return False
     lengths = sorted(_width(block.text) for block in run)
     return lengths[-1] <= TERSE_MOST and lengths[len(lengths) // 2] <= TERSE and sum(lengths) <= 360
@@ -434,8 +434,11 @@ _STOPS = (".", "!", "?", "。", "\uff01", "\uff1f")
 
 
 def _width(text: str) -> int:
-    """Return the characters of a text, wide ones as two."""
-    return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
+    """Return about how much a text says: a wide character is half a word."""
+    return sum(3 if ord(ch) >= 0x2E80 else 1 for ch in text)
+
+
+_HAS_KEY = regex(r"\w\**[:\uff1a=]")
 
 
 def _numbered(run: Sequence[Block], indent: str = "") -> Iterator[str]:

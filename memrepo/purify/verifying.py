@@ -274,7 +274,8 @@ class Pool:
             return []
         keys = {key for id_ in here if (key := _key(self.memories[id_]))}
         keyed = {i for key in keys for same in self._by_key[key].values() for i in same}
-        return sorted({*here, *keyed} | self._similar.around(here))
+        near = self._similar.around(here) | self._near.around(here)
+        return sorted({*here, *keyed} | near)
 
     @cached_property
     def _near(self) -> Near:

@@ -57,6 +57,7 @@ class IndexCorpus:
 
     def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
         self._base, self._limits = base, limits
+        self._alike: dict[str, Mapping[str, float]] = {}
         rows = dict(base.execute("SELECT key, value FROM meta WHERE key IN ('size', 'length')"))
         self.size = int(rows.get("size", 0))
         self.average = int(rows.get("length", 0)) / self.size if self.size else 0.0
@@ -69,7 +70,9 @@ class IndexCorpus:
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
         """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
-        found = alike(self._base, term, inflects=inflects)
+        found = self._alike.get(term)
+        if found is None:
+            found = self._alike[term] = alike(self._base, term, inflects=inflects)
         return {t: found[t] for t in self.holders(found)}
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:

@@ -133,7 +133,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             held = shares(question, corpus, [one.document for one in found])
             if floor and like is None and not answers(question, found, held):
                 return []
-            return [_match(base, one, held[one.document.number]) for one in found]
+            return [_match(base, one, held[one.document.number].share) for one in found]
 
         try:
             return self._asked(partial(ranked, waits=True))

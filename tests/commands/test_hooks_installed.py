@@ -309,11 +309,11 @@ def test_doctor_names_the_scanner_that_is_missing_where_something_is_pushed(
         assert found["ok"]
         return str(found["message"])
 
-    monkeypatch.setattr("memrepo.actions.check.scanning.available", lambda: False)
+    monkeypatch.setattr("memrepo.actions.check.detectors.available", lambda: False)
     assert "memrepo[scan]" not in said()
     git(repo, "remote", "add", "hub", "../hub.git")
     assert "memrepo[scan]" in said()
-    monkeypatch.setattr("memrepo.actions.check.scanning.available", lambda: True)
+    monkeypatch.setattr("memrepo.actions.check.detectors.available", lambda: True)
     assert "memrepo[scan]" not in said()
 
 

@@ -38,6 +38,10 @@ def merged(base: str, older: str, newer: str) -> tuple[str, bool]:
         ("abc", "aYXc", "aXc", ("aYXc", False)),
         # The same change on both sides, and another on one.
         ("abcdef", "aXcdef", "aXcdeZ", ("aXcdeZ", False)),
+        ("abc", "aXYZc", "aWXYZc", ("aWXYZc", False)),
+        # Lines that one side left alone do not cut what the other replaced.
+        ("abcdef", "Xcdef", "abcdeZ", ("XcdeZ", False)),
+        ("abcdef", "abcdeZ", "Xcdef", ("XcdeZ", False)),
         # What one side kept of the base and the other removed is no addition.
         ("abcd", "aXcd", "aXd", ("aXd", True)),
     ],

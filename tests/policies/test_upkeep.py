@@ -389,7 +389,7 @@ def test_a_marked_note_is_nominated_and_a_promoted_one_never_again() -> None:
     note = memory(type="note", user_marked=True, title="How to prune the oak")
     (found,) = nominated([note], Accesses(), T0, RULES.tiers)
     assert found.destination == "skills"
-    assert found.as_json()["why"] == ["marked by the user"]
+    assert found.why == ("marked by the user",)
     assert nominated([note.with_fields({"promoted": True})], Accesses(), T0, RULES.tiers) == ()
     assert nominated([memory(user_marked=True)], Accesses(), T0, RULES.tiers) == ()
 

@@ -94,7 +94,7 @@ def search(
 ) -> list[index.Match]:
     """Search an index of a tree, by what answers the question alone."""
     wanted = indexing.Indexed(tree=tree)
-    return index.Index(folder=folder, wanted=wanted).search(words, only, weights)
+    return index.Index(folder=folder, wanted=wanted).search(words, only, weights, floor=False)
 
 
 def found(tree: Snapshot, *words: str, only: index.Filter = ALL) -> list[int]:
@@ -419,7 +419,7 @@ def drawn(contents: Mapping[int, tuple[str, str] | bytes]) -> dict[str, bytes]:
     return files
 
 
-@settings(max_examples=40)
+@settings(max_examples=400 if driving.LONG else 12)
 @given(trees=TREES)
 def test_after_any_trees_catching_up_answers_as_a_new_index_does(
     trees: list[dict[int, tuple[str, str] | bytes]],

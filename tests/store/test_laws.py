@@ -43,7 +43,8 @@ PATHS = (
 )
 updatable = st.sampled_from([f for f in FIELDS if f.name not in ("id", "type")])
 few = settings(
-    max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=200 if driving.LONG else 8,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
@@ -185,7 +186,7 @@ bullets = st.lists(
 )
 
 
-@settings(max_examples=10)
+@settings(max_examples=100 if driving.LONG else 5)
 @given(bullets, bullets)
 def test_taking_a_run_back_restores_the_tree(first: list[str], more: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

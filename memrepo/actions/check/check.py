@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -15,9 +15,6 @@ from memrepo.checks import registry
 from memrepo.checks.rules import GROUPS, Group
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.problems import Problem
-
-if TYPE_CHECKING:
-    from memrepo.actions.check.leaks import Baseline, Past
 
 
 class NothingToFix(MemrepoError):
@@ -77,6 +74,20 @@ class Result(result.Result, frozen=True, kw_only=True):
     fixed: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     """Files that are none of memrepo's: scanned for secrets only."""
+
+
+class Past(result.Result, frozen=True, kw_only=True):
+    """The secrets that commits brought, which any ref leads to."""
+
+    problems: tuple[Problem, ...]
+
+
+class Baseline(result.Result, frozen=True, kw_only=True):
+    """The file that lets secrets of the tree stand, and how many it lets stand."""
+
+    path: str
+    findings: int
+    dry_run: bool
 
 
 def do(work: Work, request: Request) -> Result | Past | Baseline:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.check import scenes
+from memrepo.actions.check.check import Baseline, Past
 from memrepo.actions.check.detectors import scanned
 from memrepo.actions.work import Work
 from memrepo.checks.messages import message_problems
@@ -20,26 +20,6 @@ from memrepo.store.around import BASELINE, grounds
 from memrepo.store.light import Git, introduced, messages
 
 
-class Past(result.Result, frozen=True, kw_only=True):
-    """The secrets that commits brought, which any ref leads to."""
-
-    problems: tuple[Problem, ...]
-
-
-class Pushed(result.Result, frozen=True, kw_only=True):
-    """The secrets in commits that are about to be pushed."""
-
-    problems: tuple[Problem, ...]
-
-
-class Baseline(result.Result, frozen=True, kw_only=True):
-    """The file that lets secrets of the tree stand, and how many it lets stand."""
-
-    path: str
-    findings: int
-    dry_run: bool
-
-
 def past(work: Work) -> Past:
     """Answer 1 where a commit that a ref leads to brought a secret."""
     with scenes.opened_git(work.call.where) as git:
@@ -47,8 +27,8 @@ def past(work: Work) -> Past:
     return Past(problems=found, exit=Exit.NO if found else Exit.DONE)
 
 
-def pushed(work: Work, given: Sequence[str]) -> Pushed:
-    """Answer 1 where a commit that the remote does not have yet holds a secret.
+def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
+    """Return the secrets in commits that the remote does not have yet.
 
     `given` is what git gives the hook: the remote's name and address; the refs come on stdin.
     """
@@ -62,7 +42,7 @@ def pushed(work: Work, given: Sequence[str]) -> Pushed:
             new, there = words[1], words[3]
             known = [f"^{there}"] if there.strip("0") and git.objects.commit(there) else []
             found += _brought(git, new, *known, "--not", f"--remotes={remote or '*'}")
-    return Pushed(problems=tuple(found), exit=Exit.NO if found else Exit.DONE)
+    return tuple(found)
 
 
 def _brought(git: Git, *revisions: str) -> Iterator[Problem]:

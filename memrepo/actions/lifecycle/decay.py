@@ -34,7 +34,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     what: Annotated[
         Literal["stats", "backfill", "prune"],
-        option("count by class; classify anew; take out what is over"),
+        option(
+            "count by class; classify anew; take out what is over",
+            choices=("stats", "backfill", "prune"),
+        ),
     ]
     soft: Annotated[
         bool, option("prune low confidence only, leave the expired alone", "--soft")

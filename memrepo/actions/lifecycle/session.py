@@ -45,13 +45,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         Literal["start", "end", "refresh", "snippet"],
         option(
             "print the context and begin; keep what was counted; "
-            "move notes and begin anew; print what the agent's own instructions should say"
+            "move notes and begin anew; print what the agent's own instructions should say",
+            choices=("start", "end", "refresh", "snippet"),
         ),
     ]
     id: Annotated[str, option("the session's name", "--id", metavar="SESSION")] = ""
     audience: Annotated[
         Literal["private", "shared"],
-        option("shared leaves out the hot cache and the personal layers", "--audience"),
+        option(
+            "shared leaves out the hot cache and the personal layers",
+            "--audience",
+            choices=("private", "shared"),
+        ),
     ] = "private"
     max_tokens: Annotated[
         int, option(f"bound of the context ({MAX_TOKENS})", "--max-tokens", metavar="N", ge=1)

@@ -63,6 +63,7 @@ class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
     cls: str
     confidence: float
     expires: str
+    """Empty where time does not take it out of recall."""
     expired: bool
     stale: bool
     stale_from: str

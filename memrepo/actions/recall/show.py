@@ -17,6 +17,7 @@ from memrepo.actions.request import At, NoTouch, ValidAt, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_duration
 from memrepo.policies.chunking import chunks
@@ -107,7 +108,7 @@ def do(work: Work, request: Request) -> Result:
     return Result(
         memory=as_json(memory),
         threads=tuple(threads_around(there, state, memory)),
-        doubts=tuple(doubts(memory, state.memories.get)),
+        doubts=tuple(map(without_secrets, doubts(memory, state.memories.get))),
         derived=derived,
         importance=_importance(there, memory),
         chunks=tuple(

@@ -386,6 +386,8 @@ def _placed(answer: Searched, missing: Sequence[str]) -> str:
     lacks = f"; it holds no {', '.join(map(visible, missing))}" if missing else ""
     if not place and not answer.held:
         return f"not found by {asked!r}: it holds none of these words"
+    if not answer.hits:
+        return f"not found by {asked!r}: no memory holds enough of these words{lacks}"
     if not place:
         return f"not found by {asked!r}: {answer.hits} others answer better{lacks}"
     more = f", with `--status {answer.status}`" if answer.status != "active" else ""

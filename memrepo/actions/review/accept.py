@@ -114,7 +114,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Memories that say what a person rejected since."""
     only: tuple[str, ...]
     without: tuple[str, ...] = msgspec.field(name="except")
-    downstream: Downstream | None = None
+    downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
 
 
 class AlreadyDecided(result.Result, frozen=True, kw_only=True):
@@ -147,7 +147,7 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
     put_away(work, waits, ACCEPTED)
     downstream, problems = handed(work, waits.run)
     told = _told(waits, replayed, choice, commit)
-    return replace(told, downstream=downstream, notices=problems)
+    return replace(told, downstream=downstream or msgspec.UNSET, notices=problems)
 
 
 def _reverted(work: Work, run: str) -> history.Entry | None:

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.review.disputes import Dispute, Wording, decided, dispute_of, disputes
+from memrepo.actions.review.disputes import Dispute, Party, decided, dispute_of, disputes
 from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction
 from memrepo.policies.conflicts import STATUSES, ConflictStatus
@@ -20,7 +20,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     status: Annotated[
         ConflictStatus | None,
-        option("only these; moot: one of the two left recall in another way", "--status"),
+        option(
+            "only these; moot: one of the two left recall in another way",
+            "--status",
+            choices=STATUSES,
+        ),
     ] = None
 
 
@@ -60,6 +64,6 @@ def _from_case(case: Correction) -> Dispute:
         id=case.id,
         status="moot" if case.status == "open" else "resolved",
         kind=case.kind,
-        memories=tuple(Wording(id=side.memory, text=side.text) for side in case.sides),
+        memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
     )
     return decided(found, case)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from memrepo.actions.recall.quotes import Quote, evidence
@@ -66,21 +67,18 @@ def _called(memory: Memory, start: str, word: str) -> bool:
 
 
 class Party(msgspec.Struct, frozen=True, kw_only=True):
-    """One of two memories that contradict each other, with what it rests on."""
+    """One of two memories that contradict each other, with what it rests on.
 
-    id: str
-    path: str
-    status: str
-    standing: str
-    text: str
-    evidence: tuple[Quote, ...]
-
-
-class Wording(msgspec.Struct, frozen=True, kw_only=True):
-    """A side of a case as the correction keeps it: its memory may be gone."""
+    Of a case whose memories are not both there to be asked, and of a wording that a merge put
+    aside, only the text is known that the correction keeps.
+    """
 
     id: str
     text: str
+    path: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    standing: str | UnsetType = UNSET
+    evidence: tuple[Quote, ...] | UnsetType = UNSET
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +87,7 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     status: str
     kind: str
-    memories: tuple[Party, ...] | tuple[Wording, ...]
+    memories: tuple[Party, ...]
     verdict: str = "flagged"
     kept: str = ""
     confidence: float | None = None

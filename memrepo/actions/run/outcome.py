@@ -102,8 +102,9 @@ class Result(result.Result, frozen=True, kw_only=True):
     """What became of the clone that ran before."""
     views: tuple[str, ...] = ()
     """The pages that changed."""
-    downstream: Downstream | None = None
-    context: Mapping[str, Any] | None = None
+    downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
+    """Of a run that landed."""
+    context: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
     """Of a run that was skipped: what its report says beside it."""
     duration_s: float | None = None
 

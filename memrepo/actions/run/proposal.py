@@ -21,7 +21,7 @@ from memrepo.core.judging import Judge
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.policies.interlock import interlock
+from memrepo.policies.interlock import interlock, losses
 from memrepo.policies.retrieval import Near, Query
 from memrepo.purify.asking import Failure
 from memrepo.purify.barring import barred
@@ -293,11 +293,16 @@ def _pressed(state: State, waits: _Waits, offered: Offered, wish: Wish) -> tuple
     """Hold back what consolidation would take away where that is too much."""
     changes = [change for step in (*waits.stays, *offered.steps) for change in step.changes]
     why = interlock(state, changes, wish.max_change_pct)
-    adding, held = told_apart(state, offered.steps)
+    held = tuple(step for step in offered.steps if losses(state, step.changes))
     if not why or not held:
         return offered, waits
-    waits = replace(waits, steps=(*waits.steps, *held), why=(*waits.why, why))
-    return replace(offered, steps=adding), waits
+    waits = replace(
+        waits,
+        steps=(*waits.steps, *held),
+        why=(*waits.why, why),
+        fresh=(*waits.fresh, *on_record(held, why)),
+    )
+    return replace(offered, steps=tuple(s for s in offered.steps if s not in held)), waits
 
 
 def _why_wait(main: Proposal, wish: Wish) -> str:
@@ -368,6 +373,7 @@ def _purify(
         afresh=wish.manifest,
         kept=wish.kept,
         nominees=nominees,
+        days=work.config.source_rules().days,
         read=watched(lambda blob: read_blob(work.store.repo, blob), tick),
     )
     return purify(state, texts_at(work, cursor), cursor, setting)

@@ -14,6 +14,7 @@ from memrepo.actions.work import Work
 from memrepo.views.report import chat, from_json, last_run
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
+REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +25,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     report: Annotated[
         Report | None,
-        option("how much of it goes to a chat (reporting.mode)", "--report"),
+        option("how much of it goes to a chat (reporting.mode)", "--report", choices=REPORTS),
     ] = None
 
 

@@ -139,8 +139,8 @@ def reported(first: Work, request: Reported, inner: Callable[[], Result]) -> Res
     return replace(
         found,
         views=gained.views,
-        downstream=gained.downstream,
-        context=gained.context,
+        downstream=gained.downstream or msgspec.UNSET,
+        context=gained.context or msgspec.UNSET,
         duration_s=round(time.monotonic() - begun, 3),
         notices=(*found.notices, *dict.fromkeys(early + late)),
     )

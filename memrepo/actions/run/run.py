@@ -24,7 +24,7 @@ from memrepo.actions.run.outcome import Outcome, Result, result_of
 from memrepo.actions.run.ownership import refuse_other, take_over
 from memrepo.actions.run.progress import WatchedJudge
 from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
-from memrepo.actions.run.report import Report
+from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.reporting import reported
 from memrepo.actions.run.resuming import kept_for, resumed
 from memrepo.actions.run.upgrade import upgrade_due
@@ -46,7 +46,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     mode: Annotated[
         Mode | None,
-        option("what is new (incremental, the default), or everything again, for review", "--mode"),
+        option(
+            "what is new (incremental, the default), or everything again, for review",
+            "--mode",
+            choices=("incremental", "reconciliation"),
+        ),
     ] = None
     only: Annotated[
         frozenset[str] | None,
@@ -111,7 +115,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
     report: Annotated[
         Report | None,
-        option("how much to print (reporting.mode where it is given, else full)", "--report"),
+        option(
+            "how much to print (reporting.mode where it is given, else full)",
+            "--report",
+            choices=REPORTS,
+        ),
     ] = None
 
 
@@ -351,8 +359,9 @@ def _left_waiting(at: Work, waits: Proposal | None, mode: Mode) -> str:
             if one.removals(at):
                 put_away(at, one)
         return ""
-    prints = prints_in(waits.decisions)
-    if same := [w for w in older if waits.removals and w.prints(at) == prints]:
+    prints, head = prints_in(waits.decisions), at.tree.commit
+    there = [w for w in older if waits.removals or w.base == head]
+    if same := [w for w in there if w.prints(at) == prints]:
         return same[-1].branch
     for one in every:
         put_away(at, one)

@@ -58,7 +58,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     what: Annotated[
         Literal["install", "uninstall", "hook"],
-        option("put memory into an agent's program; take it out; what its hooks call"),
+        option(
+            "put memory into an agent's program; take it out; what its hooks call",
+            choices=("install", "uninstall", "hook"),
+        ),
     ]
     host: Annotated[str, option("which program; generic is any other", choices=HOSTS)]
     into: Annotated[

@@ -18,7 +18,7 @@ from memrepo.store import settings
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `config`."""
 
-    what: Annotated[Literal["show"], option("show every key")]
+    what: Annotated[Literal["show"], option("show every key", choices=("show",))]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

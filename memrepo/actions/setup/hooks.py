@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -11,12 +11,7 @@ from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-
-if TYPE_CHECKING:
-    from memrepo.actions.check.check import Result as Checked
-    from memrepo.actions.check.check_message import Result as Message
-    from memrepo.actions.check.leaks import Pushed
-    from memrepo.actions.sync.catch_up import CaughtUp
+from memrepo.core.problems import Problem
 
 _STAGED = ("pre-commit", "pre-merge-commit")
 _AFTER = ("post-merge", "post-checkout", "post-rewrite")
@@ -41,7 +36,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["install", "status", "run"],
         option(
-            "put the hooks in place; say whether they run; do what one does (the shim asks this)"
+            "put the hooks in place; say whether they run; do what one does (the shim asks this)",
+            choices=("install", "status", "run"),
         ),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
@@ -74,7 +70,18 @@ class States(result.Result, frozen=True, kw_only=True):
     trust: str
 
 
-def do(work: Work, request: Request) -> Installed | States | Checked | Message | CaughtUp | Pushed:
+class Ran(result.Result, frozen=True, kw_only=True):
+    """What a hook found, and what it mended on the way."""
+
+    problems: tuple[Problem, ...]
+    fixed: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    """Staged files that are none of memrepo's: scanned for secrets only."""
+    failed: str = ""
+    """Why the index did not catch up with what git did."""
+
+
+def do(work: Work, request: Request) -> Installed | States | Ran:
     """Install, tell, or run one hook."""
     if (request.what == "run") != bool(request.name):
         raise UsageError(
@@ -119,23 +126,35 @@ def _status(work: Work) -> States:
     )
 
 
-def _hook(work: Work, name: str, given: Sequence[str]) -> Checked | Message | CaughtUp | Pushed:
+def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
     """Do what a hook does; the first import of each is all that it waits for."""
     if name in _STAGED:
         from memrepo.actions.check import check
 
         request = check.Request(staged=True, fix=name == "pre-commit")
-        return check.look(work, request, merging=name == "pre-merge-commit")
+        looked = check.look(work, request, merging=name == "pre-merge-commit")
+        return Ran(
+            problems=looked.problems,
+            fixed=looked.fixed,
+            foreign=looked.foreign,
+            exit=looked.exit,
+        )
     if name == "commit-msg":
         from memrepo.actions.check import check_message
 
-        return check_message.do(work, check_message.Request(file=given[0]))
+        said = check_message.do(work, check_message.Request(file=given[0]))
+        return Ran(problems=said.problems, exit=said.exit)
     if name in _AFTER:
         from memrepo.actions.sync.catch_up import catch_up
 
-        return catch_up(work, name, given)
+        try:
+            waits = catch_up(work, name, given)
+        except MemrepoError as error:  # git is done: what is wrong here stops nothing
+            return Ran(problems=(), failed=error.message)
+        return Ran(problems=waits, notices=waits)
     if name == "pre-push":
         from memrepo.actions.check.leaks import pushed
 
-        return pushed(work, given)
+        found = pushed(work, given)
+        return Ran(problems=found, exit=Exit.NO if found else Exit.DONE)
     raise UsageError(f"memrepo hooks run: {name!r} is no hook of memrepo's")

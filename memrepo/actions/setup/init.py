@@ -52,7 +52,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dir: Annotated[str, option("the folder (here)", metavar="DIR")] = ""
     profile: Annotated[
         Profile,
-        option("business leaves CHRONICLES.md, DREAMS.md and their views out", "--profile"),
+        option(
+            "business leaves CHRONICLES.md, DREAMS.md and their views out",
+            "--profile",
+            choices=("personal", "business"),
+        ),
     ] = "personal"
     tz: Annotated[
         str, option("zone to show times in and to run by (Asia/Manila)", "--tz", metavar="ZONE")

@@ -38,7 +38,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     what: Annotated[
         Literal["install", "show", "remove", "due"],
-        option("write the entries, show them, take them out, or ask whether a run is due now"),
+        option(
+            "write the entries, show them, take them out, or ask whether a run is due now",
+            choices=("install", "show", "remove", "due"),
+        ),
     ]
     launcher: Annotated[
         bool,

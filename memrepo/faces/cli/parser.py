@@ -176,13 +176,15 @@ def _default(request: Any, name: str) -> Any:
 
 def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> dict[str, Any]:
     """Return what argparse is told of one field."""
+    from memrepo.actions.request import choices_of
+
     if type_ is bool:
         return {"dest": name, "action": "store_true"}
     found: dict[str, Any] = {}
     if known.metavar:
         found["metavar"] = known.metavar
-    if known.choices:
-        found["choices"] = known.choices
+    if choices := choices_of(type_, meta):
+        found["choices"] = choices
     if reader := known.read or _reader(type_, meta):
         found["type"] = _reading(reader)
     if get_origin(type_) is tuple:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
-from memrepo.actions.request import Option
+from memrepo.actions.request import choices_of
 from memrepo.actions.verbs import VERBS
 from memrepo.faces.mcp import connector, reading, writing
 from memrepo.faces.mcp.calls import ToolCall
@@ -103,13 +103,12 @@ class Tool(NamedTuple):
 def _schema(argument: Argument, hint: Any) -> Schema:
     """Return the JSON Schema of one argument, from the type and the option of its field."""
     type_, meta = get_args(hint)
-    known: Option = meta.extra["option"]
     field = argument.field or argument.name
     kinds = [kind for kind in get_args(type_) if kind is not type(None)]
     several = getattr(type_, "__origin__", None) is tuple
     found = msgspec.json.schema(kinds[0] if several or type(None) in get_args(type_) else type_)
-    if known.choices:
-        found["enum"] = list(known.choices)
+    if choices := choices_of(type_, meta):
+        found["enum"] = list(choices)
     elif found.get("type") == "string" and field in _PATTERNS:
         found["pattern"] = _PATTERNS[field]
     elif found.get("type") == "string" and "enum" not in found:
@@ -180,7 +179,7 @@ DEFAULT = (
             Argument(
                 "decay_class",
                 "cls",
-                says="permanent, durable 90d, normal 14d, short 2d, ephemeral 4h",
+                says="permanent, durable, normal: kept; short 2d, ephemeral 4h: gone then",
             ),
             Argument("tags"),
             Argument("valid_until", says="date"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -11,12 +12,17 @@ from memrepo.actions.verbs import VERBS
 
 
 def text_of(name: str, request: Any, result: Result, *, colour: bool = False) -> str:
-    """Return the text of what a verb answered, by the function of its name in its group's module.
+    """Return the text of what a verb answered."""
+    return str(wording(name)(request, result, colour=colour))
 
-    Each is `NAME(request, result, *, colour) -> str`, the hyphens of a verb's name being `_`.
+
+def wording(name: str) -> Callable[..., str]:
+    """Return the function of a verb's name in its group's module.
+
+    Each is `NAME(request, result, *, colour) -> str`, the hyphens of the name being `_`.
     """
     group = VERBS[name].module.split(".")[-2] if name in VERBS else "cli"
     word = name.replace("-", "_")
     texts = import_module(f"memrepo.faces.text.{group}")
-    wording = getattr(texts, f"{word}_" if iskeyword(word) else word)
-    return str(wording(request, result, colour=colour))
+    found: Callable[..., str] = getattr(texts, f"{word}_" if iskeyword(word) else word)
+    return found

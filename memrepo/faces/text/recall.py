@@ -35,7 +35,8 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
     tiers = result if isinstance(result, LayeredResult) else None
     parts = ["\n".join(result.heading)] if result.heading else []
     if not result.hits and not result.left_out:
-        return "\n\n".join([*parts, result.why if tiers else f"nothing found: {result.why}"])
+        said = result.why if tiers else f"nothing found: {result.why}"
+        return "\n\n".join([*parts, said, *_archived(result)])
     if tiers:
         confidence = result.hits[0].answer_confidence if result.hits else "none"
         parts.append(f"tier {tiers.tier}, confidence {confidence}")
@@ -47,12 +48,13 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
         parts.append("these are gists: `memrepo show ID` has the original")
     if tiers and tiers.recovered:
         parts.append("recovered: forgotten, and warm again from now on")
-    if result.archived:
-        more = counted(
-            result.archived, "archived memory also matches", "archived memories also match"
-        )
-        parts.append(f"{more} (`--status archived`)")
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_archived(result)])
+
+
+def _archived(result: searching.Result) -> list[str]:
+    """Say how many archived memories match too."""
+    one, many = "archived memory also matches", "archived memories also match"
+    return [f"{counted(result.archived, one, many)} (`--status archived`)"] * bool(result.archived)
 
 
 def _hit(hit: Hit, asked: Collection[str], *, explain: bool) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import parse_time
-from memrepo.faces.text import check as checks
+from memrepo.faces.text.check import findings
 
 if TYPE_CHECKING:
-    from memrepo.actions.check.check import Result as Checked
     from memrepo.actions.result import Result
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.setup import config as configuration
@@ -25,14 +22,38 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import trust as trusting
     from memrepo.actions.setup.jobs import Launcher
     from memrepo.actions.setup.timetable import Next
-    from memrepo.actions.sync.catch_up import CaughtUp
     from memrepo.faces.cli.agent import Hooked
 
 
-def hooks(request: hooking.Request, result: Result, *, colour: bool) -> str:
+def hooks(
+    request: hooking.Request,
+    result: hooking.Installed | hooking.States | hooking.Ran,
+    *,
+    colour: bool,
+) -> str:
     """Say what was installed, what runs, or what a hook has to say."""
+    from memrepo.actions.setup.hooks import Installed, Ran
+
     del colour
-    return _HOOKS[request.name or request.what](result)
+    if isinstance(result, Installed):
+        return _installed(result)
+    return _ran(request.name, result) if isinstance(result, Ran) else _states(result)
+
+
+def _ran(name: str, result: hooking.Ran) -> str:
+    """Say nothing where nothing was found: whoever commits waits for git's own words."""
+    if result.failed:
+        return f"memrepo: {result.failed}"
+    if name in ("post-merge", "post-checkout", "post-rewrite"):
+        return ""
+    if name in ("pre-commit", "pre-merge-commit"):
+        quiet = not (result.problems or result.fixed)
+        lines = [] if quiet else findings(result.fixed, result.foreign, result.problems)
+        return "\n".join(lines)
+    lines = [*map(str, result.problems)]
+    if lines and name == "pre-push":
+        lines.append("memrepo: nothing was pushed; a secret that others have seen must be changed")
+    return "\n".join(lines)
 
 
 def _installed(result: hooking.Installed) -> str:
@@ -54,28 +75,6 @@ def _states(result: hooking.States) -> str:
     if not all(hook.ok for hook in result.hooks):
         lines.append("`memrepo hooks install` puts them in place")
     return "\n".join([*lines, *([result.trust] if result.trust else [])])
-
-
-def _staged(result: Checked) -> str:
-    """Say nothing where nothing was found: whoever commits waits for git's own words."""
-    return checks.looked(result) if result.problems or result.fixed else ""
-
-
-def _caught_up(result: CaughtUp) -> str:
-    return f"memrepo: {result.failed}" if result.failed else ""
-
-
-_HOOKS: Mapping[str, Callable[[Any], str]] = {
-    "install": _installed,
-    "status": _states,
-    "pre-commit": _staged,
-    "pre-merge-commit": _staged,
-    "commit-msg": checks.listed,
-    "post-merge": _caught_up,
-    "post-checkout": _caught_up,
-    "post-rewrite": _caught_up,
-    "pre-push": checks.pushed,
-}
 
 
 def init(request: object, result: init_.Result, *, colour: bool) -> str:
@@ -108,6 +107,8 @@ def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bo
 
 def config(request: object, result: configuration.Result, *, colour: bool) -> str:
     """List every key with its value and origin."""
+    import json
+
     del request, colour
     return "\n".join(
         f"{row.key} = {json.dumps(row.value, ensure_ascii=False)}  # {row.from_}"
@@ -207,6 +208,8 @@ def status(request: object, result: standing.Result, *, colour: bool) -> str:
 
 
 def _run(last: standing.LastRun, result: standing.Result) -> str:
+    from zoneinfo import ZoneInfo
+
     when = parse_time(last.when).astimezone(ZoneInfo(result.timezone))
     return f"{when:%Y-%m-%d %H:%M}, {visible(last.subject)}"
 

@@ -1,0 +1,123 @@
+"""Which statements of daily logs last? Fit on all workspaces but one, and test on that one.
+
+    python -m benchmarks.lasting WORKSPACES UNITS LABELS
+
+WORKSPACES holds a folder a workspace, UNITS and LABELS a file `NAME.jsonl` for each: a unit has
+`id`, `file` and `lines`, a label `id` and `keep` (durable, dated or noise). What is read stays
+where it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from memrepo.judges.lasting import DAILY_WEIGHTS, traits
+from memrepo.purify.gather import gather
+from memrepo.purify.intake import Reader, SourceText, take_in
+from memrepo.purify.sources import SourceRules, kind_of
+
+STEPS, RATE, RIDGE = 800, 0.75, 1.0
+CUTS = (0.5, 0.0, -0.25, -0.5, -1.0)
+DATED = 0.7
+"""What a dated line weighs in the fit: it is worth keeping, but in its note."""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A labelled line of a log: its workspace, the signs it shows, and its label."""
+
+    workspace: str
+    signs: frozenset[str]
+    keep: str
+
+
+def rows(workspaces: Path, units: Path, labels: Path) -> Iterator[Row]:
+    """Yield the labelled lines of daily logs that are candidates."""
+    for file in sorted(labels.glob("*.jsonl")):
+        name = file.stem
+        keep = {one["id"]: one["keep"] for one in map(json.loads, file.open(encoding="utf-8"))}
+        signs = _signs(workspaces / name)
+        for unit in map(json.loads, (units / file.name).open(encoding="utf-8")):
+            first, last = unit["lines"]
+            spans = signs.get(unit["file"], ())
+            found = next((s for (a, b), s in spans if a <= last and first <= b), None)
+            if found is not None and unit["id"] in keep:
+                yield Row(workspace=name, signs=found, keep=keep[unit["id"]])
+
+
+def _signs(root: Path) -> dict[str, list[tuple[tuple[int, int], frozenset[str]]]]:
+    """Return, by log, the lines of each candidate and the signs that it shows."""
+    rules, texts, blobs = SourceRules(), [], {}
+    for path in sorted(p for p in root.rglob("*.md") if p.is_file() and not p.is_symlink()):
+        name = path.relative_to(root).as_posix()
+        kind = kind_of(name, rules)
+        if kind is not None:
+            blobs[name] = path.read_bytes()
+            texts.append(
+                SourceText(name=name, resource=name, blob=name, kind=kind, committed="2026-01-01")
+            )
+    taken = take_in(texts, {}, Reader(texts, blobs.__getitem__), whole=False)
+    found: dict[str, list[tuple[tuple[int, int], frozenset[str]]]] = {}
+    for candidate in gather(taken.placed).candidates:
+        if candidate.daily:
+            for source in candidate.sources:
+                spans = found.setdefault(source.resource, [])
+                spans.append((source.lines, frozenset(traits(candidate))))
+    return found
+
+
+def fitted(train: Sequence[Row]) -> tuple[float, dict[str, float]]:
+    """Return bias and weights of a logistic regression on the signs, by gradient descent."""
+    bias, weights = 0.0, dict.fromkeys(sorted(set().union(*(r.signs for r in train))), 0.0)
+    for _ in range(STEPS):
+        slope, slopes = 0.0, {name: RIDGE * weight for name, weight in weights.items()}
+        for row in train:
+            error = _likely(row, bias, weights) - (row.keep == "durable")
+            error *= DATED if row.keep == "dated" else 1.0
+            slope += error
+            for name in row.signs:
+                slopes[name] += error
+        bias -= RATE * slope / len(train)
+        weights = {n: w - RATE * slopes[n] / len(train) for n, w in weights.items()}
+    return bias, weights
+
+
+def _logit(row: Row, bias: float, weights: dict[str, float]) -> float:
+    return bias + sum(weights.get(name, 0.0) for name in row.signs)
+
+
+def _likely(row: Row, bias: float, weights: dict[str, float]) -> float:
+    return 1.0 / (1.0 + math.exp(-_logit(row, bias, weights)))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the weights, and what is kept at some cuts when each workspace is left out once."""
+    parser = argparse.ArgumentParser(description=__doc__, add_help=True)
+    for name in ("workspaces", "units", "labels"):
+        parser.add_argument(name, type=Path)
+    options = parser.parse_args(argv)
+    every = list(rows(options.workspaces, options.units, options.labels))
+    bias, weights = fitted(every)
+    print(f"{'sign':18} {'fitted':>7} {'in use':>7}   (bias {bias:.2f})")
+    for name in DAILY_WEIGHTS:
+        print(f"{name:18} {weights.get(name, 0.0):7.2f} {DAILY_WEIGHTS[name]:7.2f}")
+    tested: list[tuple[float, str]] = []
+    for left_out in sorted({row.workspace for row in every}):
+        train = [row for row in every if row.workspace != left_out]
+        own = fitted(train)
+        tested += [(_logit(r, *own), r.keep) for r in every if r.workspace == left_out]
+    total = Counter(keep for _, keep in tested)
+    print("\nleft out one workspace at a time:")
+    for cut in CUTS:
+        kept = Counter(keep for logit, keep in tested if logit >= cut)
+        print(f"  {cut:5}  " + "  ".join(f"{k} {kept[k]}/{total[k]}" for k in sorted(total)))
+
+
+if __name__ == "__main__":
+    main()

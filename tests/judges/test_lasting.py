@@ -1,0 +1,105 @@
+"""What of a daily log becomes a claim, and what of any file is a form, a label or metadata."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from test_leads import candidates
+
+from memrepo.core.judging import PromotionRequest
+from memrepo.judges.lasting import DAILY_WEIGHTS, traits
+from memrepo.judges.offline import OfflineJudge
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LOG = "memory/2026-02-07.md"
+
+
+def verdicts(text: str, name: str) -> list[tuple[str, str]]:
+    """Return verdict and rationale of each candidate of a source."""
+    asked = PromotionRequest(
+        run="r", profile="personal", now=NOW, candidates=tuple(candidates(text, name))
+    )
+    return [(v.verdict, v.rationale) for v in OfflineJudge().promote(asked)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "## Decisions\n\n- The pump must never run without water in the tank",
+        "## Lessons\n\n- `make lint` needs the locked packages, because the newest ruff differs",
+        "## Pumps\n\n- The mill's pump uses the relay board on port 3, not the one on port 2",
+        "## Regras\n\n- Sempre fechar a válvula antes de desligar a bomba do poço",
+    ],
+)
+def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
+    assert [v for v, _ in verdicts(f"# 2026-02-07\n\n{line}\n", LOG)] == ["promote"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "## 14:20 Heartbeat\n\n- Checked the inbox at 14:20",
+        "## Execution\n\n- Updated PR #667 with the new colours",
+        "## Progress\n\n- Status: the import ran through",
+        "## 10:00 Chat\n\n- **Ana** (T:3): I went to the market with my sister, you know",
+        "## 10:00 Chat\n\n- **Ben:** What did you buy there?",
+    ],
+)
+def test_what_happened_stays_in_the_note(line: str) -> None:
+    assert [v for v, _ in verdicts(f"# 2026-02-07\n\n{line}\n", LOG)] != ["promote"]
+
+
+@pytest.mark.parametrize(
+    ("line", "noise"),
+    [
+        ("- Pronouns:", "unfilled"),
+        ("- **Blockers:** none known", "unfilled"),
+        ("- **Bloqueios:** nenhum conhecido", "unfilled"),
+        ("- **Next step:** to be defined", "unfilled"),
+        ("- _(what do they care about?)_", "in_brackets"),
+        ("- **Symptoms of the fault:**", "unfilled"),
+        ("- **Source**: a chat", "metadata"),
+        ("*Established: 2026-03-16*", "metadata"),
+        ("- **作者:** 小海", "metadata"),
+        ("- **Photo**: https://a.example/" + "x" * 130, "long_link"),
+        ("**[Date]** — [What happened] [who:name]", "form"),
+        ("This file holds what the garden needs.", "about_file"),
+        ("text\nassistant: let me look at the file again\n", "transcript"),
+    ],
+)
+def test_forms_labels_and_metadata_are_no_memories(line: str, noise: str) -> None:
+    [(verdict, rationale)] = verdicts(f"# Garden\n\n{line}\n", "memory/garden.md")
+    assert (verdict, noise in rationale.split(",")) == ("reject", True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- **Source:** https://a.example/repo",
+        "- **Dashboard:** https://dash.a.example",
+        "- **Offen:** montags bis neun",
+        "- Set `<host>` and `<port>` in the file that the mill reads at its start",
+    ],
+)
+def test_a_value_that_says_something_is_kept(line: str) -> None:
+    [(verdict, _)] = verdicts(f"# Garden\n\n## Mill\n\n{line}\n", "memory/garden.md")
+    assert verdict == "promote"
+
+
+def test_what_a_profile_came_with_is_a_template_and_what_a_person_wrote_is_not() -> None:
+    came = "# TOOLS.md - Local Notes\n\n## What Goes Here\n\n- Names of cameras and speakers\n"
+    wrote = "# TOOLS.md - Local Notes\n\n## Cameras\n\n- The shed camera is at 10.0.0.7\n"
+    assert verdicts(came, "TOOLS.md") == [("reject", "base_fact,uncurated,template")]
+    assert [v for v, _ in verdicts(wrote, "TOOLS.md")] == ["promote"]
+
+
+def test_every_sign_has_a_weight() -> None:
+    shown = {
+        sign
+        for text in ("ok", "I said: you must! why? at 10:00 → done ✅ `x` 5% PR #12 fixed" * 3)
+        for c in candidates(f"# a\n\n## Decisions today 10:00\n\n- [ ] {text} and so on\n", LOG)
+        for sign in traits(c)
+    }
+    assert len(shown) > 5
+    assert shown <= DAILY_WEIGHTS.keys()

@@ -1,0 +1,138 @@
+"""The bytes of a merged memory: foreign keys, comments and looks of two files in one."""
+
+from __future__ import annotations
+
+import pytest
+
+from memrepo.core import codec
+from memrepo.core.memory import Memory
+from memrepo.merge.splice import FileVersion, JoinedBytes, join_bytes
+
+PATH = "memories/knowledge/2026-01/m-111111.md"
+HEAD = "id: mem-1111111111111111\ntype: fact\n"
+
+
+def version(header: str, body: str = "One.", *, end: str = "\n") -> FileVersion:
+    data = f"---\n{header}---\n\n{body}\n".replace("\n", end).encode()
+    memory, problems = codec.decode(PATH, data)
+    assert memory is not None, problems
+    return FileVersion(PATH, data, memory)
+
+
+def joined(
+    base: str | None, older: str, newer: str, memory: Memory | None = None, body: str = "One."
+) -> JoinedBytes:
+    """Join headers that hold the lines of one memory and what else is said; `|` ends a line."""
+    sides = [
+        None if h is None else version(h.replace("|", "\n"), body) for h in (base, older, newer)
+    ]
+    result = join_bytes(sides[0], sides[1], sides[2], memory or sides[2].memory)
+    assert result is not None
+    assert codec.decode(PATH, result.data)[0] == result.memory
+    return result
+
+
+def header(result: JoinedBytes) -> str:
+    return result.data.decode().split("---\n")[1]
+
+
+B = HEAD.replace("\n", "|")
+
+
+@pytest.mark.parametrize(
+    ("base", "older", "newer", "expected", "lost"),
+    [
+        (B, f"{B}a: 1|", f"{B}b: 2|", f"{B}b: 2|a: 1|", {}),
+        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 0|", f"{B}a: 1|", {}),
+        (f"{B}a: 0|", f"{B}a: 0|", f"{B}a: 2|", f"{B}a: 2|", {}),
+        (f"{B}a: 0|", f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", {"a": b"a: 1"}),
+        (f"{B}a: 0|", B, f"{B}a: 0|", B, {}),
+        (f"{B}a: 0|", B, f"{B}a: 2|", f"{B}a: 2|", {}),
+        (f"{B}a: 0|", f"{B}a: 1|", B, f"{B}a: 1|", {}),
+        (f"{B}a: 0|", B, B, B, {}),
+        (None, f"{B}a: 1|", f"{B}a: 2|", f"{B}a: 2|", {"a": b"a: 1"}),
+        (
+            f"{B}a: 0|",
+            f"{B}a:|  - x|  - y|",
+            f"{B}a: 2|",
+            f"{B}a: 2|",
+            {"a": b"a:\n  - x\n  - y"},
+        ),
+        (B, f"{B}a:|  - x|  - y|", f"{B}z: 1|", f"{B}z: 1|a:|  - x|  - y|", {}),
+    ],
+)
+def test_foreign_keys_are_merged_one_by_one(
+    base: str | None, older: str, newer: str, expected: str, lost: dict[str, bytes]
+) -> None:
+    found = joined(base, older, newer)
+    assert header(found) == expected.replace("|", "\n")
+    assert found.lost == lost
+
+
+@pytest.mark.parametrize(
+    ("base", "older", "newer", "expected"),
+    [
+        (B, f"# one|{B}", f"{B}# two|", f"# one|{B}# two|"),
+        (f"# one|{B}", B, f"# one|{B}a: 1|", f"{B}a: 1|"),
+        (f"# one|{B}", f"# one|{B}", f"{B}a: 1|", f"{B}a: 1|"),
+        (B, "id: mem-1111111111111111|# why|type: fact|", f"{B}a: 1|", ""),
+        (B, f"{B}# last|", f"{B}a: 1|", f"{B}# last|a: 1|"),
+    ],
+)
+def test_comments_of_both_sides_stand_where_they_stood(
+    base: str, older: str, newer: str, expected: str
+) -> None:
+    wanted = expected or "id: mem-1111111111111111|# why|type: fact|a: 1|"
+    assert header(joined(base, older, newer)) == wanted.replace("|", "\n")
+
+
+LIST = f"{B}tags:|  - a|  - b|"
+
+
+def test_a_comment_inside_a_list_of_ours_survives() -> None:
+    noted = f"{B}tags:|  - a  # the first|  # then|  - b|"
+    found = joined(LIST, noted, f"{LIST}z: 1|")
+    assert "# the first" in header(found)
+    assert "# then" in header(found)
+    assert "z: 1" in header(found)
+
+
+def test_a_comment_inside_a_list_of_the_other_file_survives_too() -> None:
+    older = f"{B}title: t|tags:|  - a|  # then|  - b|"
+    newer = version(f"{LIST}z: 1|".replace("|", "\n")).memory
+    assert newer is not None
+    found = joined(LIST, older, f"{LIST}z: 1|", newer.with_fields({"title": "t"}))
+    assert "# then" in header(found)
+    assert "title: t" in header(found)
+
+
+def test_who_only_restyled_gives_the_file_its_look() -> None:
+    base, dressed = version(HEAD), version("type:   fact\nid: mem-1111111111111111\n")
+    changed = version(f"{HEAD}title: t\n")
+    found = join_bytes(base, dressed, changed, changed.memory)
+    assert found is not None
+    assert found.data.decode().split("---\n")[1] == (
+        "type:   fact\ntitle: t\nid: mem-1111111111111111\n"
+    )
+    turned = join_bytes(base, changed, dressed, changed.memory)
+    assert turned is not None
+    assert "type:   fact" in turned.data.decode()
+
+
+def test_added_lines_take_the_line_ends_and_the_margin_of_the_file() -> None:
+    base, ours = version(HEAD, end="\r\n"), version(f"{HEAD}b: 2\n", end="\r\n")
+    found = join_bytes(base, version(f"{HEAD}a: 1\n"), ours, ours.memory)
+    assert found is not None
+    assert b"\r\na: 1\r\n" in found.data
+    assert b"\n" not in found.data.replace(b"\r\n", b"")
+    indented = "  id: mem-1111111111111111\n  type: fact\n"
+    shifted = version(f"{indented}  b: 2\n")
+    found = join_bytes(version(indented), version(f"{HEAD}a:\n  - x\n"), shifted, shifted.memory)
+    assert found is not None
+    assert b"\n  a:\n    - x\n" in found.data
+
+
+def test_what_no_file_can_hold_together_is_none() -> None:
+    big = "x" * 600_000
+    base, ours, theirs = version(HEAD), version(f"{HEAD}a: {big}\n"), version(f"{HEAD}b: {big}\n")
+    assert join_bytes(base, ours, theirs, theirs.memory) is None

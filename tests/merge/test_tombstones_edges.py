@@ -1,0 +1,155 @@
+"""Tombstones at their edges: what decides between two, where they lie, and turning them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory, Source
+from memrepo.core.problems import Problem
+from memrepo.core.state import read_state
+from memrepo.merge.tombstones import (
+    Tombstone,
+    Tombstones,
+    is_tombstone,
+    join_tombstones,
+    path_of,
+    read_tombstone,
+    read_tombstones,
+    similarity,
+    tokens,
+    tombstone_bytes,
+    tombstone_keys,
+    tombstone_of,
+    tombstones_in,
+    turned,
+)
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+A, B = "mem-" + "1" * 16, "mem-" + "2" * 16
+
+
+def fact(body: str = "The gate is green.", id_: str = A, **fields: object) -> Memory:
+    return Memory(
+        path=f"memories/a/{id_}.md", fields={"id": id_, "type": "fact", **fields}, body=body
+    )
+
+
+def stone(memory: Memory | None = None, **changes: object) -> Tombstone:
+    return replace(tombstone_of(memory or fact(), reason="wrong", by="human:me", at=AT), **changes)
+
+
+def test_a_tombstone_lies_in_its_area_as_markdown() -> None:
+    for prefix in ("", "memrepo/"):
+        layout = Layout(prefix)
+        assert is_tombstone(layout, path_of(layout, "ts-0"))
+        assert not is_tombstone(layout, f"{prefix}tombstones/ts-0.json")
+        assert not is_tombstone(layout, f"{prefix}runs/ts-0.md")
+    assert not is_tombstone(Layout("memrepo/"), "tombstones/ts-0.md")
+
+
+def test_turning_it_the_way_it_stands_changes_nothing() -> None:
+    active = stone()
+    assert turned(active, "active", by="human:x", at=AT, reason="again") is active
+    later = AT + timedelta(days=1)
+    lifted = turned(active, "lifted", by="human:x", at=later, reason="")
+    assert (lifted.state, lifted.epoch, lifted.by, lifted.at) == ("lifted", 1, "human:x", later)
+    assert lifted.reason == "wrong", "the old reason where there is no new one"
+    assert turned(lifted, "active", by="human:x", at=later, reason="no").reason == "no"
+    assert turned(lifted, "active", by="human:x", at=later, reason="no").epoch == 2
+
+
+def test_the_higher_epoch_stands_then_the_active_one() -> None:
+    active, lifted = stone(forgotten=(A,)), stone(state="lifted", forgotten=(B,))
+    for one, other in ((active, lifted), (lifted, active)):
+        assert join_tombstones(one, other).state == "active"
+        assert join_tombstones(one, other).forgotten == (A, B)
+    raised = replace(lifted, epoch=1)
+    for one, other in ((active, raised), (raised, active)):
+        assert join_tombstones(one, other).state == "lifted"
+
+
+def test_of_two_files_of_one_key_the_higher_rank_is_read() -> None:
+    low, high = stone(), stone(state="lifted", epoch=3)
+    for first, second in ((low, high), (high, low)):
+        files = {
+            "tombstones/a.md": tombstone_bytes(first),
+            "tombstones/b.md": tombstone_bytes(second),
+        }
+        found = read_tombstones(files, Layout())
+        assert list(found.found.values()) == [high]
+        assert not found
+
+
+def test_a_state_is_read_once_and_only_where_tombstones_lie() -> None:
+    files = {path_of(Layout(), "ts-0"): tombstone_bytes(stone()), "sources/x.md": b"no tombstone"}
+    state = read_state(files, Layout())
+    assert tombstones_in(state) is tombstones_in(state)
+    assert tombstones_in(state).problems == ()
+    assert bool(tombstones_in(state))
+    assert not tombstones_in(read_state({}, Layout()))
+
+
+def test_what_is_missing_or_odd_is_named() -> None:
+    whole = tombstone_bytes(stone())
+    for data, said in (
+        (whole.replace(b"\nby: human:me", b""), "found no by"),
+        (whole.replace(b"state: active", b"state: maybe"), "state: "),
+        (b"no header", ""),
+    ):
+        found = read_tombstone("tombstones/a.md", data)
+        assert isinstance(found, Problem)
+        assert (found.rule, found.path) == ("tombstone-unreadable", "tombstones/a.md")
+        assert said in found.message
+    assert read_tombstone("t.md", whole.replace(b"---\n", b"---\nmood: calm\n", 1)) == stone()
+
+
+def test_a_triple_bars_other_wordings_and_a_text_only_what_has_no_triple() -> None:
+    triple = {"subject": "Gate", "predicate": "colour", "object": "green"}
+    of_triple = Tombstones({"t": stone(fact(**triple))})
+    assert of_triple.bar(fact("Another wording.", B, **triple))
+    assert of_triple.bar(fact(id_=B)), "the same text without a triple"
+    assert not of_triple.bar(fact(id_=B, **{**triple, "object": "red"}))
+    of_text = Tombstones({"t": stone()})
+    assert of_text.bar(fact(id_=B, **triple))
+    assert of_text.bar(fact("Something else.")), "the memory itself"
+    assert not of_text.bar(fact("Something else.", B))
+
+
+def test_a_rejection_in_a_scope_holds_there_and_one_without_everywhere() -> None:
+    everywhere, there = Tombstones({"t": stone()}), Tombstones({"t": stone(fact(scope="work"))})
+    assert everywhere.bar(fact(id_=B, scope="home"))
+    assert there.bar(fact(id_=B, scope="Work"))
+    assert not there.bar(fact(id_=B, scope="home"))
+    assert there.keys
+    assert len(tombstone_keys(fact())) == 3
+
+
+def test_what_is_near_is_near_by_units_wording_or_words() -> None:
+    one, two = (Source(resource="s", text_hash=f"th-{n:016x}") for n in (1, 2))
+    units = Tombstones({"t": stone(fact(sources=(one,)))})
+    assert units.near(fact("Else entirely.", B, sources=(one,)))
+    assert not units.near(fact("Else entirely.", B, sources=(one, two)))
+    assert not units.near(fact("Else entirely.", B))
+    words = "alpha bravo charlie delta echo foxtrot golf"
+    by_words = Tombstones({"t": stone(fact(words))})
+    assert by_words.near(fact(f"{words} hotel india", B))
+    assert not by_words.near(fact(f"{words} hotel india juliett", B))
+    assert not Tombstones({}).near(fact())
+
+
+def test_similarity_is_a_share_of_both() -> None:
+    assert similarity("ab", "ab") == 1.0
+    assert similarity("ab", "bc") == 0.5
+    assert similarity("abc", "a") == 0.5
+    assert similarity("", "") == similarity("a", "") == 0.0
+
+
+def test_words_are_cut_and_characters_without_blanks_paired() -> None:
+    assert len(tokens("東京都")) == 2
+    assert len(tokens("東")) == 1
+    assert tokens("東京abc") == tokens("東京") | tokens("abc")
+    assert tokens("Gate, gate!") == tokens("gate")
+    assert all(len(token) == 4 for token in tokens("a gate of larch"))

@@ -16,7 +16,7 @@ from memrepo.policies.ranking import Corpus, Document, Ranked, spelled
 from memrepo.policies.terms import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")
-FLOOR, PART = 0.15, 0.25
+FLOOR, PART = 0.1, 0.25
 """Where no hit holds a larger share of what was asked, nor more of its words, nothing was found."""
 SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from memrepo.core.judging import Newer
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.conflicts import contradicts
+
+if TYPE_CHECKING:
+    from memrepo.core.judging import Newer
 
 Basis = Literal["dated", "later", ""]
 """What says so: a day in a text, heading or file name; the order in which it was written; nothing.
@@ -50,6 +51,10 @@ def newer_first(hits: Sequence[_T], memories: Sequence[Memory]) -> list[_T]:
     """
     order = list(range(len(hits)))
     contested = [n for n, memory in enumerate(memories) if memory.standing == "contested"]
+    if len(contested) < 2:
+        return list(hits)
+    from memrepo.policies.conflicts import contradicts  # a search seldom meets a contradiction
+
     for at, one in enumerate(contested):
         for other in contested[at + 1 :]:
             if not contradicts(memories[one], memories[other]):

@@ -89,7 +89,7 @@ def test_a_tag_that_names_a_file_outside_is_not_followed(hot_repo: Path, tmp_pat
 
 
 def test_status_says_when_the_cache_gave_way_to_a_foreign_page(hot_repo: Path) -> None:
-    assert "hot_cache" not in done(hot_repo, "status")
+    assert done(hot_repo, "status")["hot_cache"] == ""
     (hot_repo / "MEMORY.md").write_text("# My own notes\n")
     subprocess.run(["git", "-C", hot_repo, "commit", "-qam", "mine", "--no-verify"], check=True)
     done(hot_repo, "run", now="2026-03-01T12:00:00Z")

@@ -213,18 +213,18 @@ def _nothing(line: str) -> None:
 
 def _print(call: Call, name: str, request: Any, answer: Result) -> None:
     """Print what a command found; of a secret that stands in it, its kind."""
-    data = answer.as_json() if call.json else {}
     text = ""
     if not (call.json or call.quiet):
         from memrepo.faces.text import text_of
 
         text = text_of(name, request, answer, colour=call.colour)
     told = [str(p) for p in answer.notices if p.severity == "error" or not call.quiet]
-    if not (data or text or told):
+    if not (call.json or text or told):
         return
     from memrepo.core.secrets import concealed
 
-    data, text, told = concealed([data, text, told])
+    # A text that was put on one line shows by the record what is a secret in it.
+    data, text, told = concealed([answer.as_json(), text, told])
     if call.json:
         import json
 

@@ -118,7 +118,6 @@ class Near:
 
     def _near(self, claim: PriorClaim) -> list[str]:
         words = tokens(claim.text)
-        least = _SHARED_PAIRS if any(word >= _WIDE for word in words) else _SHARED
         looked = {claim.memory_id}
         near: list[str] = []
         for word in sorted(words, key=lambda w: (len(self._by_word.get(w, ())), w)):
@@ -126,12 +125,16 @@ class Near:
                 if id_ in looked:
                     continue
                 looked.add(id_)
-                other = self._words[id_]
-                if len(words & other) >= least * min(len(words), len(other)):
+                if self._shared(words, id_):
                     near.append(id_)
                 if len(near) == LOOKED or len(looked) > _EXAMINED:
                     return near
         return near
+
+    def _shared(self, words: frozenset[str], id_: str) -> bool:
+        other = self._words[id_]
+        least = _SHARED_PAIRS if any(word >= _WIDE for word in words) else _SHARED
+        return len(words & other) >= least * min(len(words), len(other))
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:

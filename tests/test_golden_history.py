@@ -198,9 +198,8 @@ FULL: list[tuple[str, ...]] = [
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
-        "view: 2 pages",
+        "view: 1 page",
         "M views/LTMEMORY.md",
-        "M views/TOPICS.md",
     ),
     (
         "run: manifest and candidates",

@@ -145,15 +145,17 @@ def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
     """Return the tombstone of what a memory says, in its scope."""
-    scope, text = memory.text("scope"), _text_key(memory.body)
+    scope, text = memory.text("scope"), _text_key(memory.said)
     triple = _triple_key([memory.text(key) for key in _TRIPLE])
     units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
+    if memory.said != memory.body:
+        units.add(text_hash(memory.body))  # with the words that context added it comes back neither
     return Tombstone(
         key=f"ts-{digest([look(scope), text, triple])[:16]}",
         text=text,
         triple=triple,
         scope=scope,
-        tokens=tuple(sorted(tokens(memory.body))),
+        tokens=tuple(sorted(tokens(memory.said))),
         units=tuple(sorted(units)),
         memory=memory.id,
         forgotten=tuple(forgotten),
@@ -206,7 +208,7 @@ def tombstone_keys(memory: Memory) -> frozenset[str]:
     repository's, and, where it has none, everywhere.
     """
     triple = tuple(memory.text(key) for key in _TRIPLE)
-    return _keys(memory.id, memory.body, triple, memory.text("scope"))
+    return _keys(memory.id, memory.said, triple, memory.text("scope"))
 
 
 # A merge asks for all memories, and an accepted run is a merge a decision.
@@ -266,9 +268,11 @@ class Tombstones:
         units = {s.text_hash for s in memory.sources if s.text_hash}
         if units and units <= self._units.keys():
             return self._units[min(units)]
-        if stone := self._units.get(text_hash(memory.body)):
+        if stone := self._units.get(text_hash(memory.body)) or self._units.get(
+            text_hash(memory.said)
+        ):
             return stone
-        mine = tokens(memory.body) if self._tokens else frozenset()
+        mine = tokens(memory.said) if self._tokens else frozenset()
         scored = [(similarity(mine, theirs), stone) for stone, theirs in self._tokens]
         score, stone = max(scored, key=lambda s: s[0], default=(0.0, None))
         return stone if score >= SIMILAR else None

@@ -17,6 +17,9 @@ from memrepo.policies.evidence import Basis, newer_of
 from memrepo.policies.matching import normal_subject, tokens
 
 SURE, UNSURE = 0.95, 0.5
+_EXAMINED = 1000
+"""So many are looked at for one statement, those of its rarest words first: a word that stands
+everywhere says little."""
 LOOKED = 24
 """With so many statements one is compared, those that share its rarest words first."""
 _SHARED = 1 / 3
@@ -115,19 +118,22 @@ class Near:
 
     def _near(self, claim: PriorClaim) -> list[str]:
         words = tokens(claim.text)
-        near: dict[str, None] = {}
+        looked = {claim.memory_id}
+        near: list[str] = []
         for word in sorted(words, key=lambda w: (len(self._by_word.get(w, ())), w)):
             for id_ in self._by_word.get(word, ()):
-                if id_ != claim.memory_id and self._shared(words, id_):
-                    near[id_] = None
-                if len(near) == LOOKED:
-                    return list(near)
-        return list(near)
+                if id_ in looked:
+                    continue
+                looked.add(id_)
+                if self._shared(words, id_):
+                    near.append(id_)
+                if len(near) == LOOKED or len(looked) > _EXAMINED:
+                    return near
+        return near
 
     def _shared(self, words: frozenset[str], id_: str) -> bool:
         other = self._words[id_]
-        pairs = any(word >= _WIDE for word in words)
-        least = _SHARED_PAIRS if pairs else _SHARED
+        least = _SHARED_PAIRS if any(word >= _WIDE for word in words) else _SHARED
         return len(words & other) >= least * min(len(words), len(other))
 
 

@@ -36,6 +36,8 @@ def asked(service: Service) -> list[tuple[str, list[str]]]:
     found = []
     for question in service.questions():
         held = evidence(question)
+        if not held.keys() & {"candidates", "clusters"}:
+            continue  # whether two statements contradict each other: asked of pairs, anew
         rows, key = (
             (held["candidates"], "candidate_id")
             if "candidates" in held

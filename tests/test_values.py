@@ -51,6 +51,7 @@ BAD = (
     ('schedule.incremental = "daily"', "a list of cron expressions"),
     ('tiers.warm_after = "4 fortnights"', "a duration such as"),
     ("tiers.warm_after = 4", "a duration such as"),
+    ('tiers.clean_after = "sometime"', "a duration such as"),
     ('tags.pattern = "["', "a regular expression"),
     (f'tags.pattern = "{"a" * (PATTERN_LENGTH + 1)}"', "a regular expression"),
     ("tags.pattern = 1", "a regular expression"),

@@ -213,7 +213,6 @@ FULL: list[tuple[str, ...]] = [
         "D memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
         "D runs/2026-03/20260304T090000Z.json",
         "M views/LTMEMORY.md",
-        "M views/TOPICS.md",
     ),
     (
         "run: manifest and candidates",

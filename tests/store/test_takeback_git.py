@@ -72,7 +72,7 @@ def test_a_revert_in_git_gives_what_the_rules_say(
             wanted = Wanted(target=target, latest=k == len(states) - 2)
             answer = revert(here, wanted)
             model = take_back(operation(states, k), states[-1])
-            told = {(c["kind"], c["memory"]) for c in answer.data["conflicts"]}
+            told = {(c.kind, c.memory) for c in answer.conflicts}
             assert told == {(c.kind, c.memory) for c in model.clashes}
             if told:
                 assert store.head() == walk[-1].commit

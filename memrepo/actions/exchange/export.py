@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.lifecycle.derived import hot_rules
 from memrepo.actions.recall.destination import place, place_page, refuse_place
 from memrepo.actions.recall.when import (
     heading,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.lifecycle.derived import derived_files
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.drafting import run_stamp
 from memrepo.actions.run.landing import prepare

@@ -18,20 +18,17 @@ from memrepo.actions.run.gisting import gisted
 from memrepo.actions.run.offering import Offered
 from memrepo.actions.work import Work
 from memrepo.core.access import Accesses
-from memrepo.core.changes import Change, Delete, Step, Write
+from memrepo.core.changes import Step
 from memrepo.core.judging import Judge
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.nomination import Candidate, nominated
-from memrepo.policies.rules import HotRules
 from memrepo.policies.upkeep import Upkeep, upkeep
 from memrepo.purify.holding import fingerprints
 from memrepo.purify.manifest import Recorded
 from memrepo.purify.nominees import Nominee
 from memrepo.store.ledger import ledger_of
-from memrepo.views.hot import hot_changes, standing_of
-from memrepo.views.pages import render_views
 
 
 class Owed(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,42 +138,3 @@ def _counts(
     """Return the counts of the runs at this very moment."""
     paths = [work.tree.layout.manifest(m.run) for m in manifests if m.now == format_time(now)]
     return [json.loads(state.files[path]).get("counts", {}) for path in paths]
-
-
-def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
-    """Return what makes views and hot cache agree with the memories of a state.
-
-    With `afresh` every page is rendered; else not those that are known to be as they should.
-    """
-    known = {} if afresh else work.store.trees.records.pages
-    pages = render_views(state, personal=work.config.profile == "personal", known=known)
-    return [*pages, *hot_changes(state, hot_rules(work))]
-
-
-def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
-    """Return the derived files that differ: their new contents by path, None where one goes."""
-    contents: dict[str, bytes | None] = {}
-    for page in derived_files(work, state):
-        match page:
-            case Write(path=path, data=data):
-                contents[path] = data
-            case Delete(path=path):
-                contents[path] = None
-            case _:
-                raise TypeError(f"a view is a file, not {page!r}")
-    return contents
-
-
-def hot_rules(work: Work) -> HotRules:
-    """Return the rules of the hot cache; it gives way to a file in the work tree that is not ours.
-
-    Git may not know that file yet: only one that HEAD holds is seen in the state.
-    """
-    rules = work.config.rules.hot
-    path = work.tree.layout.prefix + rules.path
-    if path in work.tree.blobs:
-        return rules
-    data = work.store.work.read(path)
-    if data is not None and standing_of(data) == "foreign":
-        return replace(rules, path="HOT.md")
-    return rules

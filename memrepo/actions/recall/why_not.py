@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.lifecycle.derived import hot_rules
 from memrepo.actions.past.timeline import Past, find_past
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recalled import EXPIRED, Derived, facts, index_of, recall, recalled

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.lifecycle.derived import derived_files
 from memrepo.actions.past.timeline import NoSuchRun, run_merge
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option

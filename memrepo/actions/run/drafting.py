@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.lifecycle.derived import derived_files
 from memrepo.actions.run.counting import SAID, count_of
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Update, Write

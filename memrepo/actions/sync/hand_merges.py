@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.lifecycle import derived_contents
+from memrepo.actions.lifecycle.derived import derived_contents
 from memrepo.actions.run.landing import TRIES
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.sync.unite import unite

@@ -7,6 +7,7 @@ as one (`Placed.changes`).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -16,11 +17,18 @@ from memrepo.core.state import State
 from memrepo.policies.matching import INACTIVE_STANDINGS
 from memrepo.purify.gather import Placed
 from memrepo.purify.known import prior_of
-from memrepo.purify.noticing import Near
+
+if TYPE_CHECKING:
+    from memrepo.purify.noticing import Near
 
 
 def overruling(state: State, placed: Iterable[Placed]) -> tuple[Placed, ...]:
     """Return units in scope, those that change a standing memory marked so."""
+    placed = tuple(placed)
+    if not placed:  # as in most runs: no statement is cut into words for them
+        return ()
+    from memrepo.purify.noticing import Near
+
     near = Near(
         prior_of(m)
         for m in state.active

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -39,7 +40,9 @@ from memrepo.policies.similarity import MOST, Similar
 from memrepo.purify.asking import Asked, Asking, Failure
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.known import Former, prior_of
-from memrepo.purify.noticing import Near
+
+if TYPE_CHECKING:
+    from memrepo.purify.noticing import Near
 
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]
@@ -279,6 +282,8 @@ class Pool:
 
     @cached_property
     def _near(self) -> Near:
+        from memrepo.purify.noticing import Near
+
         return Near(prior_of(m) for m in self.memories.values())
 
     @cached_property

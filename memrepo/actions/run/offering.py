@@ -15,7 +15,6 @@ from memrepo.core.changes import Step
 from memrepo.core.errors import MemrepoError
 from memrepo.core.judging import BadReply, BudgetReached, JudgeFailed, Usage
 from memrepo.core.problems import Problem
-from memrepo.judges.claude import NoCredentials
 from memrepo.purify.asking import Failure
 
 T = TypeVar("T")
@@ -65,6 +64,8 @@ class Clerk(msgspec.Struct, kw_only=True):
         """Return an answer without a fault, or None; `ask` is given the fault of the first one."""
         if self.stopped:
             return None
+        from memrepo.judges.claude import NoCredentials
+
         self.asked += 1
         try:
             return self._twice(ask, fault_of)

@@ -18,8 +18,10 @@ from memrepo.core.judge import (
     Candidate,
     CanonicalClaim,
     Cluster,
+    Finding,
     Judge,
     PriorClaim,
+    Suspicion,
     Usage,
     Verdict,
 )
@@ -62,6 +64,30 @@ def claim_key(cluster: Cluster, priors: Sequence[PriorClaim], judge: Judge, prof
             sorted([p.memory_id, p.text, p.standing] for p in priors),
         ]
     )
+
+
+def finding_key(suspicion: Suspicion, judge: Judge) -> str:
+    """Return the key of a finding: both statements as they are shown, and why it is asked."""
+    sides = [
+        [p.memory_id, p.type, p.text, p.subject, p.predicate, p.object, _days(p)]
+        for p in (suspicion.first, suspicion.second)
+    ]
+    return digest(["finding", judge.name, judge.prompt_hash, suspicion.why, *sides])
+
+
+def _days(prior: PriorClaim) -> list[list[str]]:
+    return sorted([s.resource, s.captured, s.captured_from] for s in prior.sources)
+
+
+def known_finding(suspicion: Suspicion, kept: Kept, judge: Judge) -> Finding | None:
+    """Return the finding kept for two statements, or None."""
+    record = kept.find(finding_key(suspicion, judge))
+    if record is None:
+        return None
+    try:
+        return msgspec.convert(record, Finding)
+    except msgspec.ValidationError:
+        return None
 
 
 def known_verdicts(
@@ -108,7 +134,12 @@ def claims_record(claims: Sequence[CanonicalClaim]) -> dict[str, Any]:
     return {CLAIMS_KEY: [_record(c) for c in claims]}
 
 
-def _record(answer: Verdict | CanonicalClaim) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, Any]:
+    """Return a finding as it is kept."""
+    return _record(finding)
+
+
+def _record(answer: Verdict | CanonicalClaim | Finding) -> dict[str, Any]:
     record: dict[str, Any] = msgspec.to_builtins(answer)
     return record
 

@@ -46,6 +46,7 @@ from memrepo.policies.matching import (
     normal_predicate,
     normal_subject,
 )
+from memrepo.purify.answers import Kept, finding_key, finding_record, known_finding
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, Failure
 from memrepo.purify.decisions import decided_pair
@@ -81,7 +82,7 @@ def verified(
     made = assemble(state, groups, claims, former, setting.now)
     asked: Asked[Finding] = Asked(name="contradiction")
     suspicions = dict(_suspicions(state, made, claims, setting))
-    findings = ask(suspicions, setting.judge, asked)
+    findings = ask(suspicions, setting.judge, asked, setting.kept)
     harmless = harmless_of(suspicions, findings, setting.judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
@@ -129,18 +130,25 @@ def harmless_of(
 
 
 def ask(
-    suspicions: Mapping[Pair, Suspicion], judge: Judge, asked: Asked[Finding]
+    suspicions: Mapping[Pair, Suspicion],
+    judge: Judge,
+    asked: Asked[Finding],
+    kept: Kept | None = None,
 ) -> dict[Pair, Finding]:
-    """Ask of each pair once, and once more where the answer is of no use."""
+    """Ask of each pair once, and once more where the answer is of no use; none that is kept."""
     findings: dict[Pair, Finding] = {}
     for number, (pair, suspicion) in enumerate(suspicions.items(), start=1):
         cluster = pair[0]
+        if kept is not None and (known := known_finding(suspicion, kept, judge)):
+            findings[pair] = _dated(suspicion, known)
+            continue
         if cluster in asked.refused:
             continue
         if asked.stopped:
             asked.left.add(cluster)
             asked.batches_left += 1
             continue
+        before = judge.usage
         try:
             found = _twice(suspicion, number, judge, asked)
         except BudgetReached as reached:
@@ -154,6 +162,9 @@ def ask(
             asked.failures.append(_failure(number, failed))
             asked.stopped = failed.message
         else:
+            if kept is not None:
+                answer = {finding_key(suspicion, judge): finding_record(found)}
+                kept.keep(answer, judge.usage.since(before))
             findings[pair] = _dated(suspicion, found)
             asked.batches_done += 1
             continue

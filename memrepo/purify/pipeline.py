@@ -103,11 +103,7 @@ def purify(
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
     former = Former(gathered.former, reader.standing)
     parts, answers = divide(groups, tuple(worded.answers))
-    spent = setting.judge.usage
     looked = verified(state, parts, answers, former, setting)
-    if setting.kept is not None:
-        # Answered questions are not paid for again by a plan that is computed anew: it must know.
-        setting.kept.keep({}, setting.judge.usage.since(spent))
     claims, made, compared = looked.claims, looked.made, looked.asked
     asked_of = (*groups, *(part for part in parts if part not in groups))
     left_open = _left_open(gathered, asked_of, judged.open, worded.open | compared.open)

@@ -26,6 +26,8 @@ _SHARED = 1 / 3
 """The least share of the words of the shorter of two that both hold."""
 _SHARED_PAIRS = 1 / 8
 """The same where words are pairs of characters: one name makes few of them."""
+LISTED = 5
+"""More statements than these that each give another value in one frame are lines of a list."""
 _WIDE = "\u2e80"
 """From here on stand the scripts that are cut into pairs."""
 
@@ -104,7 +106,7 @@ class Near:
             for id_ in self._near(claim)
             if (one := noticed(claim, self._priors[id_])) is not None
         }
-        return _one_key(_covered_best(found), self._priors)
+        return _no_list(_one_key(_covered_best(found), self._priors))
 
     def around(self, ids: Iterable[str]) -> set[str]:
         """Return all statements that share enough words with one of some."""
@@ -157,3 +159,11 @@ def _one_key(found: dict[str, Noticed], priors: Mapping[str, PriorClaim]) -> dic
     if len(keyed) < 2 or all(priors[id_].standing == "contested" for id_ in keyed):
         return found
     return {id_: one for id_, one in found.items() if id_ not in keyed}
+
+
+def _no_list(found: dict[str, Noticed]) -> dict[str, Noticed]:
+    """Leave out other values of one frame where so many stand: one more line of a list."""
+    valued = [id_ for id_, one in found.items() if one.change.strength == "restated"]
+    if len(valued) <= LISTED:
+        return found
+    return {id_: one for id_, one in found.items() if id_ not in valued}

@@ -29,7 +29,9 @@ def hoarding(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(among, "MOST_ASKED", 0)  # no questions about pairs
     path = repo / "memrepo.toml"
     text = path.read_text().replace("[run]", "[run]\npace_pct = 90", 1)
-    path.write_text("\n".join([text, "[compression]", "trigger = 40", "keep = 5", ""]))
+    path.write_text(
+        "\n".join([text, "[compression]", "enabled = true", "trigger = 40", "keep = 5", ""])
+    )
     git(repo, "commit", "-qam", "configure", "--no-verify")
     done(repo, "run", now="2026-02-28T09:00:00Z")
     stored(repo, hoard(60))

@@ -66,6 +66,7 @@ class Setting:
     now: datetime = NOW
     profile: str = "personal"
     run: str = "r"
+    kept: None = None
 
 
 Pairs = list[tuple[Cluster, CanonicalClaim]]

@@ -32,8 +32,9 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.merits import Moment
 from memrepo.policies.rules import Weights
-from memrepo.store import index, indexing
+from memrepo.store import index
 from memrepo.store import tables as child
+from memrepo.store import tables as indexing
 from memrepo.store.repo import open_repository
 from memrepo.store.tables import begin_at, opened
 from memrepo.store.tree import BlobFiles, Snapshot

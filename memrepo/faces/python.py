@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.check.secrecy import SecretInText
 from memrepo.actions.past import history, why
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import related, search
@@ -27,6 +26,7 @@ from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish, checked
 from memrepo.actions.review import accept, diff, discard
 from memrepo.actions.run import outcome, run
+from memrepo.actions.secrecy import SecretInText
 from memrepo.actions.setup import status
 from memrepo.actions.sync import sync
 from memrepo.actions.takeback import reject, revert, undo

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.lifecycle.stage import derived_files
+from memrepo.actions.run.lifecycle import derived_files
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash

@@ -20,7 +20,7 @@ from datetime import datetime
 import msgspec
 
 from memrepo import __version__
-from memrepo.actions.lifecycle.stage import played
+from memrepo.actions.run.lifecycle import played
 from memrepo.actions.run.offer import Clerk, Offered
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.review.waiting import PREFIX
+from memrepo.actions.pending import PREFIX
 from memrepo.actions.run.chain import Proposal
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.proposal import Proposed

@@ -15,9 +15,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
+from memrepo.actions.local import Setting, outside
 from memrepo.actions.run.gate import UpgradeRequired
-from memrepo.actions.setup.outside import Setting, outside
-from memrepo.actions.setup.timetable import (
+from memrepo.actions.run.timetable import (
     LAST,
     last_record,
     local_folder,

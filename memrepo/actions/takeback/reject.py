@@ -8,8 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.recall.lookup import find
+from memrepo.actions.rejection import barred_ids, with_pages, written
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.takeback.rejection import barred_ids, with_pages, written
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Step, Update

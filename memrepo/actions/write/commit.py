@@ -14,11 +14,11 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.check.secrecy import refuse_secret
-from memrepo.actions.lifecycle.stage import hot_rules
+from memrepo.actions.rejection import close_calls
 from memrepo.actions.request import Writes
 from memrepo.actions.run.landing import TRIES, prepare
-from memrepo.actions.takeback.rejection import close_calls
+from memrepo.actions.run.lifecycle import hot_rules
+from memrepo.actions.secrecy import refuse_secret
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError

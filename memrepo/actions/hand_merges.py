@@ -24,8 +24,8 @@ from memrepo.merge.git_merges import Made, Settled, settle
 from memrepo.merge.states import Facts, merge_states
 from memrepo.merge.versions import Kept
 from memrepo.store import history
-from memrepo.store.fitness import CannotWork
 from memrepo.store.gitenv import NotARepository
+from memrepo.store.lock import CannotWork
 from memrepo.store.repo import BranchMoved, FilesInTheWay
 from memrepo.store.stream import Chain, Commit
 

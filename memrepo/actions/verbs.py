@@ -359,7 +359,7 @@ def perform(work: Work, name: str, request: Any) -> Result:
     verb = VERBS[name]
     told: tuple[Problem, ...] = ()
     if reason := getattr(request, "reason", ""):
-        from memrepo.actions.secrecy import refuse_secret
+        from memrepo.actions.guard import refuse_secret
 
         refuse_secret(reason, "the reason")
     if verb.writes and not request.dry_run:

@@ -25,7 +25,7 @@ from memrepo.core.judge import Profile
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.policies.nomination import nominated
+from memrepo.policies.hotcache import nominated
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.views.artifacts import Exported, Terms, artifacts

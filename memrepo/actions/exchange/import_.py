@@ -32,8 +32,8 @@ from memrepo.purify.imported_counts import Counts, read_hygiene, read_refcount
 from memrepo.purify.imported_memories import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
 from memrepo.purify.manifest import Manifest, read_manifests
-from memrepo.store.identity import author
 from memrepo.store.ledger import ledger_of
+from memrepo.store.settings import author
 from memrepo.store.workspace import read_folder
 from memrepo.views.artifacts_runs import IMPORT, read_runs
 from memrepo.views.hygiene import HYGIENE, REFCOUNT

@@ -24,8 +24,7 @@ from memrepo.core.messages import counted
 from memrepo.core.times import EARLIEST
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.doubt import disputed, is_retired
-from memrepo.policies.hotcache import hot_of
-from memrepo.policies.nomination import nominated
+from memrepo.policies.hotcache import hot_of, nominated
 from memrepo.policies.tiers import effective
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.answers import broken_runs

@@ -21,7 +21,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holds import fingerprints
 from memrepo.store import history
-from memrepo.store.identity import author
+from memrepo.store.settings import author
 
 DISCARDED = "refs/memrepo/discarded/"
 

@@ -38,8 +38,8 @@ from memrepo.policies.compression import (
     groups,
     summary_id,
 )
+from memrepo.policies.entities import link_step
 from memrepo.policies.importance import score_of
-from memrepo.policies.inferred_links import link_step
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
 from memrepo.purify.known import ACTOR

@@ -21,10 +21,9 @@ from memrepo.actions.run.hand_edits import claim_edits
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge_choice import Choice, WatchedJudge, judge_of
 from memrepo.actions.run.landing import TRIES, Landing, prepare
-from memrepo.actions.run.outcome import Outcome, Result, result_of
 from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
 from memrepo.actions.run.report import REPORTS, Report
-from memrepo.actions.run.telemetry import reported
+from memrepo.actions.run.telemetry import Outcome, Result, reported, result_of
 from memrepo.actions.run.timetable import superseded
 from memrepo.actions.work import MACHINE, Work
 from memrepo.config import JUDGES

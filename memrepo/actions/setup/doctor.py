@@ -23,8 +23,8 @@ from memrepo.purify.manifest import read_manifests
 from memrepo.store import embedder, hooks, settings
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.health import git_version, interrupted, object_problems
-from memrepo.store.identity import person
 from memrepo.store.index import Filter
+from memrepo.store.settings import person
 
 MIN_GIT = (2, 34)
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.guard import barred_ids, with_pages, written
 from memrepo.actions.recall.lookup import find
-from memrepo.actions.rejection import barred_ids, with_pages, written
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
+from memrepo.actions.guard import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.rejection import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, write

@@ -14,7 +14,7 @@ from hoards import hoard, memory
 
 from memrepo.core.memory import Importance, Source
 from memrepo.core.state import State
-from memrepo.policies.classes import class_of
+from memrepo.policies.decay import class_of
 from memrepo.policies.entities import catalogue
 from memrepo.policies.importance import score_of
 from memrepo.policies.lexicon import lexicon

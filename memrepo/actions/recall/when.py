@@ -70,7 +70,7 @@ def work_at(work: Work, word: str) -> Work:
 
 def moment_of(work: Work, word: str) -> datetime:
     """Return the moment that `--valid-at` asks about; raises NotADate."""
-    from memrepo.core.moments import asked
+    from memrepo.core.times import asked
 
     try:
         return asked(word, work.config.zone)

@@ -14,11 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.stage import derived_files
 from memrepo.actions.past.timeline import NoSuchRun, run_merge
-from memrepo.actions.recall.lookup import find
-from memrepo.actions.request import DryRun, option
-from memrepo.actions.review.waiting import (
+from memrepo.actions.pending import (
     NothingWaits,
     Waiting,
     left_behind,
@@ -27,7 +24,10 @@ from memrepo.actions.review.waiting import (
     refuse_on_waiting,
     the_waiting,
 )
+from memrepo.actions.recall.lookup import find
+from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.landing import chain
+from memrepo.actions.run.lifecycle import derived_files
 from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, revert

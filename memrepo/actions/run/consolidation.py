@@ -20,7 +20,7 @@ from datetime import datetime
 import msgspec
 
 from memrepo import __version__
-from memrepo.actions.lifecycle.stage import played
+from memrepo.actions.run.lifecycle import played
 from memrepo.actions.run.offer import Clerk, Offered
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest
@@ -38,8 +38,8 @@ from memrepo.policies.compression import (
     groups,
     summary_id,
 )
+from memrepo.policies.entities import link_step
 from memrepo.policies.importance import score_of
-from memrepo.policies.inferred_links import link_step
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
 from memrepo.purify.known import ACTOR

@@ -8,12 +8,12 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.stage import Owed, nominees_of, owed, played
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.run.chain import Drafter, Proposal, waiting_units
 from memrepo.actions.run.consolidation import Setting as Consolidating
 from memrepo.actions.run.consolidation import consolidated
 from memrepo.actions.run.judge_choice import Tick, watched
+from memrepo.actions.run.lifecycle import Owed, nominees_of, owed, played
 from memrepo.actions.run.offer import Offered
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS, Delete, Step, Write

@@ -10,15 +10,15 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.stage import derived_files, hot_rules
+from memrepo.actions.hand_merges import announced, unsettled, validated
+from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
-from memrepo.actions.review.waiting import all_waiting, requests_waiting
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
+from memrepo.actions.run.lifecycle import derived_files, hot_rules
 from memrepo.actions.run.proposal import texts_at
+from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
-from memrepo.actions.setup.timetable import Schedule, timetable
 from memrepo.actions.sync.hand_commits import broken_rules
-from memrepo.actions.sync.hand_merges import announced, unsettled, validated
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Delete, Write

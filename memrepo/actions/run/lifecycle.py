@@ -36,8 +36,7 @@ from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.archive import archive_due, unarchive
 from memrepo.policies.decay import is_over, keeping, prunable
-from memrepo.policies.hotcache import may_be_hot, unused
-from memrepo.policies.nomination import Candidate, nominated
+from memrepo.policies.hotcache import Candidate, may_be_hot, nominated, unused
 from memrepo.policies.rules import HotRules, Rules
 from memrepo.policies.tiers import moves
 from memrepo.policies.upkeep import Allowed, Upkeep, upkeep

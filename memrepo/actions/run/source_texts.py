@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memrepo.actions.work import Work
-from memrepo.purify.intake import SourceText
-from memrepo.purify.scope import Cursor
+from memrepo.purify.intake import Cursor, SourceText
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
 

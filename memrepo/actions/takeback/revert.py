@@ -24,7 +24,7 @@ from memrepo.core.ids import ID_PATTERN
 from memrepo.core.messages import PREFIX, message
 from memrepo.merge.takeback import ClashKind, Side
 from memrepo.store import history
-from memrepo.store.identity import author
+from memrepo.store.settings import author
 from memrepo.store.stream import Commit
 
 

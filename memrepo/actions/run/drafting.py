@@ -24,6 +24,7 @@ from memrepo.purify.manifest import Consumed, Manifest, Receipt, Removal
 from memrepo.purify.pipeline import Mode, Purified
 from memrepo.purify.removals import on_record
 from memrepo.purify.stamping import with_run
+from memrepo.store.landings import RECORD
 
 WHAT_LENGTH = 66
 """What a subject has room for after `run: `."""
@@ -121,7 +122,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         made.append(
             Step(
                 op="run",
-                what="manifest and candidates",
+                what=RECORD,
                 reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
                 changes=(
                     *files,

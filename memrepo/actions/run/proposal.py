@@ -15,8 +15,9 @@ from memrepo.actions.run.consolidating import consolidated
 from memrepo.actions.run.drafting import Drafter, Proposal, waiting_units
 from memrepo.actions.run.offering import Offered
 from memrepo.actions.run.progress import Tick, watched
+from memrepo.actions.run.withdrawn import taken_back
 from memrepo.actions.work import Work
-from memrepo.core.changes import BULK_OPS, Delete, Step, Write
+from memrepo.core.changes import Delete, Step, Write
 from memrepo.core.judging import Judge
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
@@ -25,7 +26,7 @@ from memrepo.policies.interlock import interlock, losses
 from memrepo.policies.retrieval import Near, Query
 from memrepo.purify.asking import Failure
 from memrepo.purify.barring import barred
-from memrepo.purify.holding import Parted, fingerprints, part
+from memrepo.purify.holding import Parted, part
 from memrepo.purify.intake import Reader, SourceText
 from memrepo.purify.kept import Kept
 from memrepo.purify.manifest import (
@@ -388,22 +389,6 @@ def _near(work: Work) -> Near:
         return index.near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))
 
     return near
-
-
-def taken_back(work: Work) -> frozenset[str]:
-    """Return fingerprints of decisions that a person took back and has not brought back since."""
-    found: frozenset[str] = frozenset()
-    repo = work.store.repo
-    for commit, gone in history.taken_back(repo, work.tree.commit).items():
-        for entry in history.chain_of(repo, commit):
-            ids = entry.trailers.get("Memory", ())
-            mine = [id_ for id_ in ids if id_ in gone]
-            if entry.op in BULK_OPS:
-                prints = [p for p in entry.prints if p.split(":")[1] in gone]
-                found |= fingerprints(entry.op, mine, prints) if mine else frozenset()
-            elif mine:
-                found |= fingerprints(entry.op, ids, entry.prints)
-    return found
 
 
 def _without(

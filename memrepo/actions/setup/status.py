@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.lifecycle.lifecycle import derived_files, hot_rules
+from memrepo.actions.past.timeline import landed
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
@@ -30,8 +31,9 @@ from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, take_in
 from memrepo.purify.manifest import Recorded, read_manifests
 from memrepo.purify.scope import cursors
-from memrepo.store import history, hooks, settings, trust
+from memrepo.store import hooks, settings, trust
 from memrepo.store.kept import broken_runs
+from memrepo.store.landings import newest
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 
@@ -113,7 +115,7 @@ def do(work: Work, request: Request) -> Result:
     )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
-    last = next(history.runs(store.repo, work.tree.commit), None)
+    last = newest(landed(work))
     return Result(
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
@@ -131,7 +133,9 @@ def do(work: Work, request: Request) -> Result:
         broken_off=tuple(b.run for b in broken_runs(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
-        last_run=LastRun(run=last.run, when=format_time(last.when), subject=last.subject)
+        last_run=LastRun(
+            run=last.run, when=format_time(last.entry.when), subject=last.entry.subject
+        )
         if last
         else None,
         contradictions=sum(c.status == "open" for c in open_cases),

@@ -359,11 +359,11 @@ def perform(work: Work, name: str, request: Any) -> Result:
     verb = VERBS[name]
     told: tuple[Problem, ...] = ()
     if reason := getattr(request, "reason", ""):
-        from memrepo.actions.check.secrecy import refuse_secret
+        from memrepo.actions.guard import refuse_secret
 
         refuse_secret(reason, "the reason")
     if verb.writes and not request.dry_run:
-        from memrepo.actions.sync.hand_merges import settle_first
+        from memrepo.actions.hand_merges import settle_first
 
         told = settle_first(work)
         work.refresh()

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import Effect, State, apply
 from memrepo.merge import closure

@@ -16,8 +16,7 @@ from strategies import IDS, cases
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.merge import closure

@@ -22,7 +22,7 @@ from memrepo.actions.past.timeline import (
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.changes import OPS
-from memrepo.core.moments import asked, extent
+from memrepo.core.times import asked, extent
 from memrepo.store import history
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from memrepo.actions.past.timeline import NoSuchRun, landing_of, run_merge
-from memrepo.actions.review.waiting import NothingWaits, the_waiting
+from memrepo.actions.pending import NothingWaits, the_waiting
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
 from memrepo.core.differences import Difference, differences

@@ -8,21 +8,21 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.review.waiting import (
+from memrepo.actions.pending import (
     Waiting,
     left_behind,
     put_away,
     refuse_on_waiting,
     the_waiting,
 )
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
-from memrepo.purify.holding import fingerprints
+from memrepo.purify.holds import fingerprints
 from memrepo.store import history
-from memrepo.store.identity import author
 from memrepo.store.landings import REFUSED
+from memrepo.store.settings import author
 
 DISCARDED = "refs/memrepo/discarded/"
 

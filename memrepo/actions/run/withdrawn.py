@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
-from memrepo.purify.holding import fingerprints, prints_between
+from memrepo.purify.holds import fingerprints, prints_between
 from memrepo.store import history, landings
 from memrepo.store.history import Entry
 

@@ -14,7 +14,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store import audit, history, signing
+from memrepo.store import audit, history, stream
 
 SIGNATURES = 200
 """How many of the newest runs have their signatures verified: each starts a program."""
@@ -132,9 +132,9 @@ def _signatures(work: Work, fix: bool) -> Finding:
     del fix
     repo = work.store.repo
     newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), SIGNATURES)]
-    found = signing.verdicts(repo, newest)
-    bad = [commit for commit, letter in found.items() if letter in signing.BAD]
-    open_ = sum(letter in signing.UNCHECKED for letter in found.values())
+    found = stream.verdicts(repo, newest)
+    bad = [commit for commit, letter in found.items() if letter in stream.BAD]
+    open_ = sum(letter in stream.UNCHECKED for letter in found.values())
     message = f"{len(found) - open_ - len(bad)} merges of runs verified" if found else "none"
     if open_:
         message += f", {open_} cannot be checked here (no key, or no program)"

@@ -10,16 +10,16 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import derived_files, hot_rules
+from memrepo.actions.hand_merges import announced, unsettled, validated
 from memrepo.actions.past.timeline import landed
+from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
-from memrepo.actions.review.waiting import all_waiting, requests_waiting
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
+from memrepo.actions.run.lifecycle import derived_files, hot_rules
 from memrepo.actions.run.proposal import texts_at
+from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
-from memrepo.actions.setup.timetable import Schedule, timetable
 from memrepo.actions.sync.hand_commits import broken_rules
-from memrepo.actions.sync.hand_merges import announced, unsettled, validated
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Delete, Write
@@ -28,11 +28,10 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge import closure
 from memrepo.policies.doubt import counted_as
-from memrepo.purify.intake import Reader, take_in
+from memrepo.purify.intake import Reader, cursors, take_in
 from memrepo.purify.manifest import Recorded, read_manifests
-from memrepo.purify.scope import cursors
 from memrepo.store import hooks, settings, trust
-from memrepo.store.kept import broken_runs
+from memrepo.store.answers import broken_runs
 from memrepo.store.landings import newest
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path

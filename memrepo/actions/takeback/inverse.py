@@ -12,13 +12,12 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.lifecycle import derived_contents
-from memrepo.actions.takeback.rejection import refuse_lifting
+from memrepo.actions.guard import refuse_lifting
+from memrepo.actions.run.lifecycle import derived_contents
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.state import Effect, State, apply
 from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written

@@ -7,9 +7,9 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.guard import barred_ids, with_pages, written
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.takeback.rejection import barred_ids, with_pages, written
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Step, Update

@@ -16,7 +16,7 @@ from memrepo.actions import result
 from memrepo.actions.past.timeline import NoSuchRun, landed, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
-from memrepo.actions.run.claiming import CLAIMED
+from memrepo.actions.run.hand_edits import CLAIMED
 from memrepo.actions.run.landing import chain
 from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo
 from memrepo.actions.work import Work
@@ -27,8 +27,8 @@ from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
 from memrepo.merge.takeback import ClashKind, Side, together
 from memrepo.store import history, landings
-from memrepo.store.identity import author
 from memrepo.store.landings import Landing, commit_landing, newest
+from memrepo.store.settings import author
 from memrepo.store.stream import Commit
 from memrepo.store.tree import file_at
 

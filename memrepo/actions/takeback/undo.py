@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from memrepo.actions.past.timeline import landed
 from memrepo.actions.request import DryRun, Reason
-from memrepo.actions.run.claiming import CLAIMED
+from memrepo.actions.run.hand_edits import CLAIMED
 from memrepo.actions.takeback import revert
 from memrepo.actions.takeback.revert import NothingToRevert, Wanted
 from memrepo.actions.work import Work

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import msgspec
 
+from memrepo.actions.guard import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.takeback.rejection import back_in_recall, refuse_lifting, with_pages
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, write
 from memrepo.core.changes import Change, Step, Write

@@ -11,7 +11,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.past.history import value_of
-from memrepo.actions.past.timeline import find_present, landings, who
+from memrepo.actions.past.timeline import find_present, merges_of, who
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.request import At, option
 from memrepo.actions.work import Work
@@ -92,7 +92,7 @@ def do(work: Work, request: Request) -> Result:
     there = work_at(work, request.at)
     memory = find_present(there, there.tree.state(), request.id, work)
     versions = trace(there.store.repo, there.tree.commit, there.tree.layout, memory.id, memory.path)
-    merges = landings(there, (v.entry.run for v in versions))
+    merges = merges_of(there, (v.entry.run for v in versions))
     found = authors(
         [
             Point(

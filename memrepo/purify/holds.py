@@ -241,6 +241,36 @@ def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -
     return frozenset({f"{op}:{'+'.join(sorted(memories))}"})
 
 
+def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
+    """Return what decisions between two states would be known by, per memory.
+
+    For where nothing says by which decisions one became the other; one more harms nothing.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for id_ in {*before.memories, *after.memories}:
+        old, new = before.memories.get(id_), after.memories.get(id_)
+        if old is new or old == new:
+            continue
+        if old is None or new is None:
+            found[id_] = fingerprints("create" if old is None else "prune", (id_,))
+            continue
+        fields = {k: v for k, v in new.fields.items() if old.fields.get(k) != v}
+        update = Update(id=id_, fields=fields, body=new.body if new.body != old.body else None)
+        prints = {p for op in BULK_OPS for p in prints_of(op, update)}
+        prints |= {p for other in fields.get("superseded_by", ()) for p in _pair(id_, other)}
+        if fields.get("status") in _RESTING:
+            prints |= fingerprints(_RESTING[fields["status"]], (id_,))
+        found[id_] = frozenset(prints)
+    return found
+
+
+_RESTING = {"archived": "archive", "forgotten": "forget"}
+
+
+def _pair(one: str, other: str) -> frozenset[str]:
+    return fingerprints("supersede", (one, other))
+
+
 TAKEN_BACK = "the same changes were taken back before"
 SIMILAR = "what it says is close to what was rejected"
 

@@ -11,7 +11,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.past.history import value_of
-from memrepo.actions.past.timeline import find_present, landings, who
+from memrepo.actions.past.timeline import find_present, merges_of, who
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory
@@ -84,7 +84,7 @@ def blame_of(work: Work, id_: str, *, at: str = "") -> Blame:
     there = work_at(work, at)
     memory = find_present(there, there.tree.state(), id_, work)
     versions = trace(there.store.repo, there.tree.commit, there.tree.layout, memory.id, memory.path)
-    merges = landings(there, (v.entry.run for v in versions))
+    merges = merges_of(there, (v.entry.run for v in versions))
     found = authors(
         [
             Point(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.past.timeline import find_present, landings, who
+from memrepo.actions.past.timeline import find_present, merges_of, who
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
@@ -180,7 +180,7 @@ def _decisions(work: Work, memory: Memory) -> Iterator[Decision]:
     """Yield the commits that name the memory, newest first, each with the merge it landed by."""
     grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
     named = list(history.entries(work.store.repo, grep, work.tree.commit))
-    merges = landings(work, (e.run for e in named))
+    merges = merges_of(work, (e.run for e in named))
     for entry in named:
         yield Decision(
             commit=entry.commit,
@@ -196,7 +196,7 @@ def _decisions(work: Work, memory: Memory) -> Iterator[Decision]:
 def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[Judgement]:
     """Yield what each run said of the memory, oldest first, and the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
-    merges = landings(work, (r.run for r in judged))
+    merges = merges_of(work, (r.run for r in judged))
     for record in judged:
         entries = record.judgements[memory.id]
         merge = merges.get(record.run)

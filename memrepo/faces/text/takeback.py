@@ -28,6 +28,8 @@ def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
         return f"reverting {name} {said} {result.files} files"
     what = "as they were before" if result.latest else "changed, later work kept"
     lines = [f"reverted {name} in {result.commits[0][:10]}: {result.files} files {what}"]
+    if result.together:
+        lines.append(f"with it, since they were decided together: {', '.join(result.together)}")
     lines += [f"taken back with it, since it depended on it: {s}" for s in result.also_subjects]
     if result.anew:
         lines.append("its input counts as new again; what it proposes anew will wait for review")

@@ -46,6 +46,8 @@ def replayed(states: Sequence[State], k: int) -> Replayed:
         for id_ in sorted({*old.memories, *new.memories}):
             before, after = old.memories.get(id_), new.memories.get(id_)
             if before == after:
+                if id_ in made and _comments(old, id_) != _comments(new, id_):
+                    clashes.add(("edited-later", id_))
                 continue
             if after is None:
                 now.pop(id_, None)
@@ -66,6 +68,12 @@ def replayed(states: Sequence[State], k: int) -> Replayed:
         memories={i: m for i, m in now.items() if i in head or _stays(states, k, i)},
         clashes=clashes,
     )
+
+
+def _comments(state: State, id_: str) -> set[bytes]:
+    """Return the comments of a person's own that a file's header holds."""
+    lines = state.files[state.memories[id_].path].split(b"\n---")[0].splitlines()
+    return {line.strip() for line in lines if line.lstrip().startswith(b"#")}
 
 
 def _stays(states: Sequence[State], k: int, id_: str) -> bool:

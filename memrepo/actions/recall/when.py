@@ -47,14 +47,14 @@ def work_at(work: Work, word: str) -> Work:
     """
     if not word:
         return work
-    from memrepo.actions.past.timeline import landings
+    from memrepo.actions.past.timeline import merges_of
     from memrepo.config import ConfigError, parse_config
     from memrepo.store.gitenv import find_layout
     from memrepo.store.trace import commit_at
     from memrepo.store.tree import snapshot
 
     store = work.store
-    merge = landings(work, [word]).get(word)
+    merge = merges_of(work, [word]).get(word)
     commit = merge.commit if merge else ""
     commit = commit or commit_at(store, work.tree.commit, word, work.config.zone)
     layout = find_layout(store.repo, commit)

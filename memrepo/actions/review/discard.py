@@ -21,6 +21,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holds import fingerprints
 from memrepo.store import history
+from memrepo.store.landings import REFUSED
 from memrepo.store.settings import author
 
 DISCARDED = "refs/memrepo/discarded/"
@@ -66,7 +67,7 @@ def _fingerprints(work: Work, waits: Waiting) -> list[str]:
 def _commit(work: Work, waits: Waiting, refused: list[str], reason: str) -> str:
     step = Step(
         op="run",
-        what=f"{waits.run}: refused",
+        what=f"{waits.run}: {REFUSED}",
         reason=reason or "discarded by hand",
         changes=left_behind(work, waits, refused),
     )

@@ -31,6 +31,7 @@ from memrepo.core.times import format_time
 from memrepo.purify.holds import Parted, on_record
 from memrepo.purify.manifest import Consumed, Manifest, Receipt, Removal
 from memrepo.purify.pipeline import Mode, Purified
+from memrepo.store.landings import RECORD
 
 
 def with_run(step: Step, run: str) -> Step:
@@ -203,7 +204,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         made.append(
             Step(
                 op="run",
-                what="manifest and candidates",
+                what=RECORD,
                 reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
                 changes=(
                     *files,

@@ -17,8 +17,9 @@ from memrepo.actions.run.judge_choice import Tick, watched
 from memrepo.actions.run.lifecycle import Owed, nominees_of, owed, played
 from memrepo.actions.run.offer import Offered
 from memrepo.actions.run.source_texts import texts_at
+from memrepo.actions.run.withdrawn import taken_back
 from memrepo.actions.work import Work
-from memrepo.core.changes import BULK_OPS, Delete, Step, Write
+from memrepo.core.changes import Delete, Step, Write
 from memrepo.core.judge import Judge
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
@@ -28,7 +29,7 @@ from memrepo.policies.upkeep import interlock, losses
 from memrepo.purify.answers import Kept
 from memrepo.purify.batches import Failure
 from memrepo.purify.candidates import Nominee
-from memrepo.purify.holds import Parted, barred, carried, fingerprints, on_record, part, told_apart
+from memrepo.purify.holds import Parted, barred, carried, on_record, part, told_apart
 from memrepo.purify.intake import Reader, cursors
 from memrepo.purify.manifest import (
     Consumed,
@@ -38,7 +39,6 @@ from memrepo.purify.manifest import (
     read_manifests,
 )
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
-from memrepo.store import history
 from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
@@ -362,22 +362,6 @@ def _near(work: Work) -> Near:
         return index().near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))
 
     return near
-
-
-def taken_back(work: Work) -> frozenset[str]:
-    """Return fingerprints of decisions that a person took back and has not brought back since."""
-    found: frozenset[str] = frozenset()
-    repo = work.store.repo
-    for commit, gone in history.taken_back(repo, work.tree.commit).items():
-        for entry in history.chain_of(repo, commit):
-            ids = entry.trailers.get("Memory", ())
-            mine = [id_ for id_ in ids if id_ in gone]
-            if entry.op in BULK_OPS:
-                prints = [p for p in entry.prints if p.split(":")[1] in gone]
-                found |= fingerprints(entry.op, mine, prints) if mine else frozenset()
-            elif mine:
-                found |= fingerprints(entry.op, ids, entry.prints)
-    return found
 
 
 def _without(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.hand_merges import announced, unsettled, validated
+from memrepo.actions.past.timeline import landed
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.run.derived import hot_rules, stale_files
@@ -28,8 +29,9 @@ from memrepo.merge import closure
 from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, cursors, take_in
 from memrepo.purify.manifest import Recorded, read_manifests
-from memrepo.store import history, hooks, settings, trust
+from memrepo.store import hooks, settings, trust
 from memrepo.store.answers import broken_runs
+from memrepo.store.landings import newest
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 
@@ -111,7 +113,7 @@ def do(work: Work, request: Request) -> Result:
     )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
-    last = next(history.runs(store.repo, work.tree.commit), None)
+    last = newest(landed(work))
     return Result(
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
@@ -129,7 +131,9 @@ def do(work: Work, request: Request) -> Result:
         broken_off=tuple(b.run for b in broken_runs(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
-        last_run=LastRun(run=last.run, when=format_time(last.when), subject=last.subject)
+        last_run=LastRun(
+            run=last.run, when=format_time(last.entry.when), subject=last.entry.subject
+        )
         if last
         else None,
         contradictions=sum(c.status == "open" for c in open_cases),

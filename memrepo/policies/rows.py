@@ -77,7 +77,16 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return replace(self, items=tuple(items))
 
     def without(self, *names: str) -> Row:
-        """Return the sentence without the phrases of some lists."""
+        """Return the sentence without the phrases of some lists; each is read once."""
+        if (found := self._without.get(names)) is None:
+            found = self._without[names] = self._less(names)
+        return found
+
+    @cached_property
+    def _without(self) -> dict[tuple[str, ...], Row]:
+        return {}
+
+    def _less(self, names: tuple[str, ...]) -> Row:
         gone = {n for name in names for span in self.spans(name) for n in span}
         if not gone:
             return self

@@ -91,8 +91,12 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         if not by_first or len(words) > LONGEST:
             return ()
         spans: list[tuple[int, ...]] = []
+        begin, stems = by_first.get, by_first.get("", ())
         for at, word in enumerate(words):
-            these = (*by_first.get(word.text, ()), *by_first.get("", ()))
+            these = begin(word.text, ())
+            if not (these or stems):
+                continue
+            these = (*these, *stems)
             fits = [span for phrase in these if (span := _fit(words, at, phrase))]
             if fits:
                 spans.append(max(fits, key=len))
@@ -309,5 +313,26 @@ def _told(text: str) -> str | frozenset[str]:
 
 
 def _by_words(words: frozenset[str]) -> Language:
-    latin = (language(code) for code in LANGUAGES if code not in dict(_SCRIPTS))
-    return max(latin, key=lambda one: sum(one.common.get(word, 0) for word in words))
+    latin, telling = _latin(), _telling()
+    votes = [0] * len(latin)
+    for word in words & telling.keys():
+        for number, weight in telling[word]:
+            votes[number] += weight
+    return latin[votes.index(max(votes))]
+
+
+@cache
+def _latin() -> tuple[Language, ...]:
+    """Return the languages that no script tells."""
+    scripts = dict(_SCRIPTS)
+    return tuple(language(code) for code in LANGUAGES if code not in scripts)
+
+
+@cache
+def _telling() -> Mapping[str, tuple[tuple[int, int], ...]]:
+    """Return of each word that tells a language of `_latin` which ones, and how much."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for number, one in enumerate(_latin()):
+        for word, weight in one.common.items():
+            found.setdefault(word, []).append((number, weight))
+    return {word: tuple(told) for word, told in found.items()}

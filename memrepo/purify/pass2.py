@@ -17,6 +17,7 @@ from memrepo.core.secrets import secret_fault
 from memrepo.purify.parts import part_fault
 from memrepo.purify.pass1 import in_unit_range
 from memrepo.purify.routing import Affinity, affinity, permitted
+from memrepo.purify.verbatim import wording_fault
 
 # Standings that a judge may give; retire_candidate and probable_duplicate are found by code.
 JUDGED_STANDINGS = ("resolved", "contested", "unresolved", "stale")
@@ -34,6 +35,8 @@ class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
 
     cluster_id: str
     reason: str
+    wording: bool = False
+    """Whether nothing but its words was wrong: they say what the evidence does not."""
 
 
 class RouteWarning(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,11 +57,14 @@ class Pass2(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[RouteWarning, ...] = ()
 
 
-def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) -> Pass2:
+def check_claims(
+    request: CanonicalRequest, claims: Sequence[CanonicalClaim], *, grounded: bool = False
+) -> Pass2:
     """Accept each valid claim and name every other, unanswered clusters included.
 
     A cluster may have several claims where each quotes the evidence it rests on; one bad answer
-    refuses them all. Postures are derived again from the scores, as the documented cuts have it,
+    refuses them all. With `grounded` each wording must say what its evidence says.
+    Postures are derived again from the scores, as the documented cuts have it,
     whatever the judge wrote.
     """
     answers: dict[str, list[CanonicalClaim]] = {c.cluster_id: [] for c in request.clusters}
@@ -76,8 +82,14 @@ def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) ->
         reason = next(filter(None, faults), "") if given else "no claim"
         if len(given) > 1 and not reason:
             reason = part_fault(given, clusters[cluster_id])
-        if reason:
-            bad.append(ClaimRejection(cluster_id=cluster_id, reason=reason))
+        worded = ""
+        if grounded and not reason:
+            found = (wording_fault(c, clusters[cluster_id], request.priors) for c in given)
+            worded = next(filter(None, found), "")
+        if reason or worded:
+            bad.append(
+                ClaimRejection(cluster_id=cluster_id, reason=reason or worded, wording=bool(worded))
+            )
         else:
             good += map(with_postures, given)
     warned = tuple(w for claim in good if (w := _warning(claim)) is not None)
@@ -108,7 +120,7 @@ def _fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]) -> s
     return (
         _word_fault(claim)
         or _route_fault(claim, profile)
-        or _wording_fault(claim.wording)
+        or _shape_fault(claim.wording)
         or secret_fault(*_said(claim))
         or _reference_fault(claim, priors)
     )
@@ -132,7 +144,7 @@ def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
     return ""
 
 
-def _wording_fault(wording: Wording) -> str:
+def _shape_fault(wording: Wording) -> str:
     if not wording.text.strip():
         return "text is empty"
     if len(wording.said) > BODY_LIMIT:

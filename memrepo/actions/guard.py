@@ -103,7 +103,7 @@ class Rejected(MemrepoError):
         why = f": {visible(stone.reason)}" if stone.reason else ""
         super().__init__(
             f"{memory.id} {how} what {stone.by} rejected on {stone.at:%Y-%m-%d} ({stone.key}{why})",
-            fix=f"`memrepo unreject {stone.key}` lifts the rejection, if it holds after all"
+            fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it holds after all"
             + (", or let a person write it" if similar else ""),
         )
 

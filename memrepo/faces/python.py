@@ -16,7 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import SecretInText
-from memrepo.actions.past import history, why
+from memrepo.actions.past import why
+from memrepo.actions.past.history import History
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import related, search
 from memrepo.actions.recall.quotes import Quote, evidence
@@ -333,9 +334,10 @@ class OpenRepository:
         n: int = 0,
         at: str = "",
         now: datetime | None = None,
-    ) -> history.Result:
+    ) -> History:
         """Return every commit of one memory, newest first."""
-        done: history.Result = self.do(history.Request(id=id, n=n, at=at), now=now)
+        request = why.Request(id=id, show="history", n=n, at=at)
+        done: History = self.do(request, now=now)
         return done
 
     def why(

@@ -179,7 +179,7 @@ def _too_many(count: int, rules: HotRules) -> Problem:
         rule="hot-over-budget",
         message=f"found {count} critical and pinned memories on the hot cache,"
         f" expected at most {rules.budget}: nothing is cut silently",
-        fix="`memrepo unpin` or `memrepo demote` some, or raise hot.budget",
+        fix="`memrepo pin ID --off` or `promote ID --off` some, or raise hot.budget",
     )
 
 

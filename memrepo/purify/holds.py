@@ -186,7 +186,7 @@ def left_out(
     stone = exact or stones.near(memory)
     if stone is None:
         return None
-    again = f"`memrepo unreject {stone.key}` and import again"
+    again = f"`memrepo reject {stone.key} --undo` and import again"
     what = "says" if exact else "is close to"
     return Problem(
         path=path,
@@ -205,7 +205,7 @@ def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
         rule=rule,
         severity="warning",
         message=f"{memory.id} {what} what was rejected as {stone.key}",
-        fix=f"`memrepo unreject {stone.key}` lifts the rejection, if it holds after all",
+        fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it holds after all",
     )
 
 

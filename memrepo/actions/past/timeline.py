@@ -40,7 +40,7 @@ class LeftTheTree(MemrepoError):
         super().__init__(
             f"{id_} is not there any more: {said}",
             fix=f"add `--at {next(there, '')[:10]}` to ask about it as it was before; "
-            f"`memrepo history {id_}` lists its commits",
+            f"`memrepo why {id_} --show history` lists its commits",
         )
 
 
@@ -52,7 +52,7 @@ class NotThereYet(MemrepoError):
     def __init__(self, memory: Memory, commit: str) -> None:
         super().__init__(
             f"{memory.id} was not there yet at commit {commit[:10]}",
-            fix=f"`memrepo history {memory.id}` tells when it came",
+            fix=f"`memrepo why {memory.id} --show history` tells when it came",
         )
 
 

@@ -1,10 +1,10 @@
-"""`memrepo why`: the lines a memory rests on, the judgements that made it, and what replaced it."""
+"""`memrepo why`: what a memory rests on, or every commit of it, or who set what of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -23,13 +23,25 @@ from memrepo.policies.succession import after, before
 from memrepo.store import history
 from memrepo.views.artifacts_runs import RunRecord, read_runs
 
+if TYPE_CHECKING:
+    from memrepo.actions.past.blame import Blame
+    from memrepo.actions.past.history import History
+
 TEXT = 100
+Show = Literal["evidence", "history", "blame"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `why`."""
 
-    id: Annotated[str, option("the memory", metavar="ID")]
+    id: Annotated[str, option("the memory; its history also where it left the tree", metavar="ID")]
+    show: Annotated[
+        Show,
+        option(
+            "what it rests on (evidence), its commits (history), or who set what (blame)", "--show"
+        ),
+    ] = "evidence"
+    n: Annotated[int, option("at most N commits of its history", "-n", metavar="N", ge=1)] = 0
     at: At = ""
 
 
@@ -125,8 +137,16 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Of when the answer is, where it is not of now."""
 
 
-def do(work: Work, request: Request) -> Result:
+def do(work: Work, request: Request) -> Result | History | Blame:
     """Tell why a memory is there and is as it is."""
+    if request.show == "history":
+        from memrepo.actions.past.history import history_of
+
+        return history_of(work, request.id, at=request.at, most=request.n)
+    if request.show == "blame":
+        from memrepo.actions.past.blame import blame_of
+
+        return blame_of(work, request.id, at=request.at)
     there = work_at(work, request.at)
     state = there.tree.state()
     memory = find_present(there, state, request.id, work)

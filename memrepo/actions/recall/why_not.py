@@ -266,7 +266,7 @@ def _rejection(state: State, id_: str) -> str:
         if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
             said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
             reason = f": {visible(stone.reason)}" if stone.reason else ""
-            return f"{said}{reason}; `memrepo unreject {stone.key}` lifts it"
+            return f"{said}{reason}; `memrepo reject {stone.key} --undo` lifts it"
     return ""
 
 

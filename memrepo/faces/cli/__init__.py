@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.faces.cli.parser import (
+    canonical,
     command_parser,
     globals_parser,
     listing,
@@ -95,13 +96,14 @@ def _main(argv: Sequence[str] | None) -> Exit:
         return Exit.DONE
     _load_msgspec()
     command_parser(name).parse_args(rest, namespace=options)
+    request_name, name = name, canonical(name)
     from memrepo.actions.work import Work
 
     call = _call(options)
     if not call.where.is_dir():
         raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
     with Work(call) as work:
-        request = request_of(name, options, call.read)
+        request = request_of(request_name, options, call.read)
         answer = run_command(work, name, request)
     _print(call, name, request, answer)
     return answer.exit

@@ -224,7 +224,7 @@ def _noted(result: standing.Result) -> Iterator[str]:
     hot, month = result.budgets.hot, result.budgets.month
     if hot.bullets:
         much = hot.bullets > hot.budget
-        over = ": more than its budget (`memrepo demote` or `unpin` some)" if much else ""
+        over = ": more than its budget (`memrepo promote ID --off` some)" if much else ""
         yield f"hot cache  {hot.bullets} of {hot.budget} bullets{over}"
     if month:
         price = "an unknown price" if month.usd is None else f"${month.usd:.2f}"

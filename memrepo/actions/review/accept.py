@@ -28,8 +28,8 @@ from memrepo.actions.pending import (
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import count_parts, headline
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import chain
-from memrepo.actions.run.lifecycle import derived_files
 from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, revert

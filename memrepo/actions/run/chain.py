@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.pending import Part
-from memrepo.actions.run.lifecycle import derived_files
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.work import Work
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write

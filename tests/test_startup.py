@@ -28,11 +28,11 @@ HEAVY = {
     "zoneinfo",
 }
 ELSEWHERE = {
-    "memrepo.actions.run.judging",
+    "memrepo.actions.run.judge_choice",
     "memrepo.actions.past.timeline",
     "memrepo.core.changes",
     "memrepo.core.corrections",
-    "memrepo.core.judging",
+    "memrepo.core.judge",
     "memrepo.core.state",
     "memrepo.merge.tombstones",
     "memrepo.merge.versions",
@@ -44,14 +44,12 @@ ELSEWHERE = {
     "memrepo.policies.hotcache",
     "memrepo.policies.importance",
     "memrepo.policies.lexicon",
-    "memrepo.policies.linking",
     "memrepo.policies.threads",
     "memrepo.policies.upkeep",
     "memrepo.policies.validity",
     "memrepo.store.audit",
     "memrepo.store.clone",
     "memrepo.store.history",
-    "memrepo.store.signing",
     "memrepo.store.stream",
 }
 """What neither a search nor a hook needs: writing, the past, and the policies of runs."""

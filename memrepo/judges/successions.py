@@ -12,11 +12,11 @@ from typing import Literal
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judging import Cluster, Contradiction, Finding, PriorClaim
+from memrepo.core.judge import Cluster, Contradiction, Finding, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
-from memrepo.judges.triples import Triple
+from memrepo.judges.wording import Triple
 from memrepo.policies.matching import (
     PriorIndex,
     ReuseKey,

@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from memrepo.core import codec, header, yamlnodes
-from memrepo.core.entries import Entry
 from memrepo.core.fields import Node
-from memrepo.core.header import FIRST_LINE, Header
+from memrepo.core.header import FIRST_LINE, Entry, Header
 from memrepo.core.lines import Line, dominant_end, join_lines, split_lines
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME
@@ -87,6 +86,13 @@ def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> 
     found = _Skeleton.of(FileVersion(edited.path, data, after)).entries
     same = {k: f.value for k, f in found.items()} == {k: f.value for k, f in entries.items()}
     return after is not None and after == before and same
+
+
+def own_words(version: FileVersion) -> tuple[dict[str, Node], frozenset[Comment]]:
+    """Return what a header holds that is not ours: foreign keys and comments."""
+    skeleton = _Skeleton.of(version)
+    values = {key: foreign.value for key, foreign in skeleton.entries.items()}
+    return values, frozenset(skeleton.comments)
 
 
 def _own_header(text: str) -> Header | None:

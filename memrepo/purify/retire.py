@@ -1,18 +1,103 @@
-"""Memories whose evidence is gone from every source stop being believed, with the reason.
+"""What texts say of memories that stand: their evidence is gone, a task is done, a wish.
+
+Memories that stop being believed: their evidence is gone, or their task is done.
+
+A task whose box was ticked is done: its memory rests, and is back where the box is open again.
+
+The text of the line does not change, so nothing else would notice.
+
+Memories whose evidence is gone from every source stop being believed, with the reason.
 
 Lineage: memory-purifier, stale sweep; deliberate differences: a deleted paragraph counts as well as
 a deleted file, and evidence that still stands anywhere keeps the memory.
+
+What a text that was taken in asks of the memory: told to a person as proposals, never done.
+
+A captured e-mail must not rule the memory. Directives in double brackets are found, and three
+phrases of plain language: "remember this", "don't forget", "forget about X".
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
 
 from memrepo.core.changes import Step, Update
+from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Retired, Source
 from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.policies.archive import archive, unarchive
+from memrepo.policies.directives import find_directives
+from memrepo.purify.intake import Intake, Reader, SourceText
+from memrepo.purify.units import Unit
+
+DONE = "its box was ticked"
+_Ticks = dict[str, tuple[str, str]]
+"""By the text hash of a line where it stands: resource and unit hash."""
+
+
+def ticking(
+    state: State, intake: Intake, texts: Iterable[SourceText], reader: Reader, now: datetime
+) -> tuple[tuple[Step, ...], Mapping[str, frozenset[tuple[str, str]]]]:
+    """Return the steps for boxes that were ticked or opened, and what speaks for each by memory."""
+    if not intake.consumed:
+        return (), {}
+    done, opened = _boxes(intake, list(texts), reader)
+    steps: list[Step] = []
+    behind: dict[str, frozenset[tuple[str, str]]] = {}
+    for memory in sorted(state.memories.values(), key=lambda m: m.path) if done or opened else ():
+        if memory.is_note:
+            continue
+        if memory.status == "active" and (place := _place(memory, done)):
+            steps.append(archive(memory, now, f"{DONE} in {place[0]}"))
+        elif memory.status == "archived" and (place := _place(memory, opened)):
+            steps.append(unarchive(memory, f"its box is open again in {place[0]}"))
+        else:
+            continue
+        behind[memory.id] = frozenset((place,))
+    return tuple(steps), behind
+
+
+def _place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
+    """Return where the line stands on which a memory rests, if its box has changed."""
+    return next((boxes[s.text_hash] for s in memory.sources if s.text_hash in boxes), None)
+
+
+def _boxes(intake: Intake, texts: Sequence[SourceText], reader: Reader) -> tuple[_Ticks, _Ticks]:
+    """Return the lines that are ticked now and were open, or stand ticked in a new log entry."""
+    done: _Ticks = {}
+    opened: _Ticks = {}
+    for text in texts:
+        revision = intake.revisions.get(text.resource)
+        if revision is not None and revision.boxes:
+            for unit in reader.claims(text.name, text.blob).units:
+                if unit.hash in revision.boxes:
+                    boxes = done if unit.task == "done" else opened
+                    boxes[unit.text_hash] = (text.resource, unit.hash)
+    for resource, task in _logged(intake, texts, reader):
+        done.setdefault(task.text_hash, (resource, task.hash))
+    return done, opened
+
+
+def _logged(
+    intake: Intake, texts: Sequence[SourceText], reader: Reader
+) -> Iterator[tuple[str, Unit]]:
+    """Yield the ticked lines of new entries of daily logs, each with its log."""
+    names = {text.resource: text.name for text in texts}
+    for note in intake.notes:
+        first, last = note.unit.lines
+        for unit in reader.claims(names[note.resource], note.blob).units:
+            if unit.task == "done" and first <= unit.lines[0] and unit.lines[1] <= last:
+                yield note.resource, unit
+
 
 STANDING = "retire_candidate"
 TextHashes = Callable[[str], frozenset[str]]
@@ -77,4 +162,70 @@ def _step(path: str, members: list[Memory], standing: TextHashes, run: str) -> S
             )
             for memory in members
         ),
+    )
+
+
+REQUEST = "request-in-text"
+_KEEP = regex(
+    r"(?:(?:^|[.!?:;,(\n]\s*|\bplease )remember this|\b(?:don['’]?t|do not) forget)\b(?! about\b)",
+    re.I,
+)
+_DROP = regex(r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([\w' -]{3,60})", re.I)
+_LENGTH, _NAMED = 80, 3
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A text that a run took in, where it stands, and the memories that it became."""
+
+    path: str
+    line: int
+    text: str
+    became: tuple[str, ...] = ()
+
+
+def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[Problem]:
+    """Yield a warning for each thing that a text asks for, with the command that would do it."""
+    for one in said:
+        for directive in find_directives(one.text):
+            word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
+            yield _told(one, word, f"`echo {shlex.quote(word)} | memrepo directives`")
+        if _KEEP.search(one.text):
+            ids = [id_ for id_ in one.became if not _is_note(memories, id_)]
+            fix = " or ".join(f"`memrepo promote {id_}`" for id_ in ids[:_NAMED])
+            yield _told(one, "to be remembered", fix or "`memrepo add` what is meant")
+        for found in _DROP.finditer(one.text):
+            about = " ".join(found[1].split()).rstrip(" '-")
+            hits = _about(about, memories)
+            fix = " or ".join(f"`memrepo archive {m.id}`" for m in hits[:_NAMED])
+            yield _told(one, f"to forget about {about}", fix or "nothing here says so by this name")
+
+
+def _told(said: Said, what: str, fix: str) -> Problem:
+    what = visible(what)
+    what = what if len(what) <= _LENGTH else f"{what[: _LENGTH - 1]}…"
+    return Problem(
+        path=said.path,
+        line=said.line,
+        column=1,
+        rule="request-in-text",
+        severity="warning",
+        message=f"asks {what}: nothing was done, a person decides",
+        fix=fix,
+    )
+
+
+def _is_note(memories: Mapping[str, Memory], id_: str) -> bool:
+    memory = memories.get(id_)
+    return memory is not None and memory.is_note
+
+
+def _about(word: str, memories: Mapping[str, Memory]) -> list[Memory]:
+    folded = word.casefold()
+    return sorted(
+        (
+            m
+            for m in memories.values()
+            if m.status == "active" and not m.is_note and folded in m.body.casefold()
+        ),
+        key=lambda m: m.path,
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from memrepo.core.ids import visible
-from memrepo.core.judging import (
+from memrepo.core.judge import (
     CanonicalClaim,
     Cluster,
     PriorClaim,

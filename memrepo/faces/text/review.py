@@ -13,7 +13,6 @@ from memrepo.faces.text.write import written
 
 if TYPE_CHECKING:
     from memrepo.actions.review import accept as accepting
-    from memrepo.actions.review import corrections as correcting
     from memrepo.actions.review import diff as diffing
     from memrepo.actions.review import discard as discarding
     from memrepo.actions.review import resolve as resolving
@@ -41,6 +40,10 @@ def accept(
     said = counted(result.decisions, "decision", "decisions")
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
     lines = [f"accepted {result.run}: {said} in effect {commit}"]
+    if result.together:
+        lines.append(f"decided together with what you named: {', '.join(result.together)}")
+    if result.offered:
+        lines.append(f"left out, the next run offers it again: {', '.join(result.offered)}")
     if result.refused:
         lines.append(f"left out, and not proposed again: {len(result.refused)}")
     if result.rejected:
@@ -88,9 +91,8 @@ def diff(
     return review_text(result.review, stat=request.stat, colour=colour)
 
 
-def corrections(request: object, result: correcting.Result, *, colour: bool) -> str:
+def _corrections(result: resolving.Corrections) -> str:
     """List what was contradicted, and what became of it."""
-    del request, colour
     lines = [counted(len(result.corrections), "correction", "corrections")]
     for row in result.corrections:
         said = f", {_verdict(row)}" if row.status == "resolved" else ""
@@ -101,13 +103,15 @@ def corrections(request: object, result: correcting.Result, *, colour: bool) -> 
 
 def resolve(
     request: resolving.Request,
-    result: resolving.Open | resolving.Shown | Written | Unchanged,
+    result: resolving.Open | resolving.Corrections | resolving.Shown | Written | Unchanged,
     *,
     colour: bool,
 ) -> str:
     """List what is open, show one, or say what was written."""
-    from memrepo.actions.review.resolve import HOW, Open, Shown
+    from memrepo.actions.review.resolve import HOW, Corrections, Open, Shown
 
+    if isinstance(result, Corrections):
+        return _corrections(result)
     if isinstance(result, Open):
         lines = [f"{counted(len(result.open), 'contradiction is', 'contradictions are')} open"]
         for one in result.open:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -11,7 +12,9 @@ import msgspec
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.problems import Problem
 from memrepo.purify.holds import fingerprints
+from memrepo.purify.manifest import Removal, read_removal
 from memrepo.purify.retire import REQUEST
 from memrepo.store import history
 from memrepo.store.light import call
@@ -58,9 +61,9 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
                 found |= fingerprints(entry.op, ids, entry.prints)
         return found
 
-    def removals(self, work: Work) -> list[dict[str, Any]]:
+    def removals(self, work: Work) -> list[Removal]:
         """Return what it would take away, as its manifest lists it."""
-        return list(self.manifest(work).get("decided", ()))
+        return [read_removal(one) for one in self.manifest(work).get("decided", ())]
 
     def manifest(self, work: Work) -> dict[str, Any]:
         """Return the record that the run would leave behind."""
@@ -149,7 +152,7 @@ def refuse_on_waiting(work: Work) -> None:
         )
 
 
-def requests_waiting(work: Work) -> list[dict[str, Any]]:
+def requests_waiting(work: Work) -> list[Problem]:
     """Return what texts that the newest runs took in asked of the memory: a person decides."""
     area = work.tree.layout.area("runs")
     found = []
@@ -158,7 +161,9 @@ def requests_waiting(work: Work) -> list[dict[str, Any]]:
             told = json.loads(work.tree.files[path])["warnings"]
         except (ValueError, KeyError, TypeError, RecursionError):
             continue  # `status` tells of a damaged manifest itself
-        found += [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+        wanted = [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+        with suppress(msgspec.ValidationError):
+            found += msgspec.convert(wanted, list[Problem])
     return found
 
 

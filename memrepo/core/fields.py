@@ -27,6 +27,15 @@ class Raw(str):
     __slots__ = ()
 
 
+def bare(node: Node) -> Node:
+    """Return a node whose scalars are plain texts, as JSON holds them."""
+    if isinstance(node, list):
+        return [bare(part) for part in node]
+    if isinstance(node, dict):
+        return {key: bare(part) for key, part in node.items()}
+    return str(node)
+
+
 class ValueMismatch(Exception):
     """A node that is not of its field's kind; the codec turns it into a located Problem.
 

@@ -205,8 +205,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             compared=frozenset(map(str, record.get("compared", ()))),
             base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
             comparer=str(record.get("comparer", "")),
-            held=tuple(map(_removal, record.get("held", ()))),
-            decided=tuple(map(_removal, record.get("decided", ()))),
+            held=tuple(map(read_removal, record.get("held", ()))),
+            decided=tuple(map(read_removal, record.get("decided", ()))),
         )
     except (
         ValueError,
@@ -224,7 +224,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         )
 
 
-def _removal(found: Mapping[str, Any]) -> Removal:
+def read_removal(found: Mapping[str, Any]) -> Removal:
+    """Return a removal as a manifest holds it; raises ValueError where it is none."""
     op, memories = found["op"], tuple(map(str, found["memories"]))
     if op not in CARRIED or len(memories) != (2 if op == "supersede" else 1):
         raise ValueError(f"{op!r} of {len(memories)} memories is no removal")

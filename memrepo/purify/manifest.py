@@ -41,7 +41,7 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True):
     except_: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
             "resource": self.resource,
@@ -63,7 +63,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     why: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the manifest's form."""
         return {
             "op": self.op,
@@ -98,7 +98,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         calls = f"{used.calls} call{'s' if used.calls > 1 else ''}"
         return f"{cost}, {used.total} tokens ({used.source}), {calls}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the manifest's keys."""
         return {
             "tokens": self.usage.tokens(),

@@ -13,7 +13,7 @@ import msgspec
 
 from memrepo.core.judging import Finding, Newer, PriorClaim
 from memrepo.policies.change import Change, change_of
-from memrepo.policies.evidence import Basis, newer_of
+from memrepo.policies.evidence import Basis, newer_of, same_place
 from memrepo.policies.matching import normal_subject, tokens
 
 SURE, UNSURE = 0.95, 0.5
@@ -59,6 +59,8 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
     Where nothing says which is newer, either may be: then the first that is found counts.
     """
+    if same_place(first.sources, second.sources):
+        return None
     newer, basis = newer_of(first.sources, second.sources)
     pairs: tuple[tuple[PriorClaim, PriorClaim, Newer], ...] = (
         (second, first, "first"),

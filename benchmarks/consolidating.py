@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.actions.run.compressing import Pressing, compression
+from memrepo.actions.run.consolidation import Pressing, compression
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
@@ -17,9 +17,9 @@ from memrepo.judges.offline import OfflineJudge
 from memrepo.keys import links_of
 from memrepo.policies.compression import CompressionRules
 from memrepo.policies.importance import importance_of
+from memrepo.policies.inferred_links import link_step
 from memrepo.policies.lexicon import lexicon
-from memrepo.policies.linking import link_step
-from memrepo.purify.among import among
+from memrepo.purify.contradictions import among
 
 SAID = (
     "Maybe {what} {a} needs paint beside gate {b}.",

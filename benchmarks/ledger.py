@@ -7,8 +7,7 @@ from pathlib import Path
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from memrepo.core.access import RETRIEVAL, Event, fold
-from memrepo.store.ledger import BUFFER, Ledger
-from memrepo.store.ledgercache import NAME
+from memrepo.store.ledger import BUFFER, NAME, Ledger
 from memrepo.store.repo import open_repository
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.recall import index_of
 from memrepo.core import codec
-from memrepo.core.judging import Candidate, Cluster, PriorClaim
+from memrepo.core.judge import Candidate, Cluster, PriorClaim
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.matching import jaccard, tokens

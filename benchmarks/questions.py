@@ -25,7 +25,7 @@ from benchmarks.recall import index_of
 from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.merits import Moment
-from memrepo.store.embedding import Embedder, NoModelError, load
+from memrepo.store.embedder import Embedder, NoModelError, load
 from memrepo.store.index import Filter, no_model
 
 NOW = datetime(2026, 3, 4, 9, tzinfo=UTC)

@@ -16,7 +16,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.purify.units import Unit
 from memrepo.store.index import Filter, Index
-from memrepo.store.indexing import Indexed
+from memrepo.store.tables import Indexed
 from memrepo.store.tree import BlobFiles, Snapshot
 
 ADVERSARIAL = 5

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import filled
-from memrepo.actions.recall.recalled import index_of
+from memrepo.actions.recall.recall import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source

@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from memrepo.core.judging import Candidate
-from memrepo.judges.signals import score, signals
+from memrepo.core.judge import Candidate
+from memrepo.judges.scores import score, signals
 
 _ID = re.compile(r"D:?(\d+):0*(\d+)")
 _SESSION = re.compile(r"session_(\d+)")

@@ -27,7 +27,7 @@ from memrepo.values import read_value
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from memrepo.core.judging import Profile
+    from memrepo.core.judge import Profile
     from memrepo.policies.cadence import Cadence
     from memrepo.policies.chunking import ChunkRules
     from memrepo.policies.compression import CompressionRules

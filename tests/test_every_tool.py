@@ -18,7 +18,7 @@ from driving import begin, done, git, memrepo
 from workspaces import small
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.replies import Reply
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT
 

@@ -19,7 +19,7 @@ from workspaces import small
 
 from memrepo.actions.work import Call, Work
 from memrepo.faces.mcp import prompts, resources
-from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import ToolCall, acting
 from memrepo.faces.mcp.replies import Piece, Reply, listing, longest
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool

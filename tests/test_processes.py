@@ -13,7 +13,7 @@ import workspaces
 from driving import LATER, LONG, NEXT_DAY, begin, done
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
 TEXT = "The spare key of the greenhouse hangs behind the blue door."

@@ -28,11 +28,11 @@ HEAVY = {
     "zoneinfo",
 }
 ELSEWHERE = {
-    "memrepo.actions.run.judging",
+    "memrepo.actions.run.judge_choice",
     "memrepo.actions.past.timeline",
     "memrepo.core.changes",
     "memrepo.core.corrections",
-    "memrepo.core.judging",
+    "memrepo.core.judge",
     "memrepo.core.state",
     "memrepo.merge.tombstones",
     "memrepo.merge.versions",
@@ -44,7 +44,7 @@ ELSEWHERE = {
     "memrepo.policies.hotcache",
     "memrepo.policies.importance",
     "memrepo.policies.lexicon",
-    "memrepo.policies.linking",
+    "memrepo.policies.inferred_links",
     "memrepo.policies.threads",
     "memrepo.policies.upkeep",
     "memrepo.policies.validity",

@@ -30,7 +30,7 @@ from memrepo.actions.work import Call
 from memrepo.assets import asset
 from memrepo.core.times import format_time
 from memrepo.faces import cli
-from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.tools import DEFAULT
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)

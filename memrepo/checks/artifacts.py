@@ -16,7 +16,7 @@ from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
 from memrepo.purify import lineage
 from memrepo.purify.records import Line, read_lines, read_object
-from memrepo.purify.routing import PERSONAL_HOMES
+from memrepo.purify.routes import PERSONAL_HOMES
 
 MANIFEST_KEYS = (
     "version",

@@ -11,7 +11,7 @@ from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.problems import Problem
 from memrepo.purify import lineage
 from memrepo.purify.records import Line, mappings, texts
-from memrepo.purify.routing import PERSONAL_HOMES, affinity, route
+from memrepo.purify.routes import PERSONAL_HOMES, affinity, route
 
 
 class _Claim(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memrepo.checks.rules import Rule, Scene
 from memrepo.core import header as headers
-from memrepo.core.entries import Entry
+from memrepo.core.header import Entry
 from memrepo.core.lines import join_lines, split_lines
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem

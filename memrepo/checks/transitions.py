@@ -7,7 +7,7 @@ from typing import Any
 
 from memrepo.checks.places import place
 from memrepo.checks.rules import Rule, Scene
-from memrepo.core.edits import changed_keys
+from memrepo.core.codec import changed_keys
 from memrepo.core.memory import STATUSES, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME

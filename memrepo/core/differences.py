@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from memrepo.core.edits import changed_keys
+from memrepo.core.codec import changed_keys
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State

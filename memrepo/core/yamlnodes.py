@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.entries import Entry, Reading
 from memrepo.core.fields import Node, shown
+from memrepo.core.header import Entry, Reading
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import FOREIGN_DEPTH, OWN_DEPTH, refusal

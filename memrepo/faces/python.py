@@ -20,7 +20,7 @@ from memrepo.actions.past import history, why
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import related, search
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recalled import facts
+from memrepo.actions.recall.recall import facts
 from memrepo.actions.recall.search import Hit
 from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import work_at

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from memrepo.formats.pages import Page
 from memrepo.formats.records import Given, Record
-from memrepo.purify.notes import scan_notes
+from memrepo.purify.capture import scan_notes
 from memrepo.purify.units import Unit, scan
 
 

@@ -14,7 +14,7 @@ from operator import add
 
 import msgspec
 
-from memrepo.core.judging import BudgetReached, Usage
+from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.times import format_time
 from memrepo.judges.model import Backend, Reply
 from memrepo.judges.prompting import Prompt

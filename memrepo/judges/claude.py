@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judging import JudgeFailed, Usage
+from memrepo.core.judge import JudgeFailed, Usage
 from memrepo.judges.budget import Price
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt

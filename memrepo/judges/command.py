@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judging import BadReply, JudgeFailed, Usage
+from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
 from memrepo.purify.replies import CLAIMS_KEY, FINDING_KEY, GIST_KEY, VERDICTS_KEY

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
 from memrepo.core.ids import normalise, visible
-from memrepo.core.judging import Summary, SummaryRequest
+from memrepo.core.judge import Summary, SummaryRequest
 from memrepo.core.memory import Gist, Memory
 from memrepo.core.patterns import regex
 from memrepo.judges.wordlists import NEGATION

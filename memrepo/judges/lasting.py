@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from memrepo.core.ids import normalise
-from memrepo.core.judging import Candidate
+from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
 from memrepo.judges.headings import HAPPENED_HEADING, LASTING_HEADING
 from memrepo.judges.triples import lead_of

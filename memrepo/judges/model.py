@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from memrepo.core.judging import (
+from memrepo.core.judge import (
     BadReply,
     CanonicalClaim,
     CanonicalRequest,
@@ -69,7 +69,7 @@ class Backend(Protocol):
 
 
 class ModelJudge:
-    """Judge by asking a backend; implements `core.judging.Judge`.
+    """Judge by asking a backend; implements `core.judge.Judge`.
 
     A question that was answered in this run is not asked again: a run that is computed anew,
     because a person committed meanwhile, pays once.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memrepo.core.judging import Candidate
+from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists
 

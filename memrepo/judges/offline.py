@@ -1,17 +1,28 @@
 """The judge that needs no model: documented rules, the same answer every time.
 
-It scores by named signals (`judges.signals`), words a claim with the evidence's own text
+Tell whether two statements say the opposite of each other: equal but for one turn of a word.
+
+Deliberately narrow: other names, numbers and nouns make other statements, not contradictions
+("likes tea" and "likes coffee" both hold).
+
+Decide the type of a claim from its words, with the kind of its source as prior.
+
+The judge that needs no model: documented rules, the same answer every time.
+
+It scores by named signals (`judges.scores`), words a claim with the evidence's own text
 (`judges.wording`) and reads triples in three shapes (`judges.triples`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.judging import (
+from memrepo.core.ids import normalise
+from memrepo.core.judge import (
     Candidate,
     CanonicalClaim,
     CanonicalRequest,
@@ -29,15 +40,13 @@ from memrepo.core.judging import (
     VerdictWord,
     Wording,
 )
-from memrepo.core.memory import Gist
-from memrepo.core.patterns import regex
-from memrepo.judges import folding
-from memrepo.judges.kinds import kind_of
-from memrepo.judges.leads import whole
-from memrepo.judges.measures import measure
-from memrepo.judges.opposites import opposed
-from memrepo.judges.parting import parts_of, steps_of
-from memrepo.judges.signals import is_hedged, score
+from memrepo.core.memory import CLAIM_TYPES, Gist
+from memrepo.core.patterns import regex, spelled
+from memrepo.judges import sameness, wordlists
+from memrepo.judges import wordlists as w
+from memrepo.judges.headings import HEADING_TYPES
+from memrepo.judges.scores import is_hedged, measure, score
+from memrepo.judges.statements import parts_of, steps_of, whole
 from memrepo.judges.successions import (
     CONTESTED_CONFIDENCE,
     Said,
@@ -49,11 +58,138 @@ from memrepo.judges.successions import (
 from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
 from memrepo.judges.wording import cap, extract, split_title, tidy
 from memrepo.policies.gists import gist_of
-from memrepo.policies.matching import PriorIndex
+from memrepo.policies.matching import PriorIndex, tokens
 from memrepo.policies.summaries import summary_of
-from memrepo.purify.noticing import noticed
-from memrepo.purify.pass2 import with_postures
-from memrepo.purify.routing import affinity, recast, route
+from memrepo.purify.passes import with_postures
+from memrepo.purify.routes import affinity, recast, route
+from memrepo.purify.updates import noticed
+
+_TURNS = frozenset(
+    "not no never cannot can don doesn didn isn aren won wasn t do does did longer any more"
+    " nicht kein keine keinen nie mehr".split()
+)
+"""Words of a negation, with the auxiliaries that English takes for it."""
+_PAIRS = """
+love hate, love dislike, like dislike, like hate, enjoy hate, prefer avoid, want refuse,
+enable disable, enabled disabled, allow forbid, allowed forbidden, accept reject, open closed,
+open shut, on off, always never, start stop, started stopped, win lose, true false, married single,
+vegetarian carnivore, early late, public private, liebt hasst, mag hasst, immer nie, an aus,
+erlaubt verboten, offen geschlossen
+"""
+
+
+def _stem(word: str) -> str:
+    """Return a word without the s of the third person."""
+    plain = len(word) > 3 and word.endswith("s") and word[-2] not in "siu"
+    return word[:-1] if plain else word
+
+
+_OPPOSITES = frozenset(
+    frozenset(map(_stem, pair.split()))
+    for pair in _PAIRS.replace("\n", " ").split(",")
+    if pair.split()
+)
+
+
+def opposed(one: str, other: str) -> str:
+    """Return how two texts contradict each other, or an empty string."""
+    first, second = _stems(one), _stems(other)
+    if first ^ second in _OPPOSITES:
+        return "the same statement with the opposite word"
+    negated = [bool(wordlists.NEGATION.search(normalise(text))) for text in (one, other)]
+    if negated[0] != negated[1] and first - _TURNS == second - _TURNS and first - _TURNS:
+        return "the same statement, once negated"
+    return ""
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(_stem, tokens(text)))
+
+
+_STEPS = regex(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d", re.I | re.M)
+_FIRST = regex(r"\bfirst\b|\bzuerst\b", re.IGNORECASE)
+_THEN = regex(r"\bthen\b|\bdann\b", re.IGNORECASE)
+_COMMAND = regex(r"^\W*(?:run|use|execute|call|verwende|nutze|运行|使用|実行)\b.*`[^`]+`", re.I)
+_RELATION = spelled(
+    lambda: (
+        rf"(?:['’]s|\b(?:my|his|her|their|our|your|mein|meine|seine?|ihre?))\s+(?:\w+\s+)?"
+        rf"(?:{w.RELATION.pattern})|(?:{w.RELATION.pattern})\s+(?:of|is|named|called|von|ist|heißt)\b"
+    ),
+    re.IGNORECASE,
+)
+# "must have been" guesses and a "must-have" is liked: neither binds anyone.
+_MUST = regex(r"(?<![\w-])must(?!\w|-\w|\s+have\s+been)", re.IGNORECASE)
+_WILL = regex(r"^\W*(?:[^\W\d_a-z][\w'’-]*\s+){1,3}(?:will|werde)\b")
+_WIDE_RELATION = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
+
+# First match wins. The narrow, deliberate kinds stand before the broad ones.
+_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("open_question", w.OPEN),
+    ("method", _COMMAND),
+    ("decision", w.DECISION),
+    ("constraint", w.RULE_START),
+    ("constraint", w.CONSTRAINT),
+    ("constraint", _MUST),
+    ("aspiration", w.ASPIRATION),
+    ("lesson", w.LESSON),
+    ("milestone", w.MILESTONE),
+    ("commitment", w.COMMITMENT),
+    ("commitment", _WILL),
+    ("preference", w.PREFERENCE),
+    ("identity", w.WHO_AM_I),
+    ("method", w.HOW_TO),
+)
+
+
+def kind_of(
+    text: str, *, hint: str, key: str = "", task: str = "", context: Sequence[str] = ()
+) -> tuple[str, str]:
+    """Return the claim type of a text and the code of the rule that decided.
+
+    An episode document is always an episode and a PROCEDURES section always a method or procedure.
+    A bold key that names a type decides next; then a question; then, for sources of one kind, the
+    hint; then what the text stands under, innermost first; then its words; then the hint again,
+    and `fact` where that is no claim type.
+    """
+    if hint == "episode":
+        return "episode", "type_source"
+    if hint in ("method", "procedure"):
+        return ("procedure", "type_steps") if _has_steps(text) else ("method", "type_source")
+    if (named := w.KEY_TYPES.get(normalise(key))) is not None:
+        return named, "type_key"
+    if key and normalise(key).startswith(("favorite", "favourite", "lieblings")):
+        return "preference", "type_key"
+    if text.rstrip(" *_)\"'”»").endswith(("?", "？")):
+        return "open_question", "type_question"
+    if hint in ("lesson", "milestone", "aspiration"):
+        return hint, "type_source"
+    if task == "open":
+        return "commitment", "type_open_task"
+    for heading in reversed(context):
+        for kind, pattern in HEADING_TYPES:
+            if pattern.search(heading):
+                return kind, "type_heading"
+    for kind, pattern in _RULES:
+        if pattern.search(text):
+            return kind, "type_words"
+        if kind == "preference" and is_relation(text):
+            return "relationship", "type_words"
+    return (hint if hint in CLAIM_TYPES else "fact"), "type_default"
+
+
+def _has_steps(text: str) -> bool:
+    first = _FIRST.search(text)
+    in_words = first is not None and _THEN.search(text, first.end()) is not None
+    return in_words or _STEPS.search(text) is not None
+
+
+def is_relation(text: str) -> bool:
+    """Tell whether a text relates people: `my wife`, `Ann's brother`, `brother of`, `我妻子`."""
+    match = w.RELATION.search(text)
+    if match is None:
+        return False
+    return bool(_WIDE_RELATION.search(match[0])) or _RELATION.search(text) is not None
+
 
 BATCH = 10**9  # rules have no context window
 REJECT_AT, DEFER_BELOW, RESOLVED_FROM, NOISE_AT = 0.5, 1.5, 2.0, 0.8
@@ -66,7 +202,7 @@ _HASHTAG = regex(
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):
-    """Judge both passes by rules; implements `core.judging.Judge`."""
+    """Judge both passes by rules; implements `core.judge.Judge`."""
 
     @property
     def name(self) -> str:
@@ -97,16 +233,16 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         scored = {c.candidate_id: score(c) for c in request.candidates}
         words = {key: word_of(scores) for key, (scores, _) in scored.items()}
         strengths = {key: scores.strength for key, (scores, _) in scored.items()}
-        merges = folding.equal_groups(
+        merges = sameness.equal_groups(
             [c for c in request.candidates if words[c.candidate_id] != "reject"], words
         )
         surviving = {key for key, word in words.items() if word == "promote"} | merges.keys()
         weak = {
             key
             for key, (scores, _) in scored.items()
-            if scores.strength < RESOLVED_FROM and key not in merges and folding.may_fold(scores)
+            if scores.strength < RESOLVED_FROM and key not in merges and sameness.may_fold(scores)
         }
-        folded = folding.fold_targets(request.candidates, weak, surviving, strengths)
+        folded = sameness.fold_targets(request.candidates, weak, surviving, strengths)
         return tuple(
             _verdict(c, *scored[c.candidate_id], words[c.candidate_id], merges, folded)
             for c in request.candidates

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from memrepo.assets import asset
-from memrepo.core.judging import (
+from memrepo.core.judge import (
     Candidate,
     CanonicalRequest,
     Cluster,

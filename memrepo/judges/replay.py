@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judging import JudgeFailed, Usage
+from memrepo.core.judge import JudgeFailed, Usage
 from memrepo.judges.model import Backend, Reply
 from memrepo.judges.prompting import Prompt
 

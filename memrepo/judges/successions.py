@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judging import Cluster, Contradiction, Finding, PriorClaim
+from memrepo.core.judge import Cluster, Contradiction, Finding, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists

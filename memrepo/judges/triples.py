@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from memrepo.core.ids import normalise, strip_marker
-from memrepo.core.judging import Candidate
+from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.headings import is_date, telling

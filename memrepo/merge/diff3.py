@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memrepo.core.edits import pairs
+from memrepo.core.codec import pairs
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):

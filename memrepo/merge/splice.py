@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from memrepo.core import codec, header, yamlnodes
-from memrepo.core.entries import Entry
 from memrepo.core.fields import Node
-from memrepo.core.header import FIRST_LINE, Header
+from memrepo.core.header import FIRST_LINE, Entry, Header
 from memrepo.core.lines import Line, dominant_end, join_lines, split_lines
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core import codec, corrections, edits
+from memrepo.core import codec, corrections
 from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
@@ -285,7 +285,7 @@ def _path_of(state: State, id_: str) -> str:
 
 
 def _update(old: Memory, new: Memory) -> Update:
-    keys = edits.changed_keys(old.fields, new.fields)
+    keys = codec.changed_keys(old.fields, new.fields)
     body = None if new.body == old.body else new.body
     return Update(id=new.id, fields={k: new.fields.get(k) for k in keys}, body=body)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core import codec, edits
+from memrepo.core import codec
 from memrepo.core.fields import ListOf
 from memrepo.core.memory import STATUSES, Link, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME, FIELDS, Field
@@ -378,4 +378,4 @@ def _kept(memory: Memory, key: str, data: bytes) -> Kept:
 
 
 def _spelling(key: str, value: object) -> bytes:
-    return "\n".join(edits.spelled(key, {key: value})).encode("utf-8", "surrogatepass")
+    return "\n".join(codec.spelled(key, {key: value})).encode("utf-8", "surrogatepass")

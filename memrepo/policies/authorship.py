@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.edits import pairs
+from memrepo.core.codec import pairs
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
 

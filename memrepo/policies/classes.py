@@ -1,14 +1,125 @@
-"""Which decay class a memory has: the one it names, else the first whose words it holds."""
+"""Which decay class a memory has: the one it names, else the first whose words it holds.
+
+Words by which a decay class is known, a list for each language; rows are tried in this order.
+
+Lineage: openclaw-hybrid-memory, decay classes. Keys are matched by whole segments, texts by whole
+words, so forms that the lineage found as parts of words are listed.
+
+Which decay class a memory has: the one it names, else the first whose words it holds.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
+from types import MappingProxyType
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.policies.classwords import ENTITIES, KEYS, ORDER, TEXTS
+
+ORDER = ("permanent", "session", "active", "checkpoint")
+KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "permanent": (
+            "name",
+            "email",
+            "api_key",
+            "api_endpoint",
+            "architecture",
+            "decision",
+            "birthday",
+            "born",
+            "phone",
+            "language",
+            "location",
+            "geburtstag",
+            "telefon",
+            "sprache",
+            "entscheidung",
+            "architektur",
+            "nom",
+            "anniversaire",
+            "téléphone",
+            "langue",
+            "décision",
+            "nombre",
+            "cumpleaños",
+            "teléfono",
+            "idioma",
+            "decisión",
+        ),
+        "session": ("current_file", "temp", "debug", "working_on_right_now"),
+        "active": (
+            "task",
+            "todo",
+            "wip",
+            "branch",
+            "sprint",
+            "blocker",
+            "aufgabe",
+            "tâche",
+            "tarea",
+        ),
+        "checkpoint": ("checkpoint", "preflight"),
+    }
+)
+TEXTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "permanent": (
+            "decided",
+            "architecture",
+            "architectures",
+            "always use",
+            "never use",
+            "entschieden",
+            "beschlossen",
+            "architektur",
+            "immer verwenden",
+            "nie verwenden",
+            "décidé",
+            "toujours utiliser",
+            "ne jamais utiliser",
+            "decidido",
+            "siempre usar",
+            "nunca usar",
+        ),
+        "session": (
+            "currently debugging",
+            "right now",
+            "this session",
+            "gerade am debuggen",
+            "jetzt gerade",
+            "diese sitzung",
+            "en ce moment même",
+            "cette session",
+            "ahora mismo",
+            "esta sesión",
+        ),
+        "active": (
+            "working on",
+            "need to",
+            "todo",
+            "todos",
+            "blocker",
+            "blockers",
+            "sprint",
+            "sprints",
+            "sprinting",
+            "arbeite an",
+            "muss noch",
+            "travaille sur",
+            "il faut",
+            "trabajando en",
+            "hay que",
+        ),
+        "checkpoint": ("checkpoint", "checkpoints", "preflight", "kontrollpunkt"),
+    }
+)
+ENTITIES = ("decision", "convention")
+"""Entities that make a statement permanent; a type or a tag of that name says the same."""
+
 
 DEFAULT, SUMMARY = "stable", "durable"
 AUTOMATIC = (*ORDER, DEFAULT)

@@ -16,7 +16,7 @@ import msgspec
 
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.ids import claim_id, normalise
-from memrepo.core.judging import Summary
+from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory, Stamp
 from memrepo.core.messages import counted

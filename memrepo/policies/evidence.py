@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from memrepo.core.memory import Memory, Source
 
 if TYPE_CHECKING:
-    from memrepo.core.judging import Newer
+    from memrepo.core.judge import Newer
 
 Basis = Literal["dated", "later", ""]
 """What says so: a day in a text, heading or file name; the order in which it was written; nothing.

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 
 import msgspec
 
-from memrepo.core.judging import Cluster, PriorClaim
+from memrepo.core.judge import Cluster, PriorClaim
 from memrepo.policies.matching import newest_capture, normal_subject, tokens
 
 SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICATE, RECENT = (

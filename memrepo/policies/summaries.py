@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from memrepo.core.judging import Summary
+from memrepo.core.judge import Summary
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.entities import mentions

@@ -17,15 +17,15 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import claim_id, text_hash
-from memrepo.core.judging import CanonicalClaim, Cluster
+from memrepo.core.judge import CanonicalClaim, Cluster
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.entities import held
+from memrepo.purify.clusters import only_reflects
 from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import ACTOR, Former, Known, free_path, storable
-from memrepo.purify.zones import only_reflects
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

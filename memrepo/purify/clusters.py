@@ -1,21 +1,209 @@
-"""Join surviving candidates into clusters, each of which becomes one claim.
+"""Join candidates into clusters, part those that state several facts, and say who words them.
+
+Where two sources tell of one thing: who words it, what stays apart, what is only supported.
+
+Four pairs of sources collide (memory-purifier, routing rules, collision zones):
+
+| zone | sources | rule |
+|---|---|---|
+| A | MEMORY, RTMEMORY | one fact; the reflection supports it (`inferred`) |
+| B | CHRONICLES, episodes | a milestone and a digest are two memories |
+| C | DREAMS | a wish needs persistence 0.6 and a second entry, or CHRONICLES; else it is deferred |
+| D | PROCEDURES, narratives | one method in PLAYBOOKS; what tells of it supports it (`inferred`) |
+
+The lineage had them in prose only. Here no judge decides them.
+
+A cluster that states several facts becomes several claims, each with evidence of its own.
+
+Where a judge answers a cluster more than once, each answer quotes the words it rests on. From then
+on each part is a cluster: its lines are those of the quote, its members those that say it.
+
+Join surviving candidates into clusters, each of which becomes one claim.
 
 Lineage: memory-purifier, clustering (union-find over merge links). Deliberate difference: a
 compressed candidate is folded into its target's cluster, so that its text is kept as evidence;
-what has a role of its own (`zones`) is never joined.
+what has a role of its own (`apart`) is never joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from memrepo.core.ids import digest
-from memrepo.core.judging import Candidate, Cluster, Verdict
-from memrepo.core.memory import HOME_OF_TYPE
+from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Verdict
+from memrepo.core.memory import HOME_OF_TYPE, Source
 from memrepo.core.patterns import regex
-from memrepo.purify import zones
+from memrepo.policies.matching import tokens
+from memrepo.purify.sources import default_type
+
+WISH_PERSISTENCE = 0.6
+_METHODS = ("method", "procedure")
+_WORDED_BY = {
+    "lesson": ("fact", *_METHODS),
+    "fact": _METHODS,
+    "milestone": ("aspiration",),
+}
+_OWN_ROLE = frozenset(
+    (frozenset(("milestone", "episode")), *(frozenset((kind, "episode")) for kind in _METHODS))
+)
+
+
+def hint_of(hints: Iterable[str]) -> str:
+    """Return the kind of source that says what a group is: by zone, else the most frequent one."""
+    count = Counter(hints)  # most_common keeps the order of first appearance on ties
+    ranked = [hint for hint, _ in count.most_common()]
+    for hint in ranked:
+        if not any(other in count for other in _WORDED_BY.get(hint, ())):
+            return hint
+    return ranked[0]
+
+
+def apart(one: Candidate, other: Candidate) -> bool:
+    """Tell whether two candidates have a memory each, whatever a judge says: each has its role."""
+    return two_roles(one.type_hint, other.type_hint)
+
+
+def two_roles(one: str, other: str) -> bool:
+    """Tell whether two types are never one memory, though the same is told."""
+    return frozenset((one, other)) in _OWN_ROLE
+
+
+def only_reflects(source: Source, others: Iterable[Source]) -> bool:
+    """Tell whether a source only reflects on what another one states."""
+    stated = _WORDED_BY.get(default_type(source.resource), ())
+    return any(default_type(other.resource) in stated for other in others)
+
+
+def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ...]:
+    """Return the homes of what tells of a cluster beside its own, sorted: they become tags."""
+    hints = {c.type_hint for c in (*cluster.candidates, *linked)}
+    homes = {HOME_OF_TYPE[hint] for hint in hints if hint in HOME_OF_TYPE}
+    return tuple(sorted(homes - {cluster.home_hint}))
+
+
+def defer_dreams(
+    groups: Sequence[Cluster], verdicts: Sequence[Verdict]
+) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
+    """Defer the wishes that rest on one dream, or that will not last; return what is left."""
+    by_id = {v.candidate_id: v for v in verdicts}
+    kept: list[Cluster] = []
+    why: dict[str, str] = {}
+    for group in groups:
+        if reason := _not_yet_a_wish(group, by_id):
+            why |= {c.candidate_id: reason for c in group.candidates}
+        else:
+            kept.append(group)
+    return tuple(kept), tuple(
+        _deferred(v, why[v.candidate_id]) if v.candidate_id in why else v for v in verdicts
+    )
+
+
+def _not_yet_a_wish(group: Cluster, verdicts: Mapping[str, Verdict]) -> str:
+    places = [s for c in group.candidates for s in c.sources]
+    if not places or {default_type(s.resource) for s in places} != {"aspiration"}:
+        return ""
+    lasting = max(verdicts[c.candidate_id].scores.cross_time_persistence for c in group.candidates)
+    if len({(s.resource, s.lines) for s in places}) < 2:
+        return "one_dream"
+    return "" if lasting >= WISH_PERSISTENCE else "passing_dream"
+
+
+def _deferred(verdict: Verdict, why: str) -> Verdict:
+    rationale = ",".join(filter(None, (verdict.rationale, why)))
+    return replace(verdict, verdict="defer", merge_with=(), compress_into="", rationale=rationale)
+
+
+ENOUGH = 0.5
+"""A member that holds this share of a quote's words says the same without the quote's wording."""
+
+
+def find_quote(text: str, quote: str) -> tuple[int, int] | None:
+    """Return where a quote stands in a text, or None; blanks and line ends are alike."""
+    words = quote.split()
+    if not words:
+        return None
+    match = re.search(r"\s+".join(map(re.escape, words)), text)
+    return match.span() if match else None
+
+
+def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
+    """Return why several claims of one cluster cannot stand side by side, or an empty string."""
+    texts = [c.text for c in cluster.candidates]
+    for claim in claims:
+        if not claim.quote.strip():
+            return f"answered {len(claims)} times, and not every answer has a quote"
+        if not any(find_quote(text, claim.quote) for text in texts):
+            return "a quote does not stand in the cluster's candidates"
+    said = [" ".join(claim.wording.text.casefold().split()) for claim in claims]
+    return "two answers have the same text" if len(set(said)) < len(said) else ""
+
+
+def divide(
+    groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]
+) -> tuple[tuple[Cluster, ...], tuple[CanonicalClaim, ...]]:
+    """Make a cluster of each claim that shares one with others; ids get `.1`, `.2`, and so on."""
+    answers: dict[str, list[CanonicalClaim]] = {}
+    for claim in claims:
+        answers.setdefault(claim.cluster_id, []).append(claim)
+    made: list[Cluster] = []
+    said: list[CanonicalClaim] = []
+    for group in groups:
+        own = answers.get(group.cluster_id, [])
+        if len(own) < 2:
+            made.append(group)
+            said += own
+            continue
+        for number, claim in enumerate(own, start=1):
+            id_ = f"{group.cluster_id}.{number}"
+            members = _evidence(group, claim, own)
+            made.append(replace(group, cluster_id=id_, candidates=members, part=number))
+            said.append(replace(claim, cluster_id=id_))
+    return tuple(made), tuple(said)
+
+
+def _evidence(
+    group: Cluster, claim: CanonicalClaim, own: Sequence[CanonicalClaim]
+) -> tuple[Candidate, ...]:
+    """Return the members that say a part: those that hold its quote first, with its lines alone."""
+    quoted, others = [], []
+    for candidate in group.candidates:
+        span = find_quote(candidate.text, claim.quote)
+        if span is not None:
+            quoted.append(_narrowed(candidate, span))
+        elif _says(candidate, claim) >= ENOUGH or claim is max(
+            own,
+            key=lambda c, said=candidate: _says(said, c),  # type: ignore[misc]
+        ):
+            others.append(candidate)
+    return (*quoted, *others)
+
+
+def _says(candidate: Candidate, claim: CanonicalClaim) -> float:
+    words = tokens(claim.quote)
+    return len(words & tokens(candidate.text)) / len(words) if words else 0.0
+
+
+def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
+    """Return a candidate whose sources name the lines of a part of its text, where they are known.
+
+    A text has the lines of its source unless some were left out of it.
+    """
+    before, through = (candidate.text.count("\n", 0, at) for at in span)
+    rows = candidate.text.count("\n") + 1
+    return replace(
+        candidate,
+        sources=tuple(
+            replace(s, lines=(s.lines[0] + before, s.lines[0] + through))
+            if s.lines[1] - s.lines[0] + 1 == rows
+            else s
+            for s in candidate.sources
+        ),
+    )
+
 
 _TOKEN = regex(r"[^\W\d_][\w./-]*")
 _NO_ENTITY = frozenset(
@@ -74,7 +262,7 @@ def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tu
         for other in (*alive[key].merge_with, alive[key].compress_into):
             if other not in parent:
                 continue
-            if zones.apart(one, by_id[other]):
+            if apart(one, by_id[other]):
                 beside.setdefault(key, []).append(by_id[other])
                 beside.setdefault(other, []).append(one)
             else:
@@ -103,7 +291,7 @@ def _cluster(
     alive: Mapping[str, Verdict],
     beside: Mapping[str, Sequence[Candidate]],
 ) -> Cluster:
-    hint = zones.hint_of(c.type_hint for c in members)
+    hint = hint_of(c.type_hint for c in members)
     ids = [c.candidate_id for c in members]
     made = Cluster(
         cluster_id=f"clust-{digest(ids)[:16]}",
@@ -114,7 +302,7 @@ def _cluster(
         entities=shared_entities([c.text for c in members]),
     )
     linked = [other for key in ids for other in beside.get(key, ())]
-    return replace(made, tags=zones.homes_beside(made, linked))
+    return replace(made, tags=homes_beside(made, linked))
 
 
 def shared_entities(texts: Sequence[str]) -> tuple[str, ...]:

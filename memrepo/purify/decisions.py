@@ -1,21 +1,101 @@
-"""Decisions that are a commit of their own: supersessions, then contradictions."""
+"""Decisions that are a commit of their own: supersessions, then contradictions.
+
+Values of one key that a newer claim of the same run replaces.
+
+A judge cannot name the memory of another claim of its own answer, since that memory does not exist
+yet. It says that a claim is stale; here the newer one is found and the two are linked.
+
+The corrections that a run writes: one file a contradiction, in the commit of the decision.
+
+Decisions that are a commit of their own: supersessions, then contradictions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.changes import Step
-from memrepo.core.judging import CanonicalClaim, Contradiction, Finding
-from memrepo.core.memory import Link
+from memrepo.core import corrections
+from memrepo.core.changes import Step, Write
+from memrepo.core.corrections import Correction, Side, contradiction_id
+from memrepo.core.judge import CanonicalClaim, Contradiction, Finding
+from memrepo.core.memory import Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import newer_of
-from memrepo.purify.cases import case_of, is_resolved
-from memrepo.purify.known import Known, by_person
-from memrepo.purify.overtaken import overtaken
+from memrepo.policies.matching import reuse_key
+from memrepo.purify.known import ACTOR, Known, by_person
+
+
+def overtaken(
+    claims: Sequence[CanonicalClaim], became: Mapping[str, str], current: Callable[[str], Memory]
+) -> Iterator[tuple[str, str]]:
+    """Yield (newer, older) memory ids: each stale claim with the next newer one of its key.
+
+    Only a claim that contradicts nothing known counts; without a dated successor it stays as it
+    is, stale and active. Older ones come first, so that a chain grows forward.
+    """
+    keyed: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    stale: list[tuple[str, str, tuple[str, str, str]]] = []
+    for claim in claims:
+        said = claim.wording
+        key = reuse_key(said.subject, said.predicate, claim.home)
+        id_ = became.get(claim.cluster_id, "")
+        if key is None or not id_:
+            continue
+        day = max((s.captured[:10] for s in current(id_).sources), default="")
+        keyed.setdefault(key, []).append((day, id_))
+        if claim.standing == "stale" and not claim.contradictions:
+            stale.append((day, id_, key))
+    for day, id_, key in sorted(stale):
+        newer = [(d, other) for d, other in keyed[key] if d > day and other != id_]
+        if newer:
+            yield min(newer)[1], id_
+
+
+PENDING = "pending"
+"""Stands for the id of a run until its plan is made."""
+
+
+def case_of(
+    known: Known, new: str, old: str, *, kept: str, reason: str, sure: float | None
+) -> tuple[Write, ...]:
+    """Return the file about two memories: `kept` replaced the other, or empty: it is flagged.
+
+    A case that came up before keeps its file and its day.
+    """
+    id_, before = contradiction_id(new, old), known.state.corrections.between(new, old)
+    case = Correction(
+        id=id_,
+        kind="contradiction",
+        verdict="superseded" if kept else "flagged",
+        kept=kept,
+        sides=(Side(memory=new, text=known.text(new)), Side(memory=old, text=known.text(old))),
+        confidence=sure,
+        reason=reason,
+        by=ACTOR,
+        run=PENDING,
+        at=(before.at if before else None) or known.now,
+        decided=known.now if kept else None,
+    )
+    path = known.state.corrections.place(known.state.layout, case)
+    return (Write(path=path, data=corrections.written(path, case)),)
+
+
+def is_resolved(known: Known, new: str, old: str) -> bool:
+    """Tell whether two memories, as they are worded now, are not to be compared again.
+
+    What a person decided stands until one of the texts changes; what a run decided stands until
+    the memory that lost is stated again somewhere: that is news.
+    """
+    case = known.state.corrections.between(new, old)
+    texts = {id_: known.text(id_) for id_ in (new, old)}
+    if case is None or case.status == "open" or not case.about(texts):
+        return False
+    return case.by.startswith(("human:", "process:")) or not known.has_news(new)
+
 
 SURE = 0.9
 """A supersession is taken above this confidence (the engram lineage's revised value)."""

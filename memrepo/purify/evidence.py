@@ -16,7 +16,7 @@ import msgspec
 from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Source
 from memrepo.core.secrets import find_secrets, redact
-from memrepo.purify.notes import scan_notes
+from memrepo.purify.capture import scan_notes
 from memrepo.purify.units import scan
 
 Outcome = Literal["exact", "moved", "lost"]

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from memrepo.core.ids import digest, normal_claim, normalise
-from memrepo.core.judging import Candidate
+from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
+from memrepo.purify.clusters import hint_of
 from memrepo.purify.dates import is_date_heading
 from memrepo.purify.sources import default_type
 from memrepo.purify.units import Unit
-from memrepo.purify.zones import hint_of
 
 SHORT = 25
 """Below this many characters a text means something else under another heading."""

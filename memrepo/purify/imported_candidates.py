@@ -8,12 +8,12 @@ from typing import Any
 
 from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import text_hash
-from memrepo.core.judging import Candidate, PromotionScores, Verdict
+from memrepo.core.judge import Candidate, PromotionScores, Verdict
 from memrepo.core.memory import Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import parse_time
-from memrepo.purify.aside import set_aside
+from memrepo.purify.candidate_files import set_aside
 from memrepo.purify.imported_claims import RecordReader
 from memrepo.purify.records import Line, mappings
 

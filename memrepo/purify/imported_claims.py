@@ -10,7 +10,7 @@ import msgspec
 
 from memrepo.core.codec import normal_body
 from memrepo.core.ids import claim_id
-from memrepo.core.judging import Profile
+from memrepo.core.judge import Profile
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Retired, Source, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -19,7 +19,7 @@ from memrepo.core.secrets import redact
 from memrepo.core.times import parse_time
 from memrepo.purify import lineage
 from memrepo.purify.records import Line, mappings
-from memrepo.purify.routing import affinity, permitted, recast, route
+from memrepo.purify.routes import affinity, permitted, recast, route
 
 Locate = Callable[[str, tuple[int, int], str, bool], "Place"]
 """From source name, lines, claim text and whether it is in force to where that stands now."""

@@ -12,12 +12,12 @@ from memrepo import __version__
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.ids import normal_claim, text_hash
-from memrepo.core.judging import CanonicalClaim, Cluster, PriorClaim, Wording
+from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State
 from memrepo.policies import matching
+from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
-from memrepo.purify.zones import two_roles
 
 ACTOR = f"memrepo/{__version__}"
 ALIKE = 0.3

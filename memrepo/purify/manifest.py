@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.changes import Op
-from memrepo.core.judging import TOKEN_SOURCES, Usage
+from memrepo.core.judge import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem

@@ -14,31 +14,27 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
-from memrepo.core.judging import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
+from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.policies.retrieval import Near, Reach, Retrieval
-from memrepo.purify.aside import set_aside
-from memrepo.purify.asking import Asked, Choose, Failure, ask_claims, ask_promotions
+from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, Decision
+from memrepo.purify.batches import Asked, Choose, Failure, ask_claims, ask_promotions
+from memrepo.purify.candidate_files import set_aside
+from memrepo.purify.candidates import Nominee, in_scope, nominations
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
+from memrepo.purify.clusters import defer_dreams, divide
+from memrepo.purify.contradictions import verified
 from memrepo.purify.gather import Gathered
-from memrepo.purify.intake import Intake, Reader, SourceText, take_in
-from memrepo.purify.judgeable import in_scope
-from memrepo.purify.kept import Kept
+from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
 from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
-from memrepo.purify.nominees import Nominee, nominations
-from memrepo.purify.parts import divide
 from memrepo.purify.requests import Said, requests
-from memrepo.purify.retire import retire
-from memrepo.purify.scope import Cursor
-from memrepo.purify.ticking import ticking
-from memrepo.purify.verifying import verified
-from memrepo.purify.zones import defer_dreams
+from memrepo.purify.retire import retire, ticking
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)
@@ -107,11 +103,7 @@ def purify(
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
     former = Former(gathered.former, reader.standing)
     parts, answers = divide(groups, tuple(worded.answers))
-    spent = setting.judge.usage
     looked = verified(state, parts, answers, former, setting)
-    if setting.kept is not None:
-        # Answered questions are not paid for again by a plan that is computed anew: it must know.
-        setting.kept.keep({}, setting.judge.usage.since(spent))
     claims, made, compared = looked.claims, looked.made, looked.asked
     asked_of = (*groups, *(part for part in parts if part not in groups))
     left_open = _left_open(gathered, asked_of, judged.open, worded.open | compared.open)

@@ -1,7 +1,7 @@
 """From a model's text to typed answers: one ladder for every judge that answers in text.
 
 The schemas that models are given and the reader both derive from the records of
-`core.judging`. Nothing here raises on what a model wrote: an element of a wrong shape becomes an
+`core.judge`. Nothing here raises on what a model wrote: an element of a wrong shape becomes an
 answer with a `fault`, which the checks of both passes refuse by name.
 
 Lineage: memory-purifier's parse ladder (direct, fence, brace scan); truncated and doubled
@@ -20,11 +20,10 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, g
 import msgspec
 
 from memrepo.core.fields import defaults_of
-from memrepo.core.judging import NEWER, CanonicalClaim, Finding, Newer, Summary, Verdict
+from memrepo.core.judge import NEWER, CanonicalClaim, Finding, Newer, Summary, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.core.patterns import regex
-from memrepo.purify.pass1 import in_unit_range
-from memrepo.purify.pass2 import JUDGED_STANDINGS
+from memrepo.purify.passes import JUDGED_STANDINGS, in_unit_range
 
 VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY = "verdicts", "claims", "isContradiction"
 GIST_KEY, SUMMARY_KEY = "gist", "summary"

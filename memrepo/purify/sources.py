@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 if TYPE_CHECKING:
-    from memrepo.core.judging import Profile
+    from memrepo.core.judge import Profile
 
 SourceKind = Literal["claims", "notes"]
 CONTRACTS = ("workspace", "classic")

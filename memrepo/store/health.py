@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memrepo.store import journal
+from memrepo.store import recovery
 from memrepo.store.repo import TX, Repository
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def object_problems(repo: Repo) -> list[str]:
 
 def interrupted(store: Repository) -> str:
     """Say what a crashed write left behind, or return an empty string."""
-    if journal.load(store.journals) is not None:
+    if recovery.load_journal(store.journals) is not None:
         return "a write was interrupted"
     if store.repo.refs.below(TX):
         return "a transaction ref was left behind"

@@ -23,11 +23,11 @@ from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.damaged import remove
-from memrepo.store.indexing import ARCHIVED, Indexed, begin_at, meta, opened
 from memrepo.store.records import NAME
+from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
 
 if TYPE_CHECKING:
-    from memrepo.store.embedding import Embedder
+    from memrepo.store.embedder import Embedder
 
 PAST = "past.sqlite3"
 
@@ -145,7 +145,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         """Make the vectors of what is indexed that are missing, where there is a model."""
         if self.model is no_model or (embedder := self.model()) is None:
             return
-        from memrepo.store.meaning import Meanings
+        from memrepo.store.vectors import Meanings
 
         known = Meanings.of(self.folder, self.wanted, embedder)
         documents = self._asked(lambda base: IndexCorpus(base, Limits()).all())
@@ -166,7 +166,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             embedder = self.model()
             if embedder is None:
                 return {}
-            from memrepo.store.meaning import Meanings
+            from memrepo.store.vectors import Meanings
 
             known = Meanings.of(self.folder, self.wanted, embedder)
             if waits and known.lacks(IndexCorpus(base, Limits()).all()):

@@ -1,20 +1,94 @@
-"""After a crash: finish the write that was cut short, or take it back; never both, never half."""
+"""The journal of a write, and what a crash left: finish it or take it back, never half.
+
+The journal of one write: enough for the next command to finish or drop it after a crash.
+
+It lies in the git directory of the work tree that is written: with linked work trees each has
+its own, while locks and refs are shared.
+
+After a crash: finish the write that was cut short, or take it back; never both, never half.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import asdict
+
 from memrepo.core.errors import MemrepoError
 from memrepo.core.problems import Problem
-from memrepo.store import journal
-from memrepo.store.journal import Journal
 from memrepo.store.light import ask, call
 from memrepo.store.worktree import Sides, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
+
+NAME = "journal.json"
+
+
+class Journal(msgspec.Struct, frozen=True, kw_only=True):
+    """A write under way: `tip` is empty until all of its objects are in the repository.
+
+    `adopted` are files that lay in the work tree with the new content before the write, `kept`
+    those that were staged with it too: they are a person's, and dropping the write leaves them.
+    """
+
+    branch: str
+    base: str
+    ref: str
+    tip: str = ""
+    adopted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+def save_journal(folder: Path, journal: Journal) -> None:
+    """Write the journal so that it is either whole on disk or not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f"{NAME}.new"
+    with draft.open("w", encoding="utf-8") as handle:
+        json.dump(asdict(journal), handle)
+        handle.flush()
+        os.fsync(handle.fileno())
+    draft.replace(folder / NAME)
+
+
+def load_journal(folder: Path) -> Journal | None:
+    """Return the journal of an interrupted write, or None; an unreadable one counts as none."""
+    try:
+        found = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        return Journal(
+            branch=str(found["branch"]),
+            base=str(found["base"]),
+            ref=str(found["ref"]),
+            tip=str(found.get("tip", "")),
+            adopted=tuple(found.get("adopted", ())),
+            kept=tuple(found.get("kept", ())),
+        )
+    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def clear_journal(folder: Path) -> None:
+    """Forget the journal: the write is done or dropped."""
+    for name in (NAME, f"{NAME}.new"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def journal_written_at(folder: Path) -> float:
+    """Return when the journal was last written, as a file time in seconds."""
+    return (folder / NAME).stat().st_mtime
+
+
+def journals_elsewhere(common: Path, own: Path) -> Iterator[Journal]:
+    """Yield the journals of the other work trees of the same repository."""
+    for folder in (common / "memrepo", *sorted(common.glob("worktrees/*/memrepo"))):
+        if folder.resolve() != own.resolve() and (left := load_journal(folder)) is not None:
+            yield left
+
 
 TX = "refs/memrepo/tx/"
 _PROCESSES = Path("/proc")
@@ -72,7 +146,8 @@ def _git_alive(repo: Repo) -> bool:
 def sweep(repo: Repo, folder: Path) -> None:
     """Delete the transaction refs that no journal of another work tree names."""
     refs = repo.refs.below(TX)
-    needed = {left.ref for left in journal.elsewhere(Path(repo.common_dir), folder)} if refs else ()
+    left = journals_elsewhere(Path(repo.common_dir), folder) if refs else ()
+    needed = {one.ref for one in left}
     for ref in refs:
         if ref not in needed:
             call(repo, "update-ref", "-d", ref)

@@ -20,7 +20,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.store import journal, recovery
+from memrepo.store import recovery
 from memrepo.store.fitness import (
     BranchMoved,
     CannotWork,
@@ -29,10 +29,9 @@ from memrepo.store.fitness import (
     refuse_unfit,
 )
 from memrepo.store.gitenv import NotARepository, find_layout, opened
-from memrepo.store.journal import Journal
 from memrepo.store.light import GitFailed, ask, call, seconds
 from memrepo.store.lock import lock, uninterrupted
-from memrepo.store.recovery import TX
+from memrepo.store.recovery import TX, Journal
 from memrepo.store.tree import Snapshot, Snapshots
 from memrepo.store.worktree import FilesInTheWay, WorkTree
 
@@ -176,19 +175,19 @@ class Repository:
 
     def recover(self) -> None:
         """Finish or take back what a crash left, where something was left."""
-        if journal.load(self.journals) is not None:
+        if recovery.load_journal(self.journals) is not None:
             with self.writing():
                 pass
 
     def _recover(self) -> None:
-        left = journal.load(self.journals)
+        left = recovery.load_journal(self.journals)
         if left is not None:
             self.refuse_unfit()
-            recovery.drop_locks(self.repo, left, journal.written_at(self.journals))
+            recovery.drop_locks(self.repo, left, recovery.journal_written_at(self.journals))
             if left.tip and not recovery.is_landed(self.repo, left, self.head()):
                 self._finish(left)
         recovery.sweep(self.repo, self.journals)
-        journal.clear(self.journals)
+        recovery.clear_journal(self.journals)
 
     def _finish(self, left: Journal) -> None:
         """Bring an interrupted write to its end, or to its beginning where it cannot end."""
@@ -292,14 +291,14 @@ class Repository:
 
     def _advance(self, base: str, name: str, build: Callable[[], str]) -> str:
         note = Journal(branch=self.branch, base=base, ref=TX + name)
-        journal.save(self.journals, note)
+        recovery.save_journal(self.journals, note)
         try:
             tip = build()
             changed = self.work.changed(base, tip)
             way = self.work.clear_way(base, changed)
             note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
             with uninterrupted():
-                journal.save(self.journals, note)
+                recovery.save_journal(self.journals, note)
                 self.work.adopt(way.adopted, changed)
                 self._forward(base, tip)
         except BaseException:
@@ -314,7 +313,7 @@ class Repository:
         if note.tip and not recovery.is_landed(self.repo, note, self.head()):
             recovery.take_back(self.work, note, self.head())
         call(self.repo, "update-ref", "-d", note.ref)
-        journal.clear(self.journals)
+        recovery.clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
         """Write a chain and leave it on a branch of its own for review; return its tip."""
@@ -322,7 +321,7 @@ class Repository:
         with self.writing():
             self.refuse_unfit()
             note = Journal(branch=f"refs/heads/{branch}", base=chain.base, ref=TX + name)
-            journal.save(self.journals, note)
+            recovery.save_journal(self.journals, note)
             try:
                 tip = self.build(chain, name)
                 there = self.resolve(note.branch)

@@ -1,4 +1,10 @@
-"""One memory through history: the commits that touch it, wherever its file lay, and what it was.
+"""One memory through history: its versions, those that left, and the commit of a date.
+
+From what a person types after `--at` to a commit: a date along first parents, or a revision.
+
+Memory files that left the tree: found in history by the end of their name, newest first.
+
+One memory through history: the commits that touch it, wherever its file lay, and what it was.
 
 A memory's file ends in the first six digits of its id, and so one walk finds every path it had; a
 file that a person gave another name is followed where it moved.
@@ -7,21 +13,141 @@ file that a person gave another name is followed where it moved.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from memrepo.core import codec
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
+from memrepo.core.moments import asked
 from memrepo.store.history import Entry, touching
 from memrepo.store.light import call
-from memrepo.store.tree import contents
+from memrepo.store.repo import Repository
+from memrepo.store.tree import contents, file_at
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
+
+
+class NoSuchMoment(MemrepoError):
+    """What was typed is neither a date nor a revision of this repository."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, word: str) -> None:
+        shown = word if len(word) <= 80 else f"{word[:79]}…"
+        super().__init__(
+            f"{shown!r} is neither a revision of this repository nor a date",
+            fix="name a commit, branch or tag (`memrepo log` lists commits), or write a date as "
+            "2026-01-31 or a time as 2026-01-31T09:00:00Z",
+        )
+
+
+class BeforeHistory(MemrepoError):
+    """The branch has no commit that is that old."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, word: str, first: datetime, zone: tzinfo, *, shallow: bool) -> None:
+        said = f"{first.astimezone(zone):%Y-%m-%d %H:%M}"
+        super().__init__(
+            f"no commit of this branch is as old as {word}: the first is of {said}",
+            fix="this clone is shallow: `git fetch --unshallow` brings what is older"
+            if shallow
+            else f"name a date from {first.astimezone(zone):%Y-%m-%d} on",
+        )
+
+
+def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
+    """Return the commit that `REV|DATE` names.
+
+    A date means the last commit along the first parents of `head` that is not younger; a date
+    without a time is the end of that day in the zone. What reads as a date is one: a branch of
+    such a name is meant by `refs/heads/<name>`. Raises NoSuchMoment or BeforeHistory.
+    """
+    try:
+        moment = asked(word, zone)
+    except ValueError:
+        commit = store.resolve(word)
+        if not commit:
+            raise NoSuchMoment(word) from None
+        return commit
+    # Git's own reader of dates guesses; the plumbing takes the second itself. None is negative.
+    seconds = int(moment.timestamp())
+    walk = ("rev-list", "--first-parent")
+    found = ""
+    if seconds >= 0:
+        found = call(store.repo, *walk, "-1", f"--min-age={seconds}", head, "--").strip()
+    if not found:
+        first = call(store.repo, *walk, "--max-parents=0", head, "--").split()
+        roots = first or call(store.repo, *walk, "--reverse", head, "--").split()[:1]
+        shallow = call(store.repo, "rev-parse", "--is-shallow-repository").strip() == "true"
+        raise BeforeHistory(word, store.commit_time(roots[-1]), zone, shallow=shallow)
+    return found
+
+
+class Lost(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as it last was: the commit that removed it, its path, its bytes before."""
+
+    commit: str
+    path: str
+    data: bytes
+
+
+def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
+    """Return the memory files that one commit removed, as they were before it."""
+    raw = call(
+        repo,
+        "diff-tree",
+        "-r",
+        "-z",
+        "--no-renames",
+        "--no-commit-id",
+        "--name-only",
+        "--diff-filter=D",
+        commit,
+        "--",
+        layout.area("memories"),
+    )
+    found = ((path, file_at(repo, f"{commit}^", path)) for path in filter(None, raw.split("\0")))
+    return [Lost(commit=commit, path=path, data=data) for path, data in found if data is not None]
+
+
+def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
+    """Yield files below `memories/` that commits removed; their names end in a glob such as `-0a*`.
+
+    One walk over history that compares trees below one folder only, whatever removed the file.
+    """
+    area = layout.area("memories")
+    raw = call(
+        repo,
+        "-c",
+        "log.showSignature=false",
+        "log",
+        "--diff-filter=D",
+        "--no-renames",
+        "--name-only",
+        "-z",
+        "--format=%x00%H",
+        head,
+        "--",
+        area,
+    )
+    for record in raw.removeprefix("\0").split("\0\0"):
+        commit, _, names = record.partition("\0")
+        for path in filter(None, names.removeprefix("\n").split("\0")):
+            if not (layout.is_memory(path) and fnmatchcase(path, f"*{tail}.md")):
+                continue
+            data = file_at(repo, f"{commit}^", path)
+            if data is not None:
+                yield Lost(commit=commit, path=path, data=data)
+
 
 DIGITS = 6
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from memrepo.core.judging import Profile
+from memrepo.core.judge import Profile
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.state import State

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from memrepo.core.edits import pairs
+from memrepo.core.codec import pairs
 
 Mark = Literal["same", "old", "new"]
 _LEAST_SHARED = 0.3

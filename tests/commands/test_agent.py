@@ -16,7 +16,8 @@ from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
 from memrepo.actions.setup import hosts
-from memrepo.faces.hosts import hooking, sessions
+from memrepo.faces.hosts import hook as hooking
+from memrepo.faces.hosts import sessions
 from memrepo.store import crontab
 from memrepo.store.repo import open_repository
 

@@ -10,8 +10,8 @@ import workspaces
 from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
 
 from memrepo.actions.run import run as run_command
-from memrepo.actions.run.progress import WatchedJudge
-from memrepo.core.judging import Judge
+from memrepo.actions.run.judge_choice import WatchedJudge
+from memrepo.core.judge import Judge
 
 COUNT, LEFT = 62, 3
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from memrepo.core import codec
 from memrepo.store import tree
-from memrepo.store.indexing import is_built
 from memrepo.store.records import records_at
+from memrepo.store.tables import is_built
 
 COUNT = 64
 DO = st.sampled_from(["edit", "archive", "hand", "page", "lost page", "move", "nothing", "words"])

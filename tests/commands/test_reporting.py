@@ -17,7 +17,7 @@ from driving import NOW, done, git, memrepo, standing
 from test_schedule import configure
 
 from memrepo.actions.run import run
-from memrepo.actions.run.reporting import reported
+from memrepo.actions.run.telemetry import reported
 from memrepo.actions.setup.timetable import local_folder
 from memrepo.actions.work import Call, Work
 from memrepo.store.lock import lock

@@ -9,7 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memrepo.core import codec, header, subset, yamlnodes
+from memrepo.core import codec, header, yamlnodes
+from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
 from memrepo.core.fields import Choice, Text
 from memrepo.core.lines import Line, join_lines, split_lines
@@ -158,7 +159,7 @@ def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: typ
 def test_both_readers_agree_on_what_memrepo_writes(memory: Memory) -> None:
     data = encode(memory).decode()
     lines = [line for line, _ in split_lines(data)][1 : header.read(data, "").body_line - 2]
-    fast = subset.read(lines, 2)
+    fast = subset.read_subset(lines, 2)
     assert fast is not None
     assert yamlnodes.read(lines, "", 2).entries == fast
 
@@ -182,7 +183,7 @@ _near_canonical = st.lists(
 @settings(max_examples=300)
 def test_the_fast_reader_takes_nothing_that_yaml_reads_differently(lines: list[str]) -> None:
     lines = [text for line in lines for text, _ in split_lines(line)]
-    fast = subset.read(lines, 2)
+    fast = subset.read_subset(lines, 2)
     if fast is not None:
         slow_reading = yamlnodes.read(lines, "", 2)
         assert (slow_reading.problems, slow_reading.entries) == ((), fast)

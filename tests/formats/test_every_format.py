@@ -12,8 +12,8 @@ from foreign_memory import FOLDERS
 
 from memrepo.core.layout import Layout
 from memrepo.core.state import State, apply, read_state
+from memrepo.formats.plan import Terms, take
 from memrepo.formats.registry import FORMATS
-from memrepo.formats.taking import Terms, take
 from memrepo.merge.closure import closure
 from memrepo.views.bundles import jsonl, okf
 

@@ -14,7 +14,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.formats import registry
-from memrepo.formats.taking import Terms, take
+from memrepo.formats.plan import Terms, take
 from memrepo.merge.closure import close
 from memrepo.views.bundles import jsonl, okf
 

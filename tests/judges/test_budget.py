@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judging import BudgetReached, Usage
+from memrepo.core.judge import BudgetReached, Usage
 from memrepo.judges.budget import Budgeted, Limit, Price, spent_in_month
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt

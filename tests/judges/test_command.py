@@ -15,7 +15,7 @@ import serving
 from driving import assert_sound, done, git, memories, memrepo
 from workspaces import growing
 
-from memrepo.core.judging import BadReply, Candidate, JudgeFailed, PromotionRequest
+from memrepo.core.judge import BadReply, Candidate, JudgeFailed, PromotionRequest
 from memrepo.judges.command import (
     ARGUMENT_LIMIT,
     ENVELOPE,

@@ -10,7 +10,7 @@ import pytest
 from driving import done, git, memories, memrepo
 from serving import Act, Service, evidence, finding, good
 
-from memrepo.purify import among as stage
+from memrepo.purify import contradictions as stage
 
 FIRST, LATER, NEXT = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"
 RED, BLUE = "The gate of the old mill is red.", "The gate of the old mill is blue."
@@ -109,7 +109,7 @@ def test_pairs_that_one_run_has_no_room_for_come_up_in_the_next(
     prepared(service, repo)
     for text in ("The door of the new barn is green.", "The door of the new barn is white."):
         done(repo, "add", text, now=FIRST)
-    monkeypatch.setattr(stage, "MOST", 1)
+    monkeypatch.setattr(stage, "MOST_ASKED", 1)
     recorded = []
     for now in (LATER, NEXT, "2026-03-01T12:00:00Z"):
         assert ask(repo, now=now).exit == 0

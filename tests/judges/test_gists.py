@@ -13,7 +13,7 @@ import serving
 from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, evidence, gist, good
 
-from memrepo.actions.run import gisting
+from memrepo.actions.run import offer as gisting
 from memrepo.core.memory import Gist, Memory
 from memrepo.judges.grounding import fault_in
 from memrepo.policies.gists import gist_of

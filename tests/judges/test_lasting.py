@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from test_leads import candidates
+from test_statements import candidates
 
-from memrepo.core.judging import PromotionRequest
+from memrepo.core.judge import PromotionRequest
 from memrepo.judges.lasting import DAILY_WEIGHTS, traits
 from memrepo.judges.offline import OfflineJudge
 

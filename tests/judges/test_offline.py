@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memrepo.core.judging import (
+from memrepo.core.judge import (
     Candidate,
     CanonicalRequest,
     PriorClaim,
@@ -17,10 +17,9 @@ from memrepo.core.judging import (
 )
 from memrepo.core.memory import Source
 from memrepo.judges.offline import OfflineJudge, spokesman_of, word_of
-from memrepo.judges.parting import packed
+from memrepo.judges.statements import packed
 from memrepo.purify.clusters import clusters
-from memrepo.purify.pass1 import check_verdicts
-from memrepo.purify.pass2 import check_claims
+from memrepo.purify.passes import check_claims, check_verdicts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 JUDGE = OfflineJudge()

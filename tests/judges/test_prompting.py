@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import FENCED, evidence
 
-from memrepo.core.judging import (
+from memrepo.core.judge import (
     Candidate,
     CanonicalRequest,
     Cluster,

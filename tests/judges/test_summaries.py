@@ -12,12 +12,12 @@ from hoards import hoard, stored
 from msgspec.structs import replace
 from serving import Act, Service, evidence, good, summary
 
-from memrepo.actions.run import compressing
-from memrepo.core.judging import Summary, SummaryRequest
+from memrepo.actions.run import consolidation as compressing
+from memrepo.core.judge import Summary, SummaryRequest
 from memrepo.core.memory import Memory
 from memrepo.judges.grounding import fault_in_summary
 from memrepo.policies.summaries import summary_of
-from memrepo.purify import among
+from memrepo.purify import contradictions as among
 from memrepo.purify.replies import Unreadable, read_summary
 
 NOW, LATER = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"
@@ -26,10 +26,12 @@ NOW, LATER = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"
 @pytest.fixture
 def hoarding(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository with 60 memories, of which all but the newest five may go."""
-    monkeypatch.setattr(among, "MOST", 0)  # no questions about pairs
+    monkeypatch.setattr(among, "MOST_ASKED", 0)  # no questions about pairs
     path = repo / "memrepo.toml"
     text = path.read_text().replace("[run]", "[run]\npace_pct = 90", 1)
-    path.write_text("\n".join([text, "[compression]", "trigger = 40", "keep = 5", ""]))
+    path.write_text(
+        "\n".join([text, "[compression]", "enabled = true", "trigger = 40", "keep = 5", ""])
+    )
     git(repo, "commit", "-qam", "configure", "--no-verify")
     done(repo, "run", now="2026-02-28T09:00:00Z")
     stored(repo, hoard(60))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judging import Profile
+from memrepo.core.judge import Profile
 from memrepo.policies.cadence import (
     SLACK,
     WINDOW,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.codec import encode
-from memrepo.core.judging import Summary
+from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Memory, Source
 from memrepo.core.state import State, read_state

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judging import CanonicalClaim, PriorClaim, Wording
+from memrepo.core.judge import CanonicalClaim, PriorClaim, Wording
 from memrepo.core.memory import Source
 from memrepo.core.schema import Scores
 from memrepo.policies.matching import (

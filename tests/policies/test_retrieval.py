@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judging import Candidate, Cluster, PriorClaim
+from memrepo.core.judge import Candidate, Cluster, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.policies.retrieval import Query, Reach, Retrieval, query_of
 

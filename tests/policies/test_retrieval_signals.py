@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memrepo.core.judging import Candidate, Cluster, PriorClaim
+from memrepo.core.judge import Candidate, Cluster, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.policies import retrieval as r
 from memrepo.policies.retrieval import Query, Reach, Retrieval, query_of

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Create, Update
 from memrepo.core.ids import claim_id, text_hash
-from memrepo.core.judging import (
+from memrepo.core.judge import (
     Candidate,
     CanonicalClaim,
     Cluster,

@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from memrepo.core.judging import Candidate, PromotionScores, Verdict
+from memrepo.core.judge import Candidate, PromotionScores, Verdict
 from memrepo.core.memory import Source
 from memrepo.purify.clusters import clusters, shared_entities
 

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from memrepo.core.problems import Problem
-from memrepo.purify.intake import Reader, SourceText, take_in
+from memrepo.purify.intake import Reader, SourceText, cursors, take_in
 from memrepo.purify.manifest import Consumed, Manifest, Recorded, read_manifest
-from memrepo.purify.scope import cursors
 
 RUN = "20260301T090000Z-0123abcd"
 BLOB = "a" * 40

@@ -12,17 +12,16 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 from test_assemble import NOW, empty, taken
-from test_verifying import YES, Scripted, Setting
+from test_contradictions import YES, Scripted, Setting
 
 from memrepo.core.changes import Step
 from memrepo.core.ids import text_hash
-from memrepo.core.judging import Candidate, CanonicalRequest, Cluster, Judge
+from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge
 from memrepo.core.memory import Source
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.among import among
+from memrepo.purify.contradictions import among, verified
 from memrepo.purify.known import Former, prior_of
-from memrepo.purify.verifying import verified
 
 Outcome = Literal["replaces", "flags", "stands"]
 OLD, NEW = "2026-01-10", "2026-02-10"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judging import VERDICTS, PromotionScores, Verdict
+from memrepo.core.judge import VERDICTS, PromotionScores, Verdict
 from memrepo.purify.replies import (
     Answered,
     Unreadable,

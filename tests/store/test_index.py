@@ -25,16 +25,18 @@ from nobody import as_nobody
 
 from benchmarks.measure import Machine
 from benchmarks.memories import filled
-from memrepo.actions.recall.recalled import index_of
+from memrepo.actions.recall.recall import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.merits import Moment
 from memrepo.policies.rules import Weights
-from memrepo.store import child, index, indexing
-from memrepo.store.indexing import begin_at, opened
+from memrepo.store import index
+from memrepo.store import tables as child
+from memrepo.store import tables as indexing
 from memrepo.store.repo import open_repository
+from memrepo.store.tables import begin_at, opened
 from memrepo.store.tree import BlobFiles, Snapshot
 
 SCRIPTS = """\

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold
+from memrepo.store import ledger as ledgercache
 from memrepo.store import ledger as ledgers
-from memrepo.store import ledgercache
 from memrepo.store.clone import NAME
 from memrepo.store.ledger import (
     REF,

@@ -19,9 +19,10 @@ from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
 from memrepo.policies.rules import Answers, Merits, Weights
-from memrepo.store import embedding, index
+from memrepo.store import embedder as embedding
+from memrepo.store import index
 from memrepo.store.corpus import IndexCorpus, Limits
-from memrepo.store.indexing import Indexed, begin_at, opened
+from memrepo.store.tables import Indexed, begin_at, opened
 
 NOTHING_AROUND = Weights(feedback=0, neighbour=0, second_neighbour=0, thread=0, subject=0, date=0)
 

@@ -18,7 +18,7 @@ import standing
 import workspaces
 from driving import git
 
-from memrepo.store import journal
+from memrepo.store import recovery as journal
 from memrepo.store.repo import open_repository
 
 NOW = driving.LATER
@@ -288,7 +288,7 @@ def test_a_crash_in_the_middle_of_a_persons_merge_waits(repo: Path) -> None:
     (repo / ".git" / "MERGE_HEAD").write_text(head(repo) + "\n")
     answer = driving.memrepo(repo, "run", now=NOW)
     assert (answer.exit, "a merge" in answer.error["message"]) == (5, True)
-    assert journal.load(repo / ".git" / "memrepo") is not None
+    assert journal.load_journal(repo / ".git" / "memrepo") is not None
     (repo / ".git" / "MERGE_HEAD").unlink()
     recover(repo)
     assert head(repo) == tip

@@ -10,8 +10,9 @@ import pytest
 from test_index import tree_of
 from test_ranking import lone
 
-from memrepo.store import embedding, index, vectors
-from memrepo.store.indexing import Indexed
+from memrepo.store import embedder as embedding
+from memrepo.store import index, vectors
+from memrepo.store.tables import Indexed
 from memrepo.store.vectors import Kept, Key
 
 np = pytest.importorskip("numpy", reason="numpy comes with memrepo[dense], which is not installed")

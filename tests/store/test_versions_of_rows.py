@@ -19,7 +19,8 @@ from memrepo.policies.entities import catalogue
 from memrepo.policies.importance import score_of
 from memrepo.policies.lexicon import lexicon
 from memrepo.policies.topics import topics_of
-from memrepo.store import indexing, records
+from memrepo.store import records
+from memrepo.store import tables as indexing
 from memrepo.views.pages import render_views
 
 TEXTS = (

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.lifecycle.stage import hot_rules
 from memrepo.actions.recall.destination import place, place_page, refuse_place
 from memrepo.actions.recall.when import (
     heading,
@@ -21,7 +21,7 @@ from memrepo.actions.request import At, ValidAt, option
 from memrepo.actions.work import Work
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judging import Profile
+from memrepo.core.judge import Profile
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State

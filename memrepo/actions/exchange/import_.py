@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.lifecycle.stage import derived_files
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.run.drafting import run_stamp
+from memrepo.actions.run.chain import run_stamp
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
@@ -25,11 +25,11 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
+from memrepo.formats.plan import Terms, take
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS, formats
-from memrepo.formats.taking import Terms, take
 from memrepo.purify.imported_counts import Counts, read_hygiene, read_refcount
-from memrepo.purify.importing import READ, Imported, Offer, import_artifacts
+from memrepo.purify.imported_memories import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
 from memrepo.purify.manifest import Manifest, read_manifests
 from memrepo.store.identity import author

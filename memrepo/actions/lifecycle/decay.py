@@ -15,7 +15,7 @@ from memrepo.actions.write.commit import Wrote, write_steps
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Decay
 from memrepo.core.state import State
-from memrepo.policies.archive import archive
+from memrepo.policies.archive import Leaving, archive
 from memrepo.policies.classes import AUTOMATIC, automatic, class_of
 from memrepo.policies.decay import (
     decays,
@@ -25,7 +25,6 @@ from memrepo.policies.decay import (
     prunable,
     told_ttl,
 )
-from memrepo.policies.leaving import Leaving
 from memrepo.store.ledger import ledger_of
 
 

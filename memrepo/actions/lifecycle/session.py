@@ -28,7 +28,7 @@ from memrepo.policies.hotcache import hot_of
 from memrepo.policies.nomination import nominated
 from memrepo.policies.tiers import effective
 from memrepo.policies.upkeep import owed_tier_moves
-from memrepo.store.kept import broken_runs
+from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 from memrepo.views.promotions import Promotion, promotions

@@ -13,7 +13,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recalled import Recalled, holding, recall
+from memrepo.actions.recall.recall import Recalled, holding, recall
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted

@@ -18,7 +18,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.entities import catalogue
 from memrepo.policies.graph import Graph, Reached
-from memrepo.policies.linking import ties
+from memrepo.policies.inferred_links import ties
 
 WIDTH = 72
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.recall.recalled import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
+from memrepo.actions.recall.recall import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
 from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import (
     heading,

@@ -10,7 +10,7 @@ import msgspec
 from memrepo.actions import result
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recalled import Derived, facts
+from memrepo.actions.recall.recall import Derived, facts
 from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import heading, moment_of, work_at
 from memrepo.actions.request import At, NoTouch, ValidAt, option

@@ -13,7 +13,7 @@ from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.times import format_time
 from memrepo.policies import topics
-from memrepo.store.moments import BeforeHistory
+from memrepo.store.trace import BeforeHistory
 
 SPAN = timedelta(days=30)
 """How far back the trend looks."""

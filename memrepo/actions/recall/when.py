@@ -50,7 +50,7 @@ def work_at(work: Work, word: str) -> Work:
     from memrepo.actions.past.timeline import landings
     from memrepo.config import ConfigError, parse_config
     from memrepo.store.gitenv import find_layout
-    from memrepo.store.moments import commit_at
+    from memrepo.store.trace import commit_at
     from memrepo.store.tree import snapshot
 
     store = work.store

@@ -10,10 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.lifecycle.stage import hot_rules
 from memrepo.actions.past.timeline import Past, find_past
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.recall.recalled import EXPIRED, Derived, facts, index_of, recall, recalled
+from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
 from memrepo.actions.work import Work
@@ -32,7 +32,7 @@ from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
 from memrepo.policies.rules import Rules
 from memrepo.policies.terms import telling_words
 from memrepo.policies.tiers import CONFIDENCE, ahead, effective
-from memrepo.purify.aside import Aside, all_aside
+from memrepo.purify.candidate_files import Aside, all_aside
 from memrepo.store import history
 from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of

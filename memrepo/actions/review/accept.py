@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.lifecycle.stage import derived_files
 from memrepo.actions.past.timeline import NoSuchRun, run_merge
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
@@ -28,7 +28,7 @@ from memrepo.actions.review.waiting import (
     the_waiting,
 )
 from memrepo.actions.run.landing import chain
-from memrepo.actions.run.reporting import Downstream, handed
+from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, revert
 from memrepo.actions.work import MACHINE, Work
@@ -39,7 +39,7 @@ from memrepo.core.state import State, play
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import Conflict
-from memrepo.purify.holding import fingerprints
+from memrepo.purify.holds import fingerprints
 from memrepo.store import history
 from memrepo.store.stream import Chain, Commit
 

@@ -19,7 +19,7 @@ from memrepo.actions.review.waiting import (
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
-from memrepo.purify.holding import fingerprints
+from memrepo.purify.holds import fingerprints
 from memrepo.store import history
 from memrepo.store.identity import author
 

@@ -11,7 +11,7 @@ import msgspec
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.purify.holding import fingerprints
+from memrepo.purify.holds import fingerprints
 from memrepo.purify.requests import REQUEST
 from memrepo.store import history
 from memrepo.store.light import call

@@ -9,13 +9,13 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.review.waiting import PREFIX
-from memrepo.actions.run.drafting import Proposal
+from memrepo.actions.run.chain import Proposal
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.proposal import Proposed
 from memrepo.actions.run.report import Report
-from memrepo.actions.run.reporting import Downstream
+from memrepo.actions.run.telemetry import Downstream
 from memrepo.core.errors import Exit
-from memrepo.core.judging import Usage
+from memrepo.core.judge import Usage
 from memrepo.core.problems import Problem
 from memrepo.purify.manifest import Receipt, Removal
 from memrepo.purify.pipeline import Mode

@@ -8,26 +8,26 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.lifecycle import Owed, nominees_of, owed, played
-from memrepo.actions.recall.recalled import index_of
-from memrepo.actions.run.consolidating import Setting as Consolidating
-from memrepo.actions.run.consolidating import consolidated
-from memrepo.actions.run.drafting import Drafter, Proposal, waiting_units
-from memrepo.actions.run.offering import Offered
-from memrepo.actions.run.progress import Tick, watched
+from memrepo.actions.lifecycle.stage import Owed, nominees_of, owed, played
+from memrepo.actions.recall.recall import index_of
+from memrepo.actions.run.chain import Drafter, Proposal, waiting_units
+from memrepo.actions.run.consolidation import Setting as Consolidating
+from memrepo.actions.run.consolidation import consolidated
+from memrepo.actions.run.judge_choice import Tick, watched
+from memrepo.actions.run.offer import Offered
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS, Delete, Step, Write
-from memrepo.core.judging import Judge
+from memrepo.core.judge import Judge
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.policies.interlock import interlock, losses
 from memrepo.policies.retrieval import Near, Query
-from memrepo.purify.asking import Failure
-from memrepo.purify.barring import barred
-from memrepo.purify.holding import Parted, fingerprints, part
-from memrepo.purify.intake import Reader, SourceText
-from memrepo.purify.kept import Kept
+from memrepo.policies.upkeep import interlock, losses
+from memrepo.purify.answers import Kept
+from memrepo.purify.batches import Failure
+from memrepo.purify.candidates import Nominee
+from memrepo.purify.holds import Parted, barred, carried, fingerprints, on_record, part, told_apart
+from memrepo.purify.intake import Cursor, Reader, SourceText, cursors
 from memrepo.purify.manifest import (
     Consumed,
     Recorded,
@@ -35,10 +35,7 @@ from memrepo.purify.manifest import (
     open_removals,
     read_manifests,
 )
-from memrepo.purify.nominees import Nominee
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
-from memrepo.purify.removals import carried, on_record, told_apart
-from memrepo.purify.scope import Cursor, cursors
 from memrepo.purify.sources import kind_of
 from memrepo.store import history
 from memrepo.store.index import Filter

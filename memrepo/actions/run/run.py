@@ -12,31 +12,28 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recalled import embed
+from memrepo.actions.recall.recall import embed
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.review.waiting import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
-from memrepo.actions.run.claiming import claim_edits
-from memrepo.actions.run.drafting import Proposal
+from memrepo.actions.run.chain import Proposal
+from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
+from memrepo.actions.run.hand_edits import claim_edits
 from memrepo.actions.run.ingest import Ingested, take_in
-from memrepo.actions.run.judging import Choice, judge_of
+from memrepo.actions.run.judge_choice import Choice, WatchedJudge, judge_of
 from memrepo.actions.run.landing import TRIES, Landing, prepare
 from memrepo.actions.run.outcome import Outcome, Result, result_of
-from memrepo.actions.run.ownership import refuse_other, take_over
-from memrepo.actions.run.progress import WatchedJudge
 from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
 from memrepo.actions.run.report import REPORTS, Report
-from memrepo.actions.run.reporting import reported
-from memrepo.actions.run.resuming import kept_for, resumed
-from memrepo.actions.run.upgrade import upgrade_due
+from memrepo.actions.run.telemetry import reported
 from memrepo.actions.setup.timetable import superseded
 from memrepo.actions.work import MACHINE, Work
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
+from memrepo.purify.holds import prints_in
 from memrepo.purify.pipeline import Mode
-from memrepo.purify.removals import prints_in
 from memrepo.store import history
-from memrepo.store.kept import KeptAnswers
+from memrepo.store.answers import KeptAnswers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import BranchMoved
 

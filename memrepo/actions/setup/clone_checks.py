@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memrepo.actions.check import detectors, scenes
-from memrepo.actions.lifecycle.lifecycle import derived_files
+from memrepo.actions.lifecycle.stage import derived_files
 from memrepo.actions.setup.budgets import hot_budget
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
@@ -15,8 +15,8 @@ from memrepo.core.changes import Delete, Write
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.messages import counted
 from memrepo.store import history, hooks, settings, trust
+from memrepo.store.answers import broken_runs
 from memrepo.store.drivers import is_adopted
-from memrepo.store.kept import broken_runs
 from memrepo.store.ledger import ledger_of
 from memrepo.views.hot import hot_path
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.recall.recalled import index_of, model_folder
+from memrepo.actions.recall.recall import index_of, model_folder
 from memrepo.actions.request import option
 from memrepo.actions.review.waiting import all_waiting
-from memrepo.actions.run.judging import Choice, judge_of
+from memrepo.actions.run.judge_choice import Choice, judge_of
 from memrepo.actions.setup import clone_checks, history_checks
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.setup.schedule import install, out_of_step
@@ -20,7 +20,7 @@ from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
-from memrepo.store import embedding, hooks, settings
+from memrepo.store import embedder, hooks, settings
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.health import git_version, interrupted, object_problems
 from memrepo.store.identity import person
@@ -146,11 +146,11 @@ def _index(work: Work, fix: bool) -> Finding:
 def _meaning(work: Work, fix: bool) -> Finding:
     del fix
     folder = model_folder(work)
-    if not folder and not embedding.is_installed():
+    if not folder and not embedder.is_installed():
         return Finding(name="meaning", ok=True, message="no model: search goes by words")
     try:
-        name = embedding.load(folder).name
-    except embedding.NoModelError as error:
+        name = embedder.load(folder).name
+    except embedder.NoModelError as error:
         return Finding(name="meaning", ok=False, message=f"search goes by words alone: {error}")
     return Finding(name="meaning", ok=True, message=f"model {name}")
 

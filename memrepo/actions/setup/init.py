@@ -19,7 +19,7 @@ from memrepo.assets import asset
 from memrepo.config import BY_NAME
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.judging import Profile
+from memrepo.core.judge import Profile
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play

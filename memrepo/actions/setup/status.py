@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.lifecycle import derived_files, hot_rules
+from memrepo.actions.lifecycle.stage import derived_files, hot_rules
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.review.waiting import all_waiting, requests_waiting
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
@@ -27,11 +27,10 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge import closure
 from memrepo.policies.doubt import counted_as
-from memrepo.purify.intake import Reader, take_in
+from memrepo.purify.intake import Reader, cursors, take_in
 from memrepo.purify.manifest import Recorded, read_manifests
-from memrepo.purify.scope import cursors
 from memrepo.store import history, hooks, settings, trust
-from memrepo.store.kept import broken_runs
+from memrepo.store.answers import broken_runs
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memrepo.actions.recall.recalled import index_of
+from memrepo.actions.recall.recall import index_of
 from memrepo.actions.sync.hand_merges import announced, unsettled
 from memrepo.actions.work import Work
 from memrepo.core.problems import Problem
 from memrepo.store.index import Filter
-from memrepo.store.indexing import is_built
 from memrepo.store.records import NAME
+from memrepo.store.tables import is_built
 
 
 def catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.lifecycle import derived_contents
+from memrepo.actions.lifecycle.stage import derived_contents
 from memrepo.actions.run.landing import TRIES
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.sync.unite import unite
@@ -20,7 +20,7 @@ from memrepo.core.messages import Context, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State
 from memrepo.merge import closure
-from memrepo.merge.settle import Made, Settled, settle
+from memrepo.merge.git_merges import Made, Settled, settle
 from memrepo.merge.states import Facts, merge_states
 from memrepo.merge.versions import Kept
 from memrepo.store import history

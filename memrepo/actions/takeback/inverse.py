@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.lifecycle import derived_contents
+from memrepo.actions.lifecycle.stage import derived_contents
 from memrepo.actions.takeback.rejection import refuse_lifting
 from memrepo.actions.work import Work
 from memrepo.core import codec

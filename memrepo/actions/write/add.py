@@ -15,7 +15,7 @@ from memrepo.core.changes import Create, Step
 from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.state import State
 from memrepo.policies.classes import class_of
-from memrepo.policies.similarity import akin
+from memrepo.policies.matching import akin
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.check.secrecy import refuse_secret
-from memrepo.actions.lifecycle.lifecycle import hot_rules
+from memrepo.actions.lifecycle.stage import hot_rules
 from memrepo.actions.request import Writes
 from memrepo.actions.run.landing import TRIES, prepare
 from memrepo.actions.takeback.rejection import close_calls

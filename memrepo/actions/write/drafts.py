@@ -19,7 +19,7 @@ from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.purify.known import free_path
-from memrepo.purify.routing import route
+from memrepo.purify.routes import route
 
 BY_HAND = TYPES[:-1]
 """The types a person or a program may add: chunks are cut by runs alone."""

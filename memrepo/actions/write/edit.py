@@ -17,7 +17,7 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import normalise, text_hash
-from memrepo.core.judging import Candidate
+from memrepo.core.judge import Candidate
 from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME, FIELDS

@@ -20,6 +20,6 @@ def do(work: Work, request: Request) -> Result:
     """Install, uninstall, or answer one event of a session."""
     if request.what != "hook":
         return perform(work, "agent", request)
-    from memrepo.faces.hosts.hooking import hook
+    from memrepo.faces.hosts.hook import hook
 
     return Hooked(answer=hook(work.call, request.host, work.call.read()))

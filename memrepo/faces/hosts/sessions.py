@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.lifecycle import session
-from memrepo.actions.recall.recalled import index_of, recall
+from memrepo.actions.recall.recall import index_of, recall
 from memrepo.actions.recall.search import hit_of
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work

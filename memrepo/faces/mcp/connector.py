@@ -9,14 +9,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from memrepo.core.ids import slugify
-from memrepo.faces.mcp import reading
+from memrepo.faces.mcp import read_tools
 from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.replies import Reply
 
 
 def search(call: ToolCall) -> Reply:
     """Answer with ids and titles of what fits the words."""
-    hits = reading.search(call).data["hits"]
+    hits = read_tools.search(call).data["hits"]
     return _as_text(
         {
             "results": [
@@ -29,7 +29,7 @@ def search(call: ToolCall) -> Reply:
 def fetch(call: ToolCall) -> Reply:
     """Answer with the text of one memory."""
     bounds = {**call.arguments, "max_tokens": 20000}
-    found = reading.get(replace(call, arguments=bounds)).data
+    found = read_tools.get(replace(call, arguments=bounds)).data
     return _as_text(
         {
             "id": found["id"],

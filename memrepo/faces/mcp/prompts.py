@@ -8,7 +8,7 @@ import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.faces.mcp.calls import ToolCall
-from memrepo.faces.mcp.reading import get
+from memrepo.faces.mcp.read_tools import get
 from memrepo.faces.mcp.resources import hot, run
 
 

@@ -12,7 +12,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.faces.mcp.calls import ToolCall
-from memrepo.faces.mcp.reading import get, status
+from memrepo.faces.mcp.read_tools import get, status
 from memrepo.views.context import HEAD, fenced
 from memrepo.views.review_text import review_text
 

@@ -24,7 +24,7 @@ from memrepo import __version__
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
-from memrepo.faces.mcp.answering import answer
+from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import acting
 from memrepo.faces.mcp.prompts import PROMPTS
 from memrepo.faces.mcp.resources import FIXED, SCHEME, TEMPLATES, read

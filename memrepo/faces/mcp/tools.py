@@ -13,7 +13,7 @@ import msgspec
 
 from memrepo.actions.request import choices_of
 from memrepo.actions.verbs import VERBS
-from memrepo.faces.mcp import connector, reading, writing
+from memrepo.faces.mcp import connector, read_tools, write_tools
 from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.replies import Reply
 
@@ -147,7 +147,7 @@ DEFAULT = (
     Tool(
         name="memory_search",
         verb="search",
-        answer=reading.search,
+        answer=read_tools.search,
         description="Find memories by words. Do so before answering about the past.",
         takes=(
             Argument("query", "words", required=True, one=True),
@@ -161,7 +161,7 @@ DEFAULT = (
     Tool(
         name="memory_get",
         verb="show",
-        answer=reading.get,
+        answer=read_tools.get,
         description="Open one memory by id or slug, with its evidence.",
         takes=(_ID, _AT),
         own=_MAX_TOKENS,
@@ -170,7 +170,7 @@ DEFAULT = (
     Tool(
         name="memory_store",
         verb="add",
-        answer=writing.store,
+        answer=write_tools.store,
         description="Keep one statement; known ones are not stored twice.",
         takes=(
             Argument("text", required=True),
@@ -190,7 +190,7 @@ DEFAULT = (
     Tool(
         name="memory_supersede",
         verb="supersede",
-        answer=writing.supersede,
+        answer=write_tools.supersede,
         description="Replace a memory by what holds now; history keeps the old.",
         takes=(_ID, Argument("text", required=True), _REASON),
         own=_EXPECTED,
@@ -201,7 +201,7 @@ DEFAULT = (
     Tool(
         name="memory_forget",
         verb="forget",
-        answer=writing.forget,
+        answer=write_tools.forget,
         description="Take a memory out of recall, not out of history.",
         takes=(_ID, _REASON),
         own=_EXPECTED,
@@ -211,7 +211,7 @@ DEFAULT = (
     Tool(
         name="memory_related",
         verb="related",
-        answer=reading.related,
+        answer=read_tools.related,
         description="Linked memories, and what replaced what.",
         takes=(_ID, Argument("depth")),
         own={**_LIMIT, **_MAX_TOKENS},
@@ -220,7 +220,7 @@ DEFAULT = (
     Tool(
         name="memory_thread_context",
         verb="thread",
-        answer=reading.thread_context,
+        answer=read_tools.thread_context,
         description="What was kept of a memory's conversation.",
         takes=(_ID,),
         own={**_LIMIT, **_MAX_TOKENS},
@@ -229,7 +229,7 @@ DEFAULT = (
     Tool(
         name="memory_status",
         verb="status",
-        answer=reading.status,
+        answer=read_tools.status,
         description="Counts, newest commit, what waits for a person.",
         gives={"commit": str, "memories": dict},
     ),
@@ -240,7 +240,7 @@ DEFAULT = (
 def _report(verb: str, field: str = "") -> Callable[[ToolCall], Reply]:
     def answer(call: ToolCall) -> Reply:
         given = {field: (call.get("run"),)} if field and call.get("run") else {}
-        return reading.report(call.run(verb, **given), call.get("max_tokens", 4000))
+        return read_tools.report(call.run(verb, **given), call.get("max_tokens", 4000))
 
     return answer
 
@@ -266,7 +266,7 @@ ADMIN = (
     Tool(
         name="memory_accept",
         verb="accept",
-        answer=writing.accept,
+        answer=write_tools.accept,
         description="Let a waiting run take effect; only, or all except, these memory ids.",
         takes=(
             Argument("run", required=True),
@@ -282,7 +282,7 @@ ADMIN = (
     Tool(
         name="memory_revert",
         verb="revert",
-        answer=writing.revert,
+        answer=write_tools.revert,
         description="Take back a run, a commit, or what was last decided of a memory.",
         takes=(Argument("target", required=True), _REASON),
         own=_EXPECTED,
@@ -293,7 +293,7 @@ ADMIN = (
     Tool(
         name="memory_restore",
         verb="restore",
-        answer=writing.restore,
+        answer=write_tools.restore,
         description="Bring a memory back; a superseded one instead of its successor or beside it.",
         takes=(_ID, _REASON),
         own={"how": {"enum": ["instead", "beside"]}, **_EXPECTED},

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memrepo.actions.recall import threads as listing
     from memrepo.actions.recall import topics as counting
     from memrepo.actions.recall import why_not as explaining
-    from memrepo.actions.recall.recalled import Derived
+    from memrepo.actions.recall.recall import Derived
     from memrepo.actions.recall.search import Hit
 
 LINE = 200
@@ -86,7 +86,7 @@ def show(request: showing.Request, result: showing.Result, *, colour: bool) -> s
     """Show a memory: its text, its fields, the lines it rests on, and where it stands in life."""
     del colour
     from memrepo.actions.recall.quotes import evidence_lines
-    from memrepo.actions.recall.recalled import NoteFacts
+    from memrepo.actions.recall.recall import NoteFacts
 
     memory, derived = result.memory, result.derived
     lines = [*result.heading, *_fields(memory)]
@@ -158,7 +158,7 @@ def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:
 
 def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
     """Tell where a memory stands in its life: tier and gist, or class and expiry; retrievals."""
-    from memrepo.actions.recall.recalled import ClaimFacts, Facts, NoteFacts
+    from memrepo.actions.recall.recall import ClaimFacts, Facts, NoteFacts
 
     if isinstance(derived, NoteFacts):
         yield f"{'tier:':<15}{derived.tier}, confidence {derived.answer_confidence}"

@@ -1,0 +1,334 @@
+"""What recall knows beside the file: tier, expiry and confidence at a moment, by the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.work import Work
+from memrepo.core import codec
+from memrepo.core.access import Access, Accesses
+from memrepo.core.memory import STATUSES, Gist, Memory, Source
+from memrepo.core.times import format_time
+from memrepo.policies.chunking import Chunk, chunks
+from memrepo.policies.decay import is_over, is_stale, keeping
+from memrepo.policies.doubt import contesting, doubts, is_retired
+from memrepo.policies.evidence import newer_first
+from memrepo.policies.floor import sureness
+from memrepo.policies.merits import Moment, with_replaced
+from memrepo.policies.rules import Rules, Weights
+from memrepo.policies.tiers import CONFIDENCE, effective
+from memrepo.store import embedder
+from memrepo.store.index import PAST, Filter, Index, Match, no_model
+from memrepo.store.ledger import ledger_of
+from memrepo.store.records import NAME
+from memrepo.store.tables import Indexed
+
+if TYPE_CHECKING:
+    from memrepo.store.embedder import Embedder
+
+EXPIRED = "expired"
+"""What `--status` calls active memories past their time, pruned yet or not."""
+RECALL_STATUSES = (*STATUSES, EXPIRED)
+
+
+class Derived(msgspec.Struct, frozen=True, kw_only=True):
+    """What no file holds of a memory; of a look into the past, nothing."""
+
+
+class Facts(Derived, frozen=True, kw_only=True):
+    """What the ledger and the rules say of a memory at a moment."""
+
+    retrievals: int
+    last: str
+    """When it was retrieved last; empty for never."""
+
+
+class NoteFacts(Facts, frozen=True, kw_only=True):
+    """Of a note: its tier, and how far an answer from it can be trusted."""
+
+    tier: str
+    answer_confidence: str
+
+
+class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
+    """Of anything else: its decay class, its confidence, and when its time is over."""
+
+    cls: str
+    confidence: float
+    expires: str
+    """Empty where time does not take it out of recall."""
+    expired: bool
+    stale: bool
+    stale_from: str
+    """When its class would end it, though what it rests on stands; empty where it does not last."""
+
+
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory as recall sees it at a moment."""
+
+    memory: Memory
+    access: Access
+    tier: str
+    over: bool
+    score: float = 0.0
+    parts: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """What each signal added to the score."""
+    edited: bool = False
+    """Whether its file differs from the commit's: the text is not committed yet."""
+    held: float = 1.0
+    """Which share of what was asked it holds."""
+    stale_since: datetime | None = None
+    """When the time of its class was over, where it stays all the same."""
+    doubts: tuple[str, ...] = ()
+    """What speaks against it, in words."""
+    part: Chunk | None = None
+    """The part of a long text that answers, where it is not the whole."""
+
+    @property
+    def is_part(self) -> bool:
+        """Tell whether recall hands over a part of the text."""
+        return self.part is not None and self.text == self.part.text
+
+    def lines_of(self, source: Source) -> tuple[int, int]:
+        """Return where the text that is handed over stands in a source.
+
+        A part has its own lines where the memory has the lines of its source one by one.
+        """
+        first, last = source.lines
+        body = self.memory.body
+        whole = first and last - first == body.strip("\n").count("\n")
+        if self.part is None or not self.is_part or not whole:
+            return source.lines
+        lead = len(body) - len(body.lstrip("\n"))
+        before = body.count("\n", lead, self.part.start)
+        return first + before, first + before + self.part.text.count("\n")
+
+    @property
+    def text(self) -> str:
+        """Return what recall hands over: of a note at gist tier its title, tags and summary."""
+        if not self.memory.is_note or self.tier not in ("gist", "forgotten"):
+            return self.part.text if self.part else self.memory.body
+        if self.tier == "forgotten" and "gist" not in self.memory.fields:
+            return self.memory.body
+        gist: Gist | None = self.memory.fields.get("gist")
+        if gist is None:
+            from memrepo.policies.gists import gist_of
+
+            gist = gist_of(self.memory)
+        tags = f"tags: {', '.join(gist.tags)}" if gist.tags else ""
+        return "\n".join(filter(None, (gist.title, tags, gist.summary)))
+
+    @property
+    def answer_confidence(self) -> str:
+        """Return how far an answer from it can be trusted."""
+        tier = CONFIDENCE[self.tier] if self.tier else "high"
+        doubtful = "medium" if self.doubts else "high"
+        return sureness(self.held, tier, "low" if is_retired(self.memory) else doubtful)
+
+
+def recalled(
+    memory: Memory, accesses: Accesses, now: datetime, rules: Rules, score: float = 0.0
+) -> Recalled:
+    """Return a memory as recall sees it."""
+    access = accesses.of(memory.id)
+    if memory.is_note:
+        tier = effective(memory, access, now, rules.tiers)
+        return Recalled(memory=memory, access=access, tier=tier, over=False, score=score)
+    kept = keeping(memory, access, now, rules.decay)
+    active = memory.status == "active"
+    return Recalled(
+        memory=memory,
+        access=access,
+        tier="",
+        over=active and is_over(memory, kept),
+        score=score,
+        stale_since=kept.expires if active and is_stale(memory, kept) else None,
+    )
+
+
+def in_words(one: Recalled, find: Callable[[str], Memory | None]) -> Recalled:
+    """Return what recall hands over with what speaks against it; `find` knows memories by id."""
+    said = doubts(one.memory, find, one.stale_since)
+    return replace(one, doubts=said) if said else one
+
+
+def facts(
+    memory: Memory, accesses: Accesses, now: datetime, rules: Rules
+) -> NoteFacts | ClaimFacts:
+    """Return the derived facts of a memory."""
+    access = accesses.of(memory.id)
+    last = format_time(access.last) if access.last else ""
+    if memory.is_note:
+        tier = effective(memory, access, now, rules.tiers)
+        return NoteFacts(
+            retrievals=access.total, last=last, tier=tier, answer_confidence=CONFIDENCE[tier]
+        )
+    kept = keeping(memory, access, now, rules.decay)
+    return ClaimFacts(
+        retrievals=access.total,
+        last=last,
+        cls=kept.cls,
+        confidence=round(kept.confidence, 4),
+        expires=format_time(kept.expires) if kept.expires and not kept.lasts else "",
+        expired=is_over(memory, kept),
+        stale=is_stale(memory, kept),
+        stale_from=format_time(kept.expires) if kept.expires and kept.lasts else "",
+    )
+
+
+def index_of(
+    work: Work,
+    *,
+    past: bool = False,
+    edits: bool = True,
+    tick: Callable[[str], None] = lambda _: None,
+) -> Index:
+    """Return the index that of a work: with uncommitted edits, unless it is in the past."""
+    store, config, tree = work.store, work.config, work.tree
+    lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
+
+    def importance(memory: Memory) -> float:
+        from memrepo.policies.importance import score_of
+
+        return score_of(memory, lexicon())
+
+    wanted = Indexed(
+        tree=tree,
+        chunking=config.chunking,
+        words=repr(config.get("importance.words")),
+        importance=importance,
+        blob_id=store.work.blob_id,
+        tick=tick,
+        edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
+    )
+    return Index(
+        folder=store.folder,
+        wanted=wanted,
+        name=PAST if past else NAME,
+        model=partial(_model, work) if embedder.can_run() else no_model,
+    )
+
+
+def embed(work: Work) -> None:
+    """Make the vectors of what is committed that are missing, where there is a model."""
+    if work.config.get("recall.meaning") and embedder.can_run():
+        index_of(work, edits=False, tick=work.call.tick).embed()
+
+
+def _model(work: Work) -> Embedder | None:
+    """Return the model of the person's configuration, else the packaged one, loaded once."""
+    folder = model_folder(work)
+    return _loaded(folder) if folder or embedder.is_installed() else None
+
+
+def model_folder(work: Work) -> str:
+    """Return the folder of the model that this clone or the person chose, or an empty text."""
+    from memrepo.actions.setup.outside import outside
+
+    setting = outside(work).get("dense.model")
+    return str(work.store.root / Path(str(setting.value)).expanduser()) if setting else ""
+
+
+@cache
+def _loaded(folder: str) -> Embedder | None:
+    try:
+        return embedder.load(folder)
+    except embedder.NoModelError:
+        return None  # words alone find too, and `doctor` says what is wrong
+
+
+def recall(
+    work: Work,
+    index: Index,
+    words: Sequence[str],
+    only: Filter,
+    now: datetime,
+    weights: Weights | None = None,
+) -> list[Recalled]:
+    """Return the best memories for words that recall may hand over, what is retired last.
+
+    The status `expired` asks for active memories past their time, which are else left out. An
+    index of the past knows what its commit held, before anything was retrieved since: what is over
+    was over then. What is scored by age is as old as it is at `now`.
+    """
+    accesses, rules, then = Accesses(), work.config.rules, now
+    if index.name == PAST:
+        then = work.store.commit_time(work.tree.commit)
+    else:
+        accesses = ledger_of(work.store).accesses()
+    moment = Moment(now=now, retrievals=lambda id_: accesses.of(id_).total)
+    wanted = frozenset(only.statuses)
+    stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
+    limit = only.limit
+    while True:
+        asked = replace(only, statuses=stored, limit=limit)
+        matches = index.search(words, asked, weights or work.config.weights, moment)
+        found = [
+            replace(
+                recalled(_memory(index, match), accesses, then, rules, match.score),
+                parts=match.parts,
+                held=match.held,
+                edited=match.path in index.wanted.edits,
+            )
+            for match in matches
+        ]
+        kept = [
+            one
+            for one in found
+            if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
+        ]
+        live = [one for one in kept if not is_retired(one.memory)]
+        if len(live) >= only.limit or len(matches) < limit:
+            break
+        limit *= 2  # some were over, or are retired: others may have stood behind them
+    best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
+    parts = {match.id: match.part for match in matches}
+    best = [replace(one, part=_part(index, one.memory, parts[one.memory.id])) for one in best]
+    if rules.tiers.last:
+        best = _last(best, lambda one: one.tier == "forgotten")
+    return told_in_words(index, newer_first(best, [one.memory for one in best]))
+
+
+def _part(index: Index, memory: Memory, number: int) -> Chunk | None:
+    """Return a chunk of a memory's text, None where that is the whole."""
+    found = chunks(memory.body, index.wanted.chunking)
+    return found[number] if len(found) > 1 and number < len(found) else None
+
+
+def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Recalled]:
+    """Return hits with some of them, and what those superseded, after all others."""
+    successors = {one.memory.id: one.memory.texts("superseded_by") for one in hits}
+    last = with_replaced([one.memory.id for one in hits if goes(one)], successors)
+    return sorted(hits, key=lambda one: one.memory.id in last)
+
+
+def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
+    """Return hits with what speaks against each; what contests them is read from the index."""
+    asked = {target for one in hits for target in contesting(one.memory)}
+    others = {id_: _memory(index, match) for id_, match in index.named(asked).items()}
+    return [in_words(one, others.get) for one in hits]
+
+
+def holding(
+    work: Work, index: Index, words: Sequence[str], only: Filter, now: datetime
+) -> list[Recalled]:
+    """Return every memory that holds all of the words, by path and not ranked."""
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules
+    return [
+        recalled(_memory(index, match), accesses, now, rules)
+        for match in index.holding(words, only)
+    ]
+
+
+def _memory(index: Index, match: Match) -> Memory:
+    memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))
+    if memory is None:
+        raise ValueError(f"{match.path}: indexed, but not readable")
+    return memory

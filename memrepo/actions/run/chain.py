@@ -1,0 +1,301 @@
+"""From decisions to one finished chain: views, manifest, the run's id in everything it writes.
+
+What a run's chain holds, counted and put in words.
+
+From decisions to one finished chain: views, manifest, the run's id in everything it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo import __version__
+from memrepo.actions.lifecycle.stage import derived_files
+from memrepo.actions.work import Work
+from memrepo.core.changes import Create, Plan, Step, Update, Write
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.judge import Judge, Usage
+from memrepo.core.messages import counted
+from memrepo.core.state import State, apply
+from memrepo.core.times import format_time
+from memrepo.purify.holds import Parted, on_record
+from memrepo.purify.manifest import Consumed, Manifest, Receipt, Removal
+from memrepo.purify.pipeline import Mode, Purified
+from memrepo.purify.stamping import with_run
+
+SAID = (
+    ("memories_new", "new"),
+    ("superseded", "superseded"),
+    ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"),
+    ("contested", "contested"),
+    ("memories_met_again", "met again"),
+    ("notes_new", "notes"),
+    ("notes_grown", "grown"),
+    ("nominated", "nominated"),
+    ("tier_moves", "moved"),
+    ("pruned", "pruned"),
+    ("archived", "archived"),
+    ("summaries", "summaries"),
+    ("hot_new", "made hot"),
+    ("hot_gone", "no longer hot"),
+    ("restored", "restored"),
+    ("linked", "linked"),
+)
+"""Counts for the subject of a run's merge, the weightiest first."""
+_LIFE = (
+    ("nominated", "nominate"),
+    ("tier_moves", "tier"),
+    ("pruned", "prune"),
+    ("archived", "archive"),
+    ("summaries", "compress"),
+    ("hot_new", "promote"),
+    ("hot_gone", "demote"),
+    ("restored", "restore"),
+)
+
+
+def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
+    """Count what the chain really holds: parts of what was purified may wait elsewhere."""
+    notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
+    reworded = _updated(steps, "reword")
+    changes = [change for step in steps if step.op != "restore" for change in step.changes]
+    new = [c.memory for c in changes if isinstance(c, Create) and c.memory.type != "summary"]
+    ops = [step.op for step in steps]
+    summarised = _updated(steps, "compress")
+    return {
+        "memories_new": sum(not m.is_note for m in new),
+        "notes_new": sum(m.is_note for m in new),
+        "superseded": ops.count("supersede"),
+        "contested": ops.count("flag"),
+        "memories_retired": len(_updated(steps, "retire")),
+        "memories_reworded": sum(id_ not in notes for id_ in reworded),
+        "notes_grown": sum(id_ in notes for id_ in reworded),
+        **({"linked": count} if (count := len(_updated(steps, "link"))) else {}),
+        **({"summarised": len(summarised)} if summarised else {}),
+        **{name: count for name, op in _LIFE if (count := ops.count(op))},  # type: ignore[arg-type]
+    }
+
+
+def _updated(steps: Sequence[Step], op: str) -> list[str]:
+    return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
+
+
+WHAT_LENGTH = 66
+"""What a subject has room for after `run: `."""
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """One chain as it would be written, and why it must wait (empty: it need not)."""
+
+    run: str
+    plan: Plan
+    counts: Mapping[str, int]
+    wait: str = ""
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
+    ledger: str = ""
+    """The ledger's commit that its lifecycle stage decided from."""
+    removals: tuple[Removal, ...] = ()
+    """What it would take away, of a chain that waits."""
+
+    @property
+    def decisions(self) -> tuple[Step, ...]:
+        """Return its steps but pages and records."""
+        return tuple(step for step in self.plan.steps if step.op not in ("view", "run"))
+
+    @property
+    def told(self) -> list[str]:
+        """Return the counts in words, those of nothing left out."""
+        return [f"{self.counts[key]} {word}" for key, word in SAID if self.counts.get(key)]
+
+    @property
+    def merge(self) -> Step:
+        """Return the step of the merge commit."""
+        said = self.told
+        while len(f"{self.run}: {', '.join(said)}") > WHAT_LENGTH:
+            said.pop()  # the manifest and the answer hold every count
+        what = f"{self.run}: {', '.join(said) or 'no new memory'}"
+        return Step(op="run", what=what, reason=self.wait)
+
+
+def waiting_units(parted: Parted, purified: Purified) -> frozenset[tuple[str, str]]:
+    """Return the units that speak only for memories that wait."""
+    held: set[tuple[str, str]] = set()
+    for id_ in parted.open_ids:
+        held |= purified.behind.get(id_, frozenset())
+    for id_, pairs in purified.behind.items():
+        if id_ not in parted.open_ids:
+            held -= pairs
+    return frozenset(held)
+
+
+class Drafter(msgspec.Struct, frozen=True, kw_only=True):
+    """Turns steps into a finished chain: views, run id, stamps, manifest."""
+
+    work: Work
+    state: State
+    judge: Judge
+    now: datetime
+    mode: Mode
+    manifest: bool = False
+    runs: tuple[str, ...] = ()
+    """Ids of the runs in the tree, oldest first."""
+
+    def draft(
+        self,
+        steps: Sequence[Step],
+        purified: Purified,
+        *,
+        consumed: tuple[Consumed, ...],
+        files: tuple[Any, ...] = (),
+        held: tuple[Removal, ...] = (),
+        decided: tuple[Removal, ...] = (),
+    ) -> Proposal | None:
+        """Return the finished chain, or None when there is nothing to write.
+
+        `held` goes on record as waiting, `decided` as what the chain takes away after it waited.
+        """
+        after = apply(self.state, (change for step in steps for change in step.changes))
+        pages = derived_files(self.work, after)
+        if not (steps or pages or consumed or files or self.manifest):
+            return None
+        base = self.work.tree.commit
+        run = f"{run_stamp(self.now, self.runs)}-{_plan_digest(base, steps)}"
+        made = [_stamped(step, run) for step in steps]
+        if pages:
+            made.append(
+                Step(
+                    op="view",
+                    what=counted(len(pages), "page", "pages"),
+                    reason="they follow the memories",
+                    changes=tuple(pages),
+                )
+            )
+        manifest = replace(
+            self._manifest(run, purified, consumed, steps), held=held, decided=decided
+        )
+        made.append(
+            Step(
+                op="run",
+                what="manifest and candidates",
+                reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
+                changes=(
+                    *files,
+                    Write(path=self.work.tree.layout.manifest(run), data=manifest.to_bytes()),
+                ),
+            )
+        )
+        return Proposal(
+            run=run,
+            plan=Plan(base=base, steps=tuple(made)),
+            counts=manifest.counts,
+            receipt=manifest.receipt,
+        )
+
+    def draft_held(
+        self,
+        parted: Parted,
+        purified: Purified,
+        *,
+        paid: bool,
+        removals: Sequence[Step] = (),
+        why: str = "",
+    ) -> Proposal | None:
+        """Return the chain of the decisions that wait, as if they were taken on this base.
+
+        `removals` wait too, because of `why`. `paid` says that another chain of this run carries
+        the receipt: it counts once.
+        """
+        if paid:
+            purified = replace(purified, receipt=replace(purified.receipt, usage=Usage()))
+        units = waiting_units(parted, purified)
+        consumed = tuple(
+            entry
+            if (entry.resource, "") in units
+            else replace(
+                entry,
+                from_=entry.to,
+                except_=(),
+                also=tuple(sorted(h for r, h in units if r == entry.resource)),
+            )
+            for entry in purified.consumed
+            if any(r == entry.resource for r, _ in units)
+        )
+        decided = on_record(removals, "")
+        steps = (*parted.held, *removals)
+        proposal = self.draft(steps, purified, consumed=consumed, decided=decided)
+        if proposal is None:
+            return None
+        said = "; ".join(filter(None, (parted.why, why)))
+        return replace(proposal, wait=said, removals=decided)
+
+    def _manifest(
+        self,
+        run: str,
+        purified: Purified,
+        consumed: tuple[Consumed, ...],
+        steps: Sequence[Step],
+    ) -> Manifest:
+        ids = {id_ for step in steps for id_ in step.memory_ids}
+        return Manifest(
+            run=run,
+            mode=self.mode,
+            judge=self.judge.name,
+            profile=self.work.config.profile,
+            base=self.work.tree.commit,
+            now=format_time(self.now),
+            package=__version__,
+            consumed=consumed,
+            counts={**purified.counts, **count_of(self.state, steps)},
+            judgements={i: v for i, v in purified.judgements.items() if i in ids},
+            warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
+            quarantined=purified.quarantined,
+            receipt=purified.receipt,
+        )
+
+
+def _stamped(step: Step, run: str) -> Step:
+    """Write the run's id into every memory it writes."""
+    changes: list[Any] = []
+    for change in step.changes:
+        match change:
+            case Create(memory=memory):
+                changes.append(Create(memory=memory.with_fields({"run": run})))
+            case Update():
+                changes.append(replace(change, fields={**change.fields, "run": run}))
+            case _:
+                changes.append(change)
+    return with_run(replace(step, changes=tuple(changes)), run)
+
+
+def run_stamp(now: datetime, runs: Sequence[str]) -> str:
+    """Return the time part of a new run's id: now, but always after every run in the tree.
+
+    Manifests are folded in the order of their ids; two runs in one second, or a clock that went
+    back, must not change what counts as consumed.
+    """
+    stamp = f"{now:%Y%m%dT%H%M%SZ}"
+    last = max((run[:16] for run in runs), default="")
+    if stamp > last:
+        return stamp
+    after = datetime.strptime(last, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
+    return f"{after:%Y%m%dT%H%M%SZ}"
+
+
+def _plan_digest(base: str, steps: Sequence[Step]) -> str:
+    parts: list[Any] = [base]
+    for step in steps:
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    parts.append([step.op, memory.id, text_hash(memory.body)])
+                case Update(id=id_, fields=fields, body=body):
+                    parts.append([step.op, id_, sorted(fields), text_hash(body or "")])
+                case _:
+                    parts.append([step.op])
+    return digest(parts)[:8]

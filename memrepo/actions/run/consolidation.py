@@ -1,0 +1,254 @@
+"""The consolidation stage of a run: contradictions, summaries and links among what stands.
+
+Compression by a run: the policy says what is put together, the judge words the summaries.
+
+Bounded by the pace of what leaves recall, and counted by the interlock. What a person took back,
+a whole summary or one memory of it, is not compressed again.
+
+The consolidation stage of a run: what the memories that stand have to do with each other.
+
+It comes after what time and use ask for and before the views. A reconciliation has none: that is
+reviewed as a whole. Equal states, moments and answers give equal steps, and on the state that they
+lead to there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+
+from memrepo import __version__
+from memrepo.actions.lifecycle.stage import played
+from memrepo.actions.run.offer import Clerk, Offered
+from memrepo.actions.work import Work
+from memrepo.core.ids import digest
+from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.judges.grounding import fault_in_summary
+from memrepo.keys import links_of
+from memrepo.policies.compression import (
+    CompressionRules,
+    Group,
+    Score,
+    candidates,
+    compressed,
+    groups,
+    summary_id,
+)
+from memrepo.policies.importance import score_of
+from memrepo.policies.inferred_links import link_step
+from memrepo.policies.summaries import summary_of
+from memrepo.purify.contradictions import among
+from memrepo.purify.known import ACTOR
+from memrepo.purify.manifest import LOGIC_VERSION, Recorded
+
+MOST = 20
+"""Summaries that one run asks a judge for; the others are worded offline."""
+_PRINT = "compress:"
+
+
+class Pressing(msgspec.Struct, frozen=True, kw_only=True):
+    """What decides on compression beside the state.
+
+    Without a judge summaries are worded offline. `never` holds the fingerprints of what a person
+    took back; `room` bounds how many memories may leave recall in this run.
+    """
+
+    rules: CompressionRules
+    score: Score
+    now: datetime
+    judge: Judge | None
+    never: Collection[str]
+    room: int
+
+
+def compression(state: State, how: Pressing) -> Offered:
+    """Return the commits that compress the oldest groups which there is room for."""
+    if how.room <= 0:
+        return Offered()
+    found = candidates(state, how.rules, how.score, _taken_back(how.never))
+    before = how.judge.usage if how.judge else Usage()
+    clerk = Clerk(name="summary", rule="summary-offline", what="a summary was made without a model")
+    steps = tuple(
+        compressed(
+            group,
+            _worded(group, how.judge, clerk),
+            state.layout,
+            how.now,
+            by=ACTOR,
+            why=_why(how.rules, group),
+        )
+        for group in _fitting(groups(found), state, how.room)
+    )
+    return Offered(
+        steps=steps,
+        problems=tuple(clerk.problems),
+        failures=tuple(clerk.failures),
+        usage=how.judge.usage.since(before) if how.judge else Usage(),
+    )
+
+
+def _taken_back(never: Collection[str]) -> frozenset[str]:
+    """Return the ids of all memories of compressions that a person took back."""
+    prints = (p.removeprefix(_PRINT) for p in never if p.startswith(_PRINT))
+    return frozenset(id_ for ids in prints for id_ in ids.split("+"))
+
+
+def _fitting(ranked: Sequence[Group], state: State, room: int) -> Iterator[Group]:
+    """Yield the first groups that leave the pace; one that was compressed before waits for none."""
+    for group in ranked:
+        if summary_id(group) in state.memories:
+            continue
+        room -= len(group.memories)
+        if room < 0:
+            return
+        yield group
+
+
+def _worded(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
+    topic, memories = group.topic, group.memories
+    said = None
+    if judge is not None and clerk.asked < MOST:
+        said = clerk.word(
+            memories[0].path,
+            lambda fault: judge.summarise(
+                SummaryRequest(topic=topic, memories=memories, fault=fault)
+            ),
+            lambda given: fault_in_summary(given, SummaryRequest(topic=topic, memories=memories)),
+        )
+    return said or summary_of(topic, memories)
+
+
+def _why(rules: CompressionRules, group: Group) -> str:
+    """Say why a group is compressed; a topic is memory text, and stays out."""
+    return (
+        f"more than {rules.trigger - 1} memories are active; {len(group.memories)} of importance"
+        f" below {rules.below:g}, older than the {rules.keep} newest, "
+        + ("share a topic" if group.topic else "are near in time")
+    )
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """What every part is given beside the state.
+
+    `judge` is None where no model is to be asked: a dry run, or one whose judge gave up on what is
+    new. `never` holds the fingerprints of what a person took back or refused, `compared` the prints
+    of pairs of memories that a model let stand before; `room` bounds how many memories may leave
+    recall for a summary. `before` is what the there's commit holds, `manifests` those of its runs.
+    """
+
+    work: Work
+    now: datetime
+    judge: Judge | None
+    never: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
+    room: int = 0
+    before: State
+    manifests: Sequence[Recorded] = ()
+
+
+Part = Callable[[State, Setting], Offered]
+
+
+def contradictions(state: State, setting: Setting) -> Offered:
+    """Look at pairs of memories that may contradict each other; unsure ones wait for a person."""
+    if setting.judge is None:
+        return Offered()
+    before = setting.judge.usage
+    comparer = _comparer(setting.judge)
+    changed = _changed(state, setting, comparer)
+    found = among(state, setting.judge, setting.now, setting.never, setting.compared, changed)
+    why = found.asked.stopped
+    problems = (
+        (
+            Problem(
+                path=setting.work.tree.layout.area("corrections"),
+                rule="pairs-not-compared",
+                severity="warning",
+                fix="nothing: the next run compares them",
+                message=f"pairs of memories that may contradict each other were left: {why}",
+            ),
+        )
+        if why
+        else ()
+    )
+    return Offered(
+        steps=found.steps,
+        problems=problems,
+        usage=setting.judge.usage.since(before),
+        failures=tuple(found.asked.failures),
+        compared=found.harmless,
+        comparer=comparer if found.whole else "",
+    )
+
+
+def _comparer(judge: Judge) -> str:
+    """Return the print of what decides about a pair beside its two memories."""
+    return digest([judge.name, judge.prompt_hash, __version__, LOGIC_VERSION])[:16]
+
+
+def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | None:
+    """Return the memories that changed since every pair was compared; None means all.
+
+    A run compared what stood at its base, so what lies between is new, its own work with it.
+    """
+    layout, tree = setting.work.tree.layout, setting.work.tree
+    whole = [m.base for m in setting.manifests if m.comparer == comparer and m.base]
+    written = tree.files.changed_since(whole[-1]) if whole else None
+    if written is None or layout.config in written:
+        return None
+    gone = {path for path, blob in written.items() if not blob}
+    if any(path.startswith((layout.area("corrections"), layout.area("runs"))) for path in gone):
+        return None  # what somebody said of a pair is taken back, and it does not say of which
+    cases = state.corrections
+    doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
+    known = setting.before.memories
+    return frozenset(
+        (
+            *(id_ for case in doubted for id_ in case.memories),
+            *(m.id for m in state.active if m.path in written or known.get(m.id) is not m),
+        )
+    )
+
+
+def summaries(state: State, setting: Setting) -> Offered:
+    """Put old memories of low importance together."""
+    config = setting.work.config
+    lexicon = config.lexicon  # made anew whenever it is asked for
+    how = Pressing(
+        rules=config.compression,
+        now=setting.now,
+        judge=setting.judge,
+        never=setting.never,
+        room=setting.room,
+        score=lambda m: score_of(m, lexicon),
+    )
+    return compression(state, how)
+
+
+def links(state: State, setting: Setting) -> Offered:
+    """Link claims that mention the same names, in one commit: those that are left."""
+    config = setting.work.config
+    rules = links_of(config.get)
+    if not rules.expand:
+        return Offered()
+    aliases = config.get("entities.aliases")
+    step = link_step(state.active, aliases, rules, setting.never)
+    return Offered(steps=(step,) if step else ())
+
+
+PARTS: tuple[Part, ...] = (contradictions, summaries, links)
+"""What consolidation consists of, in order: each part sees what the one before it left."""
+
+
+def consolidated(state: State, setting: Setting) -> Offered:
+    """Return what all parts offer on a state."""
+    offered = Offered()
+    for part in PARTS:
+        found = part(state, setting)
+        state = played(state, found.steps)
+        offered += found
+    return offered

@@ -1,0 +1,253 @@
+"""Which judge a run asks, and how a person watches it: settings, budget, progress.
+
+Which judge a run asks: configuration, command line and the person's own settings.
+
+Telling a person that a long run is alive: what is read and judged is counted as it happens.
+
+The pure code knows nothing of it: the reader and the judge that it is handed are watched.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memrepo.actions.setup.outside import outside
+from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judge import (
+    CanonicalClaim,
+    CanonicalRequest,
+    Finding,
+    GistRequest,
+    Judge,
+    PromotionRequest,
+    Summary,
+    SummaryRequest,
+    Suspicion,
+    Usage,
+    Verdict,
+)
+from memrepo.core.memory import Gist
+
+if TYPE_CHECKING:
+    from memrepo.judges.budget import Limit
+
+
+class CannotJudge(MemrepoError):
+    """The judge that is asked for lacks something that only a person can give."""
+
+    exit_code = Exit.USAGE
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line says of the judge; empty or None leaves it to the configuration.
+
+    `now` says which month's limits count; without it none does. `carried` is what a run spent that
+    broke off and left no manifest.
+    """
+
+    judge: str = ""
+    now: datetime | None = None
+    record: Path | None = None
+    replay: Path | None = None
+    max_usd: float | None = None
+    max_tokens: int | None = None
+    carried: Usage = msgspec.field(default_factory=Usage)
+
+
+def judge_of(work: Work, choice: Choice) -> Judge:
+    """Return the judge for a run; raises CannotJudge, or CommandNotFound of its command.
+
+    Modules of judges are imported as they are chosen: the offline judge never loads another.
+    """
+    name = kind_of(work, choice)
+    if choice.replay and name != "replay":
+        raise CannotJudge(f"--replay is for the replay judge, not for {name}")
+    if choice.record and name in ("offline", "replay"):
+        raise CannotJudge(
+            f"the {name} judge gives no live answers to record",
+            fix="use --record with --judge anthropic or command",
+        )
+    match name:
+        case "offline":
+            from memrepo.judges.offline import OfflineJudge
+
+            return OfflineJudge()
+        case "replay":
+            return _replay(work, choice)
+        case _:
+            return _live(work, name, choice)
+
+
+def kind_of(work: Work, choice: Choice) -> str:
+    """Return which kind of judge is asked for."""
+    return choice.judge or ("replay" if choice.replay else str(work.config.get("run.judge")))
+
+
+def _replay(work: Work, choice: Choice) -> Judge:
+    from memrepo.judges.model import ModelJudge
+    from memrepo.judges.replay import Replay
+
+    folder = choice.replay
+    if folder is None and (setting := outside(work).get("judge.recordings")):
+        folder = work.store.root / Path(str(setting.value)).expanduser()
+    if folder is None or not folder.is_dir():
+        raise CannotJudge(
+            f"found no folder of recorded answers{f' at {folder}' if folder else ''}",
+            fix="name it: --replay DIR, or `git config memrepo.judge.recordings DIR`",
+        )
+    return ModelJudge(Replay(folder))
+
+
+def _live(work: Work, name: str, choice: Choice) -> Judge:
+    """Stack a live judge: the program or service, its budget, and a recorder of its answers."""
+    from memrepo.judges.budget import Budgeted, Price
+    from memrepo.judges.model import Backend, ModelJudge
+    from memrepo.judges.replay import Recording
+
+    price: Price | None = None
+    backend: Backend
+    get = work.config.get
+    if name == "anthropic":
+        from memrepo.judges.claude import Claude
+
+        four = get("judge.prices").get(get("judge.model"))
+        if four is not None:
+            price = Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
+        base = outside(work).get("judge.base_url")
+        backend = Claude(
+            model=get("judge.model"),
+            max_tokens=get("judge.max_tokens"),
+            timeout_s=get("judge.timeout_s"),
+            max_retries=get("judge.max_retries"),
+            price=price,
+            base_url=str(base.value) if base else "",
+        )
+    else:
+        from memrepo.judges.command import Command
+
+        backend = Command(arguments=_command(work), timeout_s=get("judge.timeout_s"))
+    limits = _limits(work, choice)
+    if price is None and any(limit.usd is not None for limit in limits):
+        raise CannotJudge(
+            f"no price is known for {backend.name}, so a limit in US dollars cannot be kept",
+            fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
+        )
+    backend = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)
+    return ModelJudge(Recording(backend, choice.record) if choice.record else backend)
+
+
+def _command(work: Work) -> tuple[str, ...]:
+    from memrepo.judges.command import READY
+
+    setting = outside(work).get("judge.command")
+    if setting is None:
+        raise CannotJudge(
+            "the command judge has no command",
+            fix=f"`git config memrepo.judge.command claude` ({', '.join(READY)}, or a command)",
+        )
+    if isinstance(setting.value, list):
+        return tuple(setting.value)
+    try:
+        words = tuple(shlex.split(setting.value))
+    except ValueError as error:
+        raise CannotJudge(f"{setting.origin}: judge.command: {error}: {setting.value}") from error
+    return READY.get(setting.value.strip(), words)
+
+
+def _limits(work: Work, choice: Choice) -> tuple[Limit, ...]:
+    from memrepo.judges.budget import Limit, spent_in_month
+    from memrepo.purify.manifest import read_manifests
+
+    get = work.config.get
+    usd = choice.max_usd if choice.max_usd is not None else get("run.max_usd")
+    tokens = choice.max_tokens if choice.max_tokens is not None else get("run.max_tokens")
+    limits = [Limit(what="a run", usd=usd, tokens=tokens)]
+    monthly = (get("run.max_usd_month"), get("run.max_tokens_month"))
+    if choice.now is not None and monthly != (None, None):
+        recorded = read_manifests(work.tree.files, work.tree.layout)[0]
+        limits.append(
+            Limit(
+                what="a month",
+                usd=monthly[0],
+                tokens=monthly[1],
+                spent=spent_in_month(choice.now, recorded) + choice.carried,
+            )
+        )
+    return tuple(limits)
+
+
+Tick = Callable[[str], None]
+
+
+class WatchedJudge(msgspec.Struct, frozen=True):
+    """A judge whose requests are counted; it answers what the judge answers."""
+
+    judge: Judge
+    tick: Tick
+
+    @property
+    def name(self) -> str:
+        """Return the judge's name."""
+        return self.judge.name
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """Return the judge's batch sizes."""
+        return self.judge.batch
+
+    @property
+    def usage(self) -> Usage:
+        """Return the judge's usage."""
+        return self.judge.usage
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return the judge's prompt hash."""
+        return self.judge.prompt_hash
+
+    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+        """Ask for verdicts, and count the request."""
+        answers = self.judge.promote(request)
+        self.tick("judged, pass 1")
+        return answers
+
+    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
+        """Ask for claims, and count the request."""
+        answers = self.judge.canonicalise(request)
+        self.tick("judged, pass 2")
+        return answers
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        """Ask whether two statements contradict each other, and count it."""
+        finding = self.judge.verify(suspicion)
+        self.tick("pairs compared")
+        return finding
+
+    def gist(self, request: GistRequest) -> Gist:
+        """Ask for the gist of a note, and count it."""
+        gist = self.judge.gist(request)
+        self.tick("notes gisted")
+        return gist
+
+    def summarise(self, request: SummaryRequest) -> Summary:
+        """Ask for the summary of some memories, and count it."""
+        summary = self.judge.summarise(request)
+        self.tick("summaries")
+        return summary
+
+
+def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
+    """Count what a reader reads."""
+
+    def reading(blob: str) -> bytes:
+        tick("sources read")
+        return read(blob)
+
+    return reading

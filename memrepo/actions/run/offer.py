@@ -1,0 +1,178 @@
+"""What a stage of a run offers beside the purifier, and the gists that a judge words.
+
+What a stage of a run offers beside the purifier: steps, what to tell of them, what they cost.
+
+What a judge words there is never waited for: the offline wording stands wherever it gives none
+that the memories support.
+
+Gists by a run's judge: the policy says which notes need one, this stage has them worded.
+
+The policy's own gist stands wherever the judge gives none that the note supports, so a run never
+waits for a gist. What was worded stands in the note's file: no later run asks for it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.changes import Step, Update
+from memrepo.core.errors import MemrepoError
+from memrepo.core.judge import BadReply, BudgetReached, GistRequest, Judge, JudgeFailed, Usage
+from memrepo.core.memory import Gist, Memory
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.judges.claude import NoCredentials
+from memrepo.judges.grounding import fault_in
+from memrepo.purify.batches import Failure
+
+T = TypeVar("T")
+_TWICE = 2
+
+
+class Offered(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps with what to tell of them, what a model was paid for them, and its vain answers.
+
+    `compared` holds the prints of pairs of memories that a model let stand; `comparer` says who
+    compared the memories, where no pair was left.
+    """
+
+    steps: tuple[Step, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    usage: Usage = msgspec.field(default_factory=Usage)
+    failures: tuple[Failure, ...] = ()
+    compared: frozenset[str] = frozenset()
+    comparer: str = ""
+
+    def __add__(self, later: Offered) -> Offered:
+        return Offered(
+            steps=self.steps + later.steps,
+            problems=self.problems + later.problems,
+            usage=self.usage + later.usage,
+            failures=self.failures + later.failures,
+            compared=self.compared | later.compared,
+            comparer=self.comparer or later.comparer,
+        )
+
+
+class Clerk(msgspec.Struct, kw_only=True):
+    """Asks a judge for one wording after the other, and keeps what went wrong.
+
+    `name` is the question's, `rule` and `what` are told of what had to be worded without a model.
+    """
+
+    name: str
+    rule: str
+    what: str
+    stopped: bool = False
+    asked: int = 0
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
+
+    def word(self, path: str, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T | None:
+        """Return an answer without a fault, or None; `ask` is given the fault of the first one."""
+        if self.stopped:
+            return None
+        self.asked += 1
+        try:
+            return self._twice(ask, fault_of)
+        except BadReply as failed:
+            self._tell(path, failed)
+        except (JudgeFailed, BudgetReached, NoCredentials) as failed:
+            self.stopped = True
+            self._tell(path, failed)
+            if isinstance(failed, JudgeFailed):
+                self._keep(failed)
+        return None
+
+    def _twice(self, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T:
+        fault = ""
+        for turn in range(1, _TWICE + 1):
+            try:
+                answer = ask(fault)
+                if not (fault := fault_of(answer)):
+                    return answer
+                raise BadReply(fault, raw=repr(answer))
+            except BadReply as failed:
+                self._keep(failed)
+                if turn == _TWICE:
+                    raise
+                fault = failed.message
+        raise AssertionError("unreachable")
+
+    def _keep(self, failed: JudgeFailed) -> None:
+        self.failures.append(
+            Failure(name=self.name, batch=self.asked, reason=failed.message, raw=failed.raw)
+        )
+
+    def _tell(self, path: str, failed: MemrepoError) -> None:
+        rest = ", as those after it" if self.stopped else ""
+        self.problems.append(
+            Problem(
+                path=path,
+                rule=self.rule,
+                severity="warning",
+                fix=failed.fix,
+                message=f"{self.what}{rest}: {failed.message}",
+            )
+        )
+
+
+MOST = 20
+"""Notes that one run asks for; the others get the offline gist."""
+LONGEST = 40_000
+"""Characters of a note that is asked for; what is longer gets the offline gist."""
+
+
+def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Offered:
+    """Have the judge word the gists of the notes that end a run at gist tier, at most MOST.
+
+    A judge that fails, or a budget that is reached, is not asked again; the rest stay offline.
+    """
+    before = judge.usage
+    clerk = Clerk(name="gist", rule="gist-offline", what="its gist was made without a model")
+    worded = {
+        note.id: gist
+        for note in _notes(state, steps)[:MOST]
+        if (gist := _gist(note, judge, clerk)) is not None
+    }
+    return Offered(
+        steps=tuple(_filled(step, worded) for step in steps),
+        problems=tuple(clerk.problems),
+        usage=judge.usage.since(before),
+        failures=tuple(clerk.failures),
+    )
+
+
+def _gist(note: Memory, judge: Judge, clerk: Clerk) -> Gist | None:
+    return clerk.word(
+        note.path,
+        lambda fault: judge.gist(GistRequest(note=note, fault=fault)),
+        lambda gist: fault_in(gist, note),
+    )
+
+
+def _notes(state: State, steps: Sequence[Step]) -> list[Memory]:
+    """Return the notes whose last move is to gist tier, in the order of the steps."""
+    last: dict[str, object] = {}
+    for step in steps:
+        for change in step.changes:
+            if step.op == "tier" and isinstance(change, Update):
+                last[change.id] = change.fields.get("tier")
+    found = [state.memories[id_] for id_, tier in last.items() if tier == "gist"]
+    return [note for note in found if len(note.body) <= LONGEST]
+
+
+def _filled(step: Step, worded: Mapping[str, Gist]) -> Step:
+    if step.op != "tier":
+        return step
+    changes = tuple(
+        replace(change, fields={**change.fields, "gist": worded[change.id]})
+        if isinstance(change, Update) and "gist" in change.fields and change.id in worded
+        else change
+        for change in step.changes
+    )
+    return replace(step, changes=changes)

@@ -1,0 +1,298 @@
+"""Telling of runs: telemetry events, the last run's record and report, the hand-off.
+
+Nothing here can fail a run: what cannot be written or told is a warning. Dry runs tell nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo import __version__
+from memrepo.actions.run.gate import UpgradeRequired
+from memrepo.actions.setup.outside import Setting, outside
+from memrepo.actions.setup.timetable import (
+    LAST,
+    last_record,
+    local_folder,
+    next_of,
+    record_of,
+    stamp,
+)
+from memrepo.actions.work import Work
+from memrepo.config import ConfigError
+from memrepo.core.errors import MemrepoError
+from memrepo.core.problems import Problem
+from memrepo.policies.cadence import next_fire
+from memrepo.policies.conflicts import recall_surface
+from memrepo.store import telemetry
+from memrepo.store.gitenv import agent_name
+from memrepo.store.handoff import hand_off
+from memrepo.store.lock import Locked
+from memrepo.views.report import Told, ended_event, last_run, started_event
+
+if TYPE_CHECKING:
+    from memrepo.actions.run.outcome import Result
+
+PRESETS = ("none", "openclaw")
+OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
+"""The shared log of OpenClaw's memory packages, and the name its readers know the purifier by."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where events and reports go; `within` is the work tree when they stay in it.
+
+    `downstream` is the command that is given the manifest of each landed run, where one is set.
+    """
+
+    folder: Path
+    component: str
+    within: Path | None
+    downstream: Setting | None = None
+
+    @property
+    def report(self) -> Path:
+        """Return the path of `last-run.md`, in a folder of ours: the log is shared."""
+        return self.folder / self.component.partition(".")[0] / "last-run.md"
+
+
+def place_of(at: Work) -> Place:
+    """Return where telemetry goes: this clone, the person's own folder, or OpenClaw's."""
+    found = outside(at)
+    preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
+    component, path = at.config.get("telemetry.component"), ""
+    if preset is not None and preset.value not in PRESETS:
+        raise ConfigError(
+            0,
+            "telemetry.preset",
+            f"found {preset.value!r}, expected {' or '.join(PRESETS)}",
+            place=preset.origin,
+        )
+    if preset is not None and preset.value == "openclaw":
+        path = OPENCLAW[0]
+        component = component if "telemetry.component" in at.config.given else OPENCLAW[1]
+    path = str(folder.value) if folder is not None else path
+    return Place(
+        folder=at.store.root / Path(path).expanduser() if path else local_folder(at) / "telemetry",
+        component=component,
+        within=None if path else at.store.root,
+        downstream=found.get("downstream.command"),
+    )
+
+
+class Downstream(msgspec.Struct, frozen=True, kw_only=True):
+    """A landed run's manifest, and what became of handing it off (empty: nobody asked for it)."""
+
+    manifest: str
+    result: Literal["", "done", "failed"] = ""
+    said: str = ""
+
+
+class Gained(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run's result gains when it is told of; `context` only for one that was skipped."""
+
+    views: tuple[str, ...] = ()
+    downstream: Downstream | None = None
+    context: Mapping[str, Any] | None = None
+
+
+_LATER = frozenset({*Gained.__struct_fields__, "duration_s"})
+
+
+class Reported(Protocol):
+    """What a run is told by."""
+
+    @property
+    def dry_run(self) -> bool:
+        """Tell whether nothing is done."""
+
+    @property
+    def mode(self) -> str | None:
+        """Return the mode of the run."""
+
+
+def reported(first: Work, request: Reported, inner: Callable[[], Result]) -> Result:
+    """Run `inner` and tell of it, whatever becomes of it; its result gains what was told."""
+    if request.dry_run:
+        return inner()
+    begun, place = time.monotonic(), place_of(first)
+
+    def now() -> datetime:
+        return first.call.now + timedelta(seconds=int(time.monotonic() - begun))
+
+    early = started(first, place, mode=request.mode or "")
+    try:
+        found = inner()
+    except BaseException as error:
+        data = _data_of(error, request.mode or "")
+        for problem in dict.fromkeys(early + finished(first, place, data, now())[1]):
+            first.call.say(str(problem))
+        raise
+    data = {key: value for key, value in found.as_json().items() if key not in _LATER}
+    gained, late = finished(first, place, data, now())
+    return replace(
+        found,
+        views=gained.views,
+        downstream=gained.downstream or msgspec.UNSET,
+        context=gained.context or msgspec.UNSET,
+        duration_s=round(time.monotonic() - begun, 3),
+        notices=(*found.notices, *dict.fromkeys(early + late)),
+    )
+
+
+def _data_of(error: BaseException, mode: str) -> dict[str, Any]:
+    """Return what a run which stopped would have answered."""
+    message, fix = "interrupted", ""
+    match error:
+        case MemrepoError():
+            message, fix = error.message, error.fix
+        case Exception():
+            message = f"{type(error).__name__}: {error}"
+    status = "failed"
+    match error:
+        case UpgradeRequired():
+            status = "upgrade_required"
+        case Locked():
+            status = "locked"
+    return {"status": status, "mode": mode, "error": message, "fix": fix}
+
+
+def started(at: Work, place: Place, *, mode: str) -> tuple[Problem, ...]:
+    """Tell that a run begins; returns what could not be told."""
+    told = _told(at, place, {"mode": mode, "status": "started"}, at.call.now)
+    told = replace(told, context={"package_version": __version__})
+    return _log(place, started_event(told))
+
+
+def finished(
+    at: Work, place: Place, data: Mapping[str, Any], now: datetime
+) -> tuple[Gained, tuple[Problem, ...]]:
+    """Tell how a run ended: hand it off, write event, report and record.
+
+    Takes the JSON of a run's result, or for one that stopped its `error` and `fix`; returns what
+    the result gains, and what could not be told.
+    """
+    problems: list[Problem] = []
+    gained, more, context = Gained(), dict[str, Any](), dict[str, Any]()
+    if "error" not in data:
+        after = at if data.get("head") == at.tree.commit else at.refreshed()
+        downstream, failed = _hand_off(after, place.downstream, str(data.get("run", "")))
+        problems += failed
+        gained = Gained(views=_views(at, after), downstream=downstream)
+        context = _context(at, after)
+        more = {"views": list(gained.views)}
+        more |= {"downstream": msgspec.to_builtins(downstream)} if downstream else {}
+    told = replace(_told(at, place, {**data, **more}, now), context=context)
+    problems += _log(place, ended_event(told))
+    problems += _keep(at, place, told)
+    if told.event == "run_skipped" and "error" not in data:
+        gained = replace(gained, context=context)
+    return gained, tuple(problems)
+
+
+def _told(at: Work, place: Place, data: Mapping[str, Any], now: datetime) -> Told:
+    return Told(
+        run_id=stamp(at.call.now),
+        component=place.component,
+        agent=at.call.actor.removeprefix("process:") or agent_name(),
+        profile=at.config.profile,
+        mode=str(data.get("mode", "")),
+        zone=at.config.zone,
+        started=at.call.now,
+        finished=now,
+        status=str(data["status"]),
+        data=data,
+        error=str(data.get("error", "")),
+        fix=str(data.get("fix", "")),
+    )
+
+
+def _views(before: Work, after: Work) -> tuple[str, ...]:
+    """Return the pages that the run changed."""
+    area = after.tree.layout.area("views")
+    changed = dict(before.tree.blobs.items() ^ after.tree.blobs.items())
+    return tuple(sorted(path.removeprefix(area) for path in changed if path.startswith(area)))
+
+
+def _context(before: Work, after: Work) -> dict[str, Any]:
+    """Return what a report says beside the run."""
+    state = after.tree.state()
+    due = next_fire(before.call.now, after.config.cadence, after.config.zone)
+    surfaced = recall_surface(state.memories.values(), before.call.now)
+    return {
+        "claims_total": sum(not m.is_note for m in state.active),
+        "next_schedule": msgspec.to_builtins(next_of(due)),
+        "recall_surface": surfaced.as_json() if surfaced else None,
+    }
+
+
+def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
+    """Hand off a run that a person accepted; returns what became of it, and what failed."""
+    after = work.refreshed()
+    return _hand_off(after, outside(after).get("downstream.command"), run)
+
+
+def _hand_off(
+    after: Work, setting: Setting | None, run: str
+) -> tuple[Downstream | None, tuple[Problem, ...]]:
+    """Give a landed run's manifest to the command that the person set, if any."""
+    manifest = after.tree.layout.manifest(run) if run else ""
+    if manifest not in after.tree.blobs:
+        return None, ()
+    if setting is None:
+        return Downstream(manifest=manifest), ()
+    said = hand_off(str(setting.value), after.store.root / manifest, after.store.root)
+    if not said:
+        return Downstream(manifest=manifest, result="done"), ()
+    problem = Problem(
+        path=setting.origin,
+        rule="downstream-failed",
+        key="downstream.command",
+        message=f"{setting.value}: {said}",
+        severity="warning",
+        fix=f"the run landed; repeat it by hand with {manifest}",
+    )
+    return Downstream(manifest=manifest, result="failed", said=said), (problem,)
+
+
+def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:
+    day = datetime.fromisoformat(event["timestamp"]).date()
+    return _tried(
+        place.folder, lambda: telemetry.append(place.folder, day, event, within=place.within)
+    )
+
+
+def _keep(at: Work, place: Place, told: Told) -> tuple[Problem, ...]:
+    """Write the report and this clone's record; one refused the lock leaves the other's alone."""
+    if told.status == "locked":
+        return ()
+    path = local_folder(at) / LAST
+    text = telemetry.dumped(record_of(last_record(at), told))
+    return (
+        *_tried(
+            place.report, lambda: telemetry.put(place.report, last_run(told), within=place.within)
+        ),
+        *_tried(path, lambda: telemetry.put(path, text, within=at.store.root)),
+    )
+
+
+def _tried(path: Path, write: Callable[[], object]) -> tuple[Problem, ...]:
+    try:
+        write()
+    except OSError as error:
+        return (
+            Problem(
+                path=str(path),
+                rule="telemetry-unwritable",
+                severity="warning",
+                message=f"the run was not told of here: {error.strerror or error}",
+                fix="make the folder writable, or name another: `git config memrepo.telemetry.dir`",
+            ),
+        )
+    return ()

@@ -1,0 +1,214 @@
+"""The tools that read: search, open one memory, what stands around it, where things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall import search as searching
+from memrepo.actions.recall.lookup import find
+from memrepo.actions.recall.quotes import Quote, evidence
+from memrepo.actions.recall.recall import facts, in_words, recalled
+from memrepo.actions.recall.related import graph_of
+from memrepo.actions.recall.search import hit_of
+from memrepo.actions.recall.thread import NoSuchThread, thread_of
+from memrepo.actions.recall.threads import all_threads
+from memrepo.actions.recall.usage import HITS, touch
+from memrepo.actions.recall.when import work_at
+from memrepo.actions.setup import status as standing
+from memrepo.actions.work import Work
+from memrepo.core.memory import Memory
+from memrepo.core.messages import fold
+from memrepo.core.secrets import without_secrets
+from memrepo.core.times import format_time
+from memrepo.faces.mcp.calls import Done, ToolCall
+from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
+from memrepo.policies.doubt import doubts, stale
+from memrepo.policies.graph import Reached
+from memrepo.policies.terms import query_terms
+from memrepo.policies.trust import trust_of
+from memrepo.store.ledger import ledger_of
+from memrepo.views.context import HEAD, fenced
+
+LIMIT = 10
+MAX_TOKENS = 2000
+BEGINNING = 600
+"""Characters of a report that the short text shows."""
+
+
+def search(call: ToolCall) -> Reply:
+    """Answer with the memories that fit words best; the first three count as retrieved."""
+    request = searching.Request(
+        words=(call.get("query"),),
+        types=tuple(call.get("types", ())),
+        limit=call.get("limit", LIMIT),
+        at=call.get("at"),
+        no_touch=True,
+    )
+    found = searching.do(call.work, request)
+    asked = query_terms(call.get("query"))
+    hits = [told(hit, asked, score=round(hit.score, 3)) for hit in found.hits]
+    reply = listing(hits, found.commit, _bound(call))
+    _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
+    return reply
+
+
+def get(call: ToolCall) -> Reply:
+    """Answer with one memory: its text, what is derived of it, and its evidence quoted."""
+    at = call.get("at")
+    here = call.work
+    there = work_at(here, at)
+    memory = find_present(there, there.tree.state(), call.get("id"), here)
+    derived: dict[str, Any] = {}
+    if not at:
+        accesses = ledger_of(here.store).accesses()
+        derived = msgspec.to_builtins(
+            facts(memory, accesses, call.work.call.now, there.config.rules)
+        )
+    quotes = evidence(there, memory)
+    against = [*doubts(memory, there.tree.state().memories.get)]
+    if derived.get("stale"):
+        against.append(stale(derived["stale_from"]))
+    _touch(here, at, [memory.id])
+    data = {
+        "commit": there.tree.commit,
+        "notice": HEAD,
+        "id": memory.id,
+        **_about(memory),
+        **derived,
+        "sources": [
+            {
+                "source": place(q.resource, q.lines),
+                "captured": q.captured,
+                "resolved": q.resolved,
+            }
+            for q in quotes[:5]
+        ],
+    }
+    whole = _whole(memory, quotes, against)
+
+    def build(text: str) -> Reply:
+        cut = len(text) < len(whole)
+        block = fenced(text)
+        commit = there.tree.commit[:10]
+        head = f"{memory.id} ({memory.type}, {data['trust']}), as of commit {commit}. {HEAD}"
+        tail = ["cut: raise max_tokens for the rest"] if cut else []
+        return Reply(
+            text="\n".join([head, block, *tail]),
+            data={**data, "text": block, "truncated": cut},
+        )
+
+    return longest(whole, _bound(call), build)
+
+
+def _about(memory: Memory) -> dict[str, Any]:
+    created = memory.time("created")
+    known = {
+        "type": memory.type,
+        "status": memory.status,
+        "standing": memory.standing,
+        "trust": trust_of(memory),
+        "layer": memory.layer,
+        "created": format_time(created) if created else "",
+        "supersedes": list(memory.texts("supersedes")),
+        "superseded_by": list(memory.texts("superseded_by")),
+    }
+    return {key: value for key, value in known.items() if value}
+
+
+def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> str:
+    names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
+    lines = [memory.body, "", *(f"but {fold(doubt, 300)}" for doubt in against)]
+    lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
+    lines += [
+        f"{name}: {', '.join(memory.texts(name))}"
+        for name in ("tags", "entities")
+        if memory.texts(name)
+    ]
+    lines += [f"evidence: {fold(q.quote, 300)}" for q in quotes[:5] if q.quote]
+    return without_secrets("\n".join(lines).strip())
+
+
+def related(call: ToolCall) -> Reply:
+    """Answer with what a memory is linked to, either way, nearest and strongest first."""
+    there = call.work
+    state = there.tree.state()
+    graph = graph_of(state)
+    reached = graph.related(find(state, call.get("id")).id, call.get("depth", 1))
+    found = [(graph.memories[one.id], _relation(one)) for one in reached]
+    return _listed(there, call, found)
+
+
+def _relation(reached: Reached) -> str:
+    """Spell how a memory is reached: `supports` is a link to it, `supports it` one from it."""
+    edge = reached.edge
+    said = edge.type if edge.target == reached.id else f"{edge.type} it"
+    return said if reached.depth == 1 else f"{said}, by {reached.before}"
+
+
+def thread_context(call: ToolCall) -> Reply:
+    """Answer with what was kept of the conversation of a memory, or of a thread, oldest first."""
+    there = call.work
+    state = there.tree.state()
+    members: tuple[str, ...] = ()
+    with suppress(NoSuchThread):  # a memory that is part of none has nothing around it
+        members = tuple(thread_of(all_threads(there), state, call.get("id")).members)
+    return _listed(there, call, [(state.memories[id_], "") for id_ in members])
+
+
+def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) -> Reply:
+    accesses, rules = ledger_of(there.store).accesses(), there.config.rules
+    hits = []
+    for memory, relation in found[: call.get("limit", LIMIT)]:
+        one = in_words(
+            recalled(memory, accesses, call.work.call.now, rules), there.tree.state().memories.get
+        )
+        more = {"relation": relation} if relation else {}
+        hits.append(told(hit_of(one, there.tree.commit), **more))
+    return listing(hits, there.tree.commit, _bound(call))
+
+
+def status(call: ToolCall) -> Reply:
+    """Answer with counts, what waits for a person, and the newest commit."""
+    found = standing.do(call.work, standing.Request())
+    last = found.last_run
+    data = {
+        "commit": found.commit,
+        "memories": found.memories,
+        "notes": found.tiers,
+        "sources_unread": len(found.unread),
+        "waiting": list(found.waiting),
+        "last_run": {"run": last.run, "when": last.when} if last else None,
+        "contradictions": found.contradictions,
+        "problems": len(found.problems),
+        "uncommitted": len(found.uncommitted),
+    }
+    counts = ", ".join(f"{n} {name}" for name, n in found.memories.items()) or "no memories"
+    waits = f"; waits for review: {', '.join(found.waiting)}" if found.waiting else ""
+    return Reply(text=f"{counts}, as of commit {found.commit[:10]}{waits}", data=data)
+
+
+def report(done: Done, max_tokens: int) -> Reply:
+    """Return what a verb answered as a person reads it, as data, and its exit code."""
+    data, whole, code = done.data, done.text, int(done.result.exit)
+    commits = {key: data[key] for key in ("run", "commit", "commits") if data.get(key)}
+
+    def build(text: str) -> Reply:
+        cut = len(text) < len(whole)
+        found = {"exit": code, **commits, "report": fenced(text), "truncated": cut}
+        return Reply(text=f"exit {code}. {HEAD}\n{fenced(text[:BEGINNING])}", data=found)
+
+    return longest(whole, max_tokens, build)
+
+
+def _bound(call: ToolCall) -> int:
+    return int(call.get("max_tokens", MAX_TOKENS))
+
+
+def _touch(here: Work, at: str, ids: Sequence[str]) -> None:
+    if not at:
+        touch(here, ids)

@@ -1,0 +1,70 @@
+"""The tools that write: each is one command, one validated commit, for the reason it names."""
+
+from __future__ import annotations
+
+from memrepo.faces.mcp.calls import Done, ToolCall
+from memrepo.faces.mcp.read_tools import MAX_TOKENS, report
+from memrepo.faces.mcp.replies import Reply
+from memrepo.views.context import fenced
+
+
+def store(call: ToolCall) -> Reply:
+    """Write a memory, or answer with the one that says this already."""
+    return _written(
+        call.write(
+            "add",
+            text=call.get("text"),
+            type=call.get("type", "fact"),
+            cls=call.get("decay_class"),
+            tags=tuple(call.get("tags", ())),
+            valid_until=call.get("valid_until"),
+        )
+    )
+
+
+def supersede(call: ToolCall) -> Reply:
+    """Replace a memory by what holds now; the old one stays in history, out of recall."""
+    return _written(call.write("supersede", id=call.get("id"), text=call.get("text")))
+
+
+def forget(call: ToolCall) -> Reply:
+    """Take a memory out of recall; its file and history stay."""
+    return _written(call.write("forget", id=call.get("id")))
+
+
+def restore(call: ToolCall) -> Reply:
+    """Bring a memory back, instead of what replaced it or beside it."""
+    how = {call.get("how"): True} if call.get("how") else {}
+    return _written(call.write("restore", id=call.get("id"), **how))
+
+
+def accept(call: ToolCall) -> Reply:
+    """Let a waiting run take effect, or part of it."""
+    answer = call.write(
+        "accept",
+        run=call.get("run"),
+        only=tuple(call.get("only", ())),
+        without=tuple(call.get("except", ())),
+    )
+    return report(answer, MAX_TOKENS)
+
+
+def revert(call: ToolCall) -> Reply:
+    """Take back a run, a commit, or what was last decided of a memory."""
+    return report(call.write("revert", target=call.get("target")), MAX_TOKENS)
+
+
+def _written(done: Done) -> Reply:
+    data, notices = done.data, done.result.notices
+    found = {k: data[k] for k in ("id", "commit")}
+    unchanged = str(data.get("unchanged", ""))
+    text = (
+        f"{data['id']} {unchanged}: nothing written"
+        if unchanged
+        else (f"{data['op']} {data['id']} in commit {found['commit'][:10]}")
+    )
+    more = {"unchanged": unchanged} if unchanged else {}
+    if notices:
+        noticed = fenced("\n".join(str(p) for p in notices[:5]))
+        return Reply(text=f"{text}\n{noticed}", data={**found, **more, "noticed": noticed})
+    return Reply(text=text, data={**found, **more})

@@ -1,0 +1,325 @@
+"""From what a reader found to the changes of one commit; the same again changes nothing.
+
+A record that is a memory already, by its id there, by id or by text, is left as it is. What a
+person rejected stays out, and so does what an earlier import brought and has left the tree since.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.changes import Change, Create, Update
+from memrepo.core.codec import normal_body
+from memrepo.core.ids import claim_id, normalise, note_id, text_hash
+from memrepo.core.judge import Profile
+from memrepo.core.memory import CLAIM_TYPES, TYPES, Link, Memory, Source, Stamp
+from memrepo.core.problems import Problem
+from memrepo.core.schema import BY_NAME
+from memrepo.core.secrets import redact
+from memrepo.core.state import State, apply
+from memrepo.formats.own import path_here
+from memrepo.formats.records import Read, Record, Whole, refused
+from memrepo.merge.closure import close, findings
+from memrepo.purify.gather import SHORT
+from memrepo.purify.holds import left_out
+from memrepo.purify.imported_memories import Imported
+from memrepo.purify.known import free_path, storable
+from memrepo.purify.routes import recast, route
+
+_SPOKEN = ("title", "subject", "predicate", "object", "description", "tags", "entities")
+_Place = tuple[str, int]
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import is made with: the format's name, profile, now, and what left the tree.
+
+    `left` are ids of memories that an earlier import brought and that are not in the tree any more.
+    """
+
+    format: str
+    profile: Profile
+    now: datetime
+    left: Collection[str] = ()
+
+
+def take(state: State, read: Read, terms: Terms) -> Imported:
+    """Return what taking the records in would change; its manifest names them, judged by nobody."""
+    work = _Work(state=state, terms=terms, problems=list(read.problems))
+    for record in read.records:
+        match record:
+            case Record():
+                work.take_record(record)
+            case Whole():
+                work.take_whole(record)
+    work.link()
+    changes = work.changes()
+    counts = {
+        "memories_new": len(work.fresh),
+        "memories_known": work.known,
+        **({"barred": work.barred} if work.barred else {}),
+        **({"left_before": work.left} if work.left else {}),
+        "unreadable": sum(p.severity == "error" for p in work.problems),
+        **read.passed,
+    }
+    return Imported(
+        changes=changes,
+        counts=counts,
+        problems=tuple(work.problems),
+        judgements={id_: [] for id_ in sorted(work.fresh)},
+    )
+
+
+class _Work(msgspec.Struct):
+    """The memories of an import under construction."""
+
+    state: State
+    terms: Terms
+    problems: list[Problem]
+    fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
+    files: dict[str, bytes] = msgspec.field(default_factory=dict)
+    records: dict[str, Record] = msgspec.field(default_factory=dict)
+    names: dict[str, str] = msgspec.field(default_factory=dict)
+    paths: set[str] = msgspec.field(default_factory=set)
+    known: int = 0
+    barred: int = 0
+    left: int = 0
+    _resources: dict[str, str] = msgspec.field(default_factory=dict)
+    _texts: dict[tuple[bool, str, str], str] = msgspec.field(default_factory=dict)
+    _notes: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
+            self._learn(memory)
+
+    def _learn(self, memory: Memory) -> None:
+        for source in memory.sources:
+            if "#" in source.resource:
+                self._resources.setdefault(source.resource, memory.id)
+        if len(memory.body) >= SHORT:
+            for hash_ in (text_hash(memory.body), *memory.texts("aliases")):
+                self._texts.setdefault((memory.is_note, memory.text("scope"), hash_), memory.id)
+
+    def take_record(self, record: Record) -> None:
+        """Make a memory of a record, unless there is one that it is already."""
+        text = normal_body(record.text)
+        if not text:
+            said = refused(record.path, "found no text", line=record.lines[0], key=record.key)
+            self.problems.append(said)
+            return
+        memory = self._clean(self._memory(record, text), (record.path, record.lines[0]))
+        held = self._held(memory, record)
+        if held:
+            self._meet(held, memory, record)
+        elif self._new(memory, (record.path, record.lines[0]), record.key):
+            self.records[memory.id] = record
+        else:
+            return
+        for name in filter(None, (record.key, *record.names)):
+            self.names.setdefault(name, held or memory.id)
+
+    def take_whole(self, whole: Whole) -> None:
+        """Take a memory of our own shape as it is, unless it is there already."""
+        memory = self._clean(whole.memory, (whole.path, whole.line))
+        if memory.id in self.state.memories or memory.id in self.fresh:
+            self.known += 1
+            return
+        memory = replace(memory, path=path_here(self.state.layout, memory))
+        if self._new(memory, (whole.path, whole.line), memory.id) and whole.data:
+            self.files[memory.id] = whole.data
+
+    def _new(self, memory: Memory, place: _Place, key: str) -> bool:
+        """Add a memory to the import; tell whether it may come in."""
+        if memory.id in self.terms.left:
+            self.left += 1
+            return False
+        if memory.status != "forgotten" and self._is_barred(memory, place, key):
+            return False
+        memory = replace(memory, path=free_path(self.state, self.paths, memory))
+        if why := storable(memory):
+            self.problems.append(refused(place[0], why, line=place[1], key=key))
+            return False
+        self.fresh[memory.id] = memory
+        self.paths.add(memory.path)
+        self._learn(memory)
+        return True
+
+    def _held(self, memory: Memory, record: Record) -> str:
+        """Return the memory that a record is: by its id there, by id, or by text."""
+        resource = memory.sources[0].resource if record.key else ""
+        where = (memory.is_note, memory.text("scope"), text_hash(memory.body))
+        long = len(memory.body) >= SHORT
+        for id_ in (
+            self._resources.get(resource),
+            memory.id,
+            self._texts.get(where) if long else None,
+        ):
+            if id_ and (id_ in self.state.memories or id_ in self.fresh):
+                return id_
+        return ""
+
+    def _meet(self, id_: str, memory: Memory, record: Record) -> None:
+        """Count a record that is known, and tell where it says something else by now."""
+        self.known += 1
+        held = self.state.memories.get(id_)
+        if held is None:
+            return
+        hash_ = text_hash(memory.body)
+        if hash_ != text_hash(held.body) and hash_ not in held.texts("aliases"):
+            self.problems.append(
+                Problem(
+                    path=record.path,
+                    line=record.lines[0],
+                    rule="import-changed",
+                    key=record.key,
+                    message=f"says something else than {id_}, which it became: left as it is",
+                    fix=f"`memrepo edit {id_}`, if the other program is right",
+                    severity="warning",
+                )
+            )
+
+    def _is_barred(self, memory: Memory, place: _Place, key: str) -> bool:
+        """Leave out what a person rejected, or what is close to it."""
+        told = left_out(self.state, memory, "a record", place[0], place[1], key)
+        if told is None:
+            return False
+        self.barred += 1
+        self.problems.append(told)
+        return True
+
+    def _clean(self, memory: Memory, place: _Place) -> Memory:
+        """Replace secrets by placeholders, as in a snapshot."""
+        kinds: set[str] = set()
+
+        def clean(text: str) -> str:
+            shown, secrets = redact(text)
+            kinds.update(s.kind for s in secrets)
+            return shown
+
+        body = clean(memory.body)
+        fields: dict[str, Any] = {}
+        for name in _SPOKEN:
+            match memory.fields.get(name):
+                case str() as text:
+                    fields[name] = clean(text)
+                case tuple() as texts:
+                    fields[name] = tuple(dict.fromkeys(map(clean, texts)))
+        if not kinds:
+            return memory
+        self.problems.append(
+            Problem(
+                path=place[0],
+                line=place[1],
+                rule="import-secret",
+                severity="warning",
+                message=f"found a secret ({', '.join(sorted(kinds))}): a placeholder stands for it",
+                fix="remove the secret there too",
+            )
+        )
+        return memory.with_fields(fields, body)
+
+    def _memory(self, record: Record, text: str) -> Memory:
+        fields = dict(record.fields)
+        resource = f"{self.terms.format}://{record.path}" + (f"#{record.key}" * bool(record.key))
+        type_ = record.type if record.type in TYPES else "fact"
+        if type_ in CLAIM_TYPES:
+            fields["home"] = route(type_, self.terms.profile)
+            type_ = recast(type_, self.terms.profile)
+        id_ = self._id(type_, fields, text, f"{self.terms.format}://{record.path}")
+        evidence = Source(
+            resource=resource,
+            lines=record.lines,
+            captured=record.captured,
+            captured_from=record.captured_from if record.captured else "",
+        )
+        more = (record.evidence,) if record.evidence else ()
+        fields |= {
+            "id": id_,
+            "type": type_,
+            "created": self.terms.now,
+            "sources": (evidence, *more),
+            "origin": "import",
+            "generated": Stamp(
+                by=f"{self.terms.format}/unknown", at=record.written or self.terms.now
+            ),
+        }
+        path = self.state.layout.memory(
+            id_=id_,
+            type_=type_,
+            text=fields.get("title") or text,
+            captured=record.captured,
+            layer=record.layer,
+        )
+        return Memory(path=path, fields=fields, body=text)
+
+    def _id(self, type_: str, fields: dict[str, Any], text: str, resource: str) -> str:
+        if type_ == "note":
+            same = (resource, normalise(text))
+            self._notes[same] += 1
+            return note_id(resource=resource, text=text, occurrence=self._notes[same] - 1)
+        return claim_id(
+            scope=fields.get("scope", ""),
+            subject=fields.get("subject", ""),
+            predicate=fields.get("predicate", ""),
+            object_=fields.get("object", ""),
+            text=text,
+        )
+
+    def link(self) -> None:
+        """Link new memories to those that their records name, as far as these came along."""
+        for id_, record in self.records.items():
+            links = list(self.fresh[id_].fields.get("links", ()))
+            for type_, name in record.links:
+                target = self.names.get(name)
+                if target and target != id_ and all(k.target != target for k in links):
+                    links.append(Link(target=target, type=type_))
+            if links:
+                limit: int = getattr(BY_NAME["links"].kind, "limit", len(links))
+                self.fresh[id_] = self.fresh[id_].with_fields({"links": tuple(links[:limit])})
+            for name in record.replaces:
+                self._supersede(id_, self.names.get(name, ""))
+
+    def _supersede(self, id_: str, old: str) -> None:
+        """Let a new memory replace another new one; what was there before is a person's to end."""
+        if old not in self.fresh or old == id_ or self.fresh[old].texts("superseded_by"):
+            return
+        when = self.fresh[id_].fields["generated"].at
+        self.fresh[id_] = self.fresh[id_].with_fields(
+            {"supersedes": (*self.fresh[id_].texts("supersedes"), old)}
+        )
+        self.fresh[old] = self.fresh[old].with_fields(
+            {"status": "superseded", "superseded_by": (id_,), "superseded_at": when}
+        )
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return the memories to create, and what known ones need so that references hold."""
+        creates = [Create(memory=memory) for memory in self.fresh.values()]
+        before = {finding.name for finding in findings(self.state)}
+        updates, mended = close(apply(self.state, creates), before)
+        self.problems += [_mended(finding.problem) for finding in mended]
+        for update in updates:
+            if update.id in self.fresh:
+                self.fresh[update.id] = self.fresh[update.id].with_fields(update.fields)
+        known: Iterable[Update] = (u for u in updates if u.id not in self.fresh)
+        return (
+            *(
+                Create(memory=memory, file=self.files.get(id_, b""))
+                for id_, memory in sorted(self.fresh.items())
+            ),
+            *known,
+        )
+
+
+def _mended(problem: Problem) -> Problem:
+    return replace(
+        problem,
+        rule="import-reference",
+        severity="warning",
+        message=f"{problem.message}: mended",
+        fix="nothing needs to be done",
+    )

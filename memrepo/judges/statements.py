@@ -1,0 +1,235 @@
+"""Statements that stand alone: a text parted, each with the words that it stood under.
+
+Part a text that says several things: by rules that never cut inside a statement.
+
+1. The value of a bold key that is a list with semicolons: one part an entry, under the same key.
+2. Sentences of which each next one opens with another name and a listed verb.
+3. A text of more than 400 characters: as few parts as hold it, cut at the ends of sentences.
+4. A procedure of more than 400 characters: the same, cut at the ends of lines, so of steps.
+
+Parts are the text's own words in their order, and nothing of it is left out but blanks.
+
+What a text stands under, as the words that make it readable alone.
+
+"Description: tall, short hair" under the heading "Ana (CTO)" becomes "Ana (CTO) – Description:
+tall, short hair". The words are those of the context, in its language; what the text says already
+is not said again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.ids import normalise
+from memrepo.core.judge import Candidate
+from memrepo.core.patterns import regex
+from memrepo.judges import wordlists
+from memrepo.judges.headings import is_date, telling
+from memrepo.judges.successions import SINGLE
+from memrepo.judges.triples import lead_of, read_triple, title_of
+from memrepo.judges.wording import (
+    EXTRACT_LENGTH,
+    cap,
+    extract,
+    plain,
+    sentence_ends,
+    split_title,
+    tidy,
+)
+from memrepo.policies.matching import normal_predicate, normal_subject, tokens
+from memrepo.purify.units import TERSE_MOST
+
+_ENTRIES = regex(r"\s*[;；]\s*")
+_CLOSED = regex(r"`[^`]*`|\([^()]*\)|https?://\S+")
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One statement of a candidate, as a candidate of its own, and its words in the whole."""
+
+    candidate: Candidate
+    quote: str
+
+
+def parts_of(candidate: Candidate) -> list[Part]:
+    """Return the parts of a candidate; none where it says one thing."""
+    return _distinct(_entries(candidate) or _subjects(candidate) or _sentences(candidate))
+
+
+def steps_of(candidate: Candidate) -> list[Part]:
+    """Return a procedure in parts; none where it is short."""
+    title, body = split_title(tidy(candidate.text))
+    if len(body) <= EXTRACT_LENGTH:
+        return []
+    found = packed(body, [m.end() for m in re.finditer("\n", body)])
+    head = f"## {title}\n" if title else ""
+    return _distinct([Part(replace(candidate, text=head + part), part) for part in found])
+
+
+def _distinct(parts: list[Part]) -> list[Part]:
+    """Leave out what is said twice; what then is one statement is none of several."""
+    found = list({normalise(part.quote): part for part in reversed(parts)}.values())[::-1]
+    return found if len(parts) > 1 else []
+
+
+def packed(text: str, ends: Sequence[int], limit: int = EXTRACT_LENGTH) -> list[str]:
+    """Cut a text at some of these ends, so that few parts hold it; at a blank where none helps."""
+    parts, start = [], 0
+    while len(text[start:].strip()) > limit:
+        start += len(text[start:]) - len(text[start:].lstrip())
+        fit = [e for e in ends if start < e and len(text[start:e].strip()) <= limit]
+        if fit and text[start : max(fit)].strip():
+            end = max(fit)
+        else:
+            blank = max(text.rfind(ch, start, start + limit) for ch in " \n\t")
+            end = blank if blank > start else start + limit
+        parts.append(text[start:end].strip())
+        start = end
+    return [part for part in (*parts, text[start:].strip()) if part]
+
+
+def _entries(candidate: Candidate) -> list[Part]:
+    key, value = lead_of(candidate)
+    if not (key and value) or is_date(key) or normal_predicate(key) in SINGLE:
+        return []
+    if normalise(key) in wordlists.GENERIC_KEYS or _CLOSED.search(value):
+        return []
+    found = [part for part in _ENTRIES.split(value) if part]
+    if len(found) < 2 or not all(any(ch.isalnum() for ch in part) for part in found):
+        return []
+    return [_valued(candidate, key, part) for part in found]
+
+
+def _subjects(candidate: Candidate) -> list[Part]:
+    text = tidy(candidate.text)
+    if lead_of(candidate)[0] or candidate.task:
+        return []
+    cuts, names = [0], [_name(candidate, text)]
+    for end in sentence_ends(text):
+        name = _name(candidate, text[end:])
+        if name and name != names[-1]:
+            cuts.append(end)
+            names.append(name)
+    if len(cuts) < 2 or not names[0]:
+        return []
+    rows = [text[a:b].strip() for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True)]
+    made = [Part(replace(candidate, text=row, key="", value=""), row) for row in rows]
+    return [part for one in made for part in _sentences(one.candidate) or [one]]
+
+
+def _name(candidate: Candidate, text: str) -> str:
+    """Return the name that a text opens with before a verb, or an empty string."""
+    triple = read_triple(replace(candidate, text=text.strip(), key="", value=""))
+    return normal_subject(triple.subject) if triple.shape == 2 else ""
+
+
+def _sentences(candidate: Candidate) -> list[Part]:
+    text = tidy(candidate.text)
+    if len(text) <= EXTRACT_LENGTH:
+        return []
+    key, value = lead_of(candidate)
+    if key and value:
+        room = EXTRACT_LENGTH - len(f"{key}: ")
+        found = packed(value, sentence_ends(value), room) if room > len(key) else []
+        return [_valued(candidate, key, part) for part in found]
+    found = packed(text, sentence_ends(text))
+    return [Part(replace(candidate, text=part, key="", value=""), part) for part in found]
+
+
+def _valued(candidate: Candidate, key: str, value: str) -> Part:
+    return Part(replace(candidate, text=f"**{key}:** {value}", key=key, value=value), value)
+
+
+SEGMENT_LENGTH = 70
+MOST_SEGMENTS = 3
+PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
+JOIN = " – "
+
+
+def whole(candidate: Candidate) -> tuple[str, str]:
+    """Return what its context adds to a text, and the text that can be read alone.
+
+    A long text is cut to the length of a claim; a procedure without words of its own is named by
+    what it stands under.
+    """
+    text = _row(candidate, _joined(plain(tidy(candidate.text)))).rstrip(" \t:\uff1a,;")
+    lead = lead_words(candidate)
+    if not text:
+        return lead, lead or title_of(candidate)
+    if not lead:
+        return "", extract(text)
+    join = JOIN if lead_of(candidate)[0] or _KEYED.match(text) else ": "
+    return lead, f"{lead}{join}{extract(text)}"
+
+
+_KEYED = regex(r"[^\s:][^:\n]{0,40}: \S")
+
+
+def _joined(text: str) -> str:
+    """Return a list of a few words an item on one line."""
+    rows = [row.strip() for row in text.split("\n")]
+    terse = len(rows) > 1 and all(row and len(row) <= TERSE_MOST for row in rows)
+    return "; ".join(row.rstrip(" ;,.") for row in rows) if terse else text
+
+
+def _row(candidate: Candidate, text: str) -> str:
+    """Return a table row with what it is about first, without the header of that column."""
+    lead = candidate.context[-1] if candidate.context else ""
+    name, colon, rest = text.partition(": ")
+    if not (lead and colon and rest.startswith(plain(lead))) or ";" in name:
+        return text
+    others = rest[len(plain(lead)) :]
+    return (
+        text
+        if others and not others.startswith("; ")
+        else plain(lead) + others.replace("; ", JOIN, 1)
+    )
+
+
+def lead_words(candidate: Candidate) -> str:
+    """Return the words that a candidate's text needs before it, or an empty string."""
+    if _says_who(candidate):
+        return candidate_lead(candidate, about_only=True)
+    return candidate_lead(candidate)
+
+
+def candidate_lead(candidate: Candidate, *, about_only: bool = False) -> str:
+    """Join what the text stands under and does not say itself, outermost first."""
+    said = set(tokens(plain(candidate.text)))
+    found: list[str] = []
+    for segment in _segments(candidate, about_only=about_only):
+        words = tokens(segment)
+        if words - said:
+            found.append(segment)
+            said |= words
+    return JOIN.join(found)
+
+
+def _says_who(candidate: Candidate) -> bool:
+    """Tell whether a text names whom it is about before its verb."""
+    triple = read_triple(candidate)
+    return triple.shape == 2 and normalise(triple.subject) not in ("i", "ich")
+
+
+def _segments(candidate: Candidate, *, about_only: bool) -> list[str]:
+    """Return whom or what it is about first, then the innermost of what it stands under."""
+    if about_only:
+        return [candidate.about] if candidate.about else []
+    context = candidate.context[1:] if is_profile(candidate) else candidate.context
+    path = list(telling(context))
+    about = candidate.about or (path.pop(0) if len(path) > 1 else "")
+    if not (about or path):
+        about = title_of(candidate)
+    inner = path[-(MOST_SEGMENTS - bool(about)) :]
+    return [cap(s, SEGMENT_LENGTH) for s in (about, *inner) if s]
+
+
+def is_profile(candidate: Candidate) -> bool:
+    """Tell whether the title above a text only names the kind of its file."""
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    return (
+        bool(files) and files <= PROFILES and len(candidate.context) > 0 and bool(candidate.about)
+    )

@@ -1,0 +1,232 @@
+"""What a merge that git made should have left: our own merge, and a person's work on top.
+
+Git asks nobody about files that only one side changed, removed or moved, and a clone without the
+merge driver keeps one side's file whole. Each memory of the made merge is therefore traced to what
+it was made from. What equals one side's version was taken by git, and our merge of both stands.
+What differs from both is a person's work on the side that it is nearest to: it is merged over ours,
+and where both say something the person's word stands. (docs/merging.md, "Merging by hand")
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core import codec
+from memrepo.core.patterns import regex
+from memrepo.core.schema import FIELDS
+from memrepo.core.state import Decoded, State, apply, read_state
+from memrepo.merge import closure
+from memrepo.merge.files import is_derived
+from memrepo.merge.splice import FileVersion
+from memrepo.merge.states import Facts, MergeResult, merge_states, owners
+
+_MARKERS = regex(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """A merge as git made it: base, both sides, our merge of them, and the tree it left.
+
+    `paths` are all files that differ between any of these.
+    """
+
+    base: State
+    ours: State
+    theirs: State
+    united: MergeResult
+    left: State
+    paths: frozenset[str]
+
+
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
+    """The state that the merge should have left, and what differs from what it did leave."""
+
+    state: State
+    edits: frozenset[str]
+    back: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """Return the ids of all memories that it sets right."""
+        return tuple(sorted({*self.back, *self.gone, *self.moved, *self.joined}))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Return in words what is set right, the gravest first."""
+        parts = (
+            (self.back, "brought back"),
+            (self.gone, "taken out"),
+            (self.moved, "put in place"),
+            (self.joined, "joined field by field"),
+            (self.files, "files joined"),
+        )
+        return tuple(f"{len(ids)} {words}" for ids, words in parts if ids)
+
+
+def settle(made: Made) -> Settled:
+    """Return what a merge should have left; equal to what it left where nothing is to be done."""
+    left = _without_copies(made)
+    start = _start(made, left)
+    paths = {*made.paths, *made.united.effect.files}
+    paths |= {p for state in (start, left) for p in state.files.edits}
+    names = {*paths, *start.memories, *left.memories}
+    facts = Facts(paths=frozenset(paths))
+    result = merge_states(
+        start,
+        made.united.state,
+        left,
+        our_facts=facts,
+        their_facts=replace(facts, people=frozenset(names)),
+    )
+    known = {f.name for side in (made.ours, made.theirs) for f in closure.findings(side)}
+    updates, _ = closure.close(result.state, known)
+    state = apply(result.state, updates)
+    edited = frozenset(
+        {*paths, *result.effect.files, *(state.memories[u.id].path for u in updates)}
+    )
+    return _compared(made.left, state, edited)
+
+
+def _without_copies(made: Made) -> State:
+    """Return what was left without second files of an id that are a side's own, word for word."""
+    files: dict[str, list[str]] = {}
+    for path, id_ in owners(made.left).items():
+        files.setdefault(id_, []).append(path)
+    drop: list[str] = []
+    for id_, paths in files.items():
+        known = {v.data for v in _versions(made, id_) if v is not None}
+        copies = [p for p in sorted(paths) if made.left.files[p] in known]
+        if len(paths) > 1:
+            drop += copies if len(copies) < len(paths) else copies[1:]
+    return _reread(made.left, dict.fromkeys(drop)) if drop else made.left
+
+
+def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
+    """Return a state under edits; what they leave alone is not decoded again."""
+    files = state.files.edited(edits)
+    known = {m.path: m for m in state.memories.values() if m.path not in edits}
+
+    def decoded(path: str) -> Decoded:
+        return (known[path], ()) if path in known else codec.decode(path, files[path])
+
+    return replace(read_state(files, state.layout, decoded), files=files)
+
+
+def _start(made: Made, left: State) -> State:
+    """Return the state that a person's work in the merge started from, memory by memory."""
+    ids = {i for state in (*_sides(made), made.united.state, left) for i in _touched(state, made)}
+    edits: dict[str, bytes | None] = {p: None for p in made.paths if left.layout.owns(p)}
+    for path in sorted(edits):
+        if not left.layout.is_memory(path) and not is_derived(left.layout, path):
+            edits[path] = _file_start(made, left, path)
+    for id_ in sorted(ids):
+        version = _memory_start(
+            _versions(made, id_), _version(made.united.state, id_), _left_version(made, left, id_)
+        )
+        if version is not None:
+            edits[_free(version.path, edits)] = version.data
+    return _reread(left, edits)
+
+
+def _touched(state: State, made: Made) -> Iterator[str]:
+    return (id_ for id_, memory in state.memories.items() if memory.path in made.paths)
+
+
+def _sides(made: Made) -> tuple[State, State, State]:
+    return made.base, made.ours, made.theirs
+
+
+def _versions(made: Made, id_: str) -> tuple[FileVersion | None, ...]:
+    return tuple(_version(state, id_) for state in _sides(made))
+
+
+def _version(state: State, id_: str) -> FileVersion | None:
+    memory = state.memories.get(id_)
+    return None if memory is None else FileVersion(memory.path, state.files[memory.path], memory)
+
+
+def _left_version(made: Made, left: State, id_: str) -> FileVersion | None:
+    """Return what a merge left of a memory, also where its file can no longer be read."""
+    found = _version(left, id_)
+    if found is not None:
+        return found
+    owned = {memory.path for memory in left.memories.values()}
+    for version in (_version(made.united.state, id_), *_versions(made, id_)):
+        if version is not None and version.path in left.files and version.path not in owned:
+            return FileVersion(version.path, left.files[version.path], None)
+    return None
+
+
+def _memory_start(
+    versions: tuple[FileVersion | None, ...], ours: FileVersion | None, left: FileVersion | None
+) -> FileVersion | None:
+    """Return what one memory was made from; equal to `left` where no person worked on it."""
+    base, one, other = versions
+    if left is None:
+        # Gone on one side already: git's doing. Gone though both had it: a person's.
+        return ours if one is not None and other is not None else None
+    known = [v.data for v in (one, other) if v is not None]
+    if one is None and other is None and base is not None:
+        known.append(base.data)
+    if left.data in known or left.memory is None or _is_marked(left.data, known):
+        return left
+    sides = [v for v in (one, other) if v is not None and v.memory is not None]
+    return min(sides, key=lambda side: _distance(side, left), default=None)
+
+
+def _is_marked(data: bytes, known: Iterable[bytes]) -> bool:
+    """Tell whether git's conflict markers were committed with the text."""
+    return bool(_MARKERS.search(data)) and not any(_MARKERS.search(side) for side in known)
+
+
+def _distance(side: FileVersion, left: FileVersion) -> int:
+    if side.memory is None or left.memory is None:
+        raise ValueError("only what can be read is compared")
+    before, after = side.memory, left.memory
+    fields: int = sum(before.fields.get(f.name) != after.fields.get(f.name) for f in FIELDS)
+    return fields + len({*before.body.split("\n")} ^ {*after.body.split("\n")})
+
+
+def _file_start(made: Made, left: State, path: str) -> bytes | None:
+    _, one, other = (state.files.get(path) for state in _sides(made))
+    data = left.files.get(path)
+    if data is None:
+        return made.united.state.files.get(path) if None not in (one, other) else None
+    known = [side for side in (one, other) if side is not None]
+    return data if data in known or _is_marked(data, known) else next(iter(known), None)
+
+
+def _free(path: str, taken: Mapping[str, bytes | None]) -> str:
+    """Return a name for one memory's start; where two share a path any name will do."""
+    while taken.get(path) is not None:
+        path = f"{path.removesuffix('.md')}-start.md"
+    return path
+
+
+def _compared(left: State, state: State, edited: frozenset[str]) -> Settled:
+    """Sort what differs by what happened to it."""
+    found: dict[str, list[str]] = {"back": [], "gone": [], "moved": [], "joined": []}
+    for id_ in sorted({*left.memories, *state.memories}):
+        was, is_ = left.memories.get(id_), state.memories.get(id_)
+        if is_ is None or was is None:
+            found["gone" if is_ is None else "back"].append(id_)
+        elif was.path != is_.path:
+            found["moved"].append(id_)
+        elif is_.path in edited and left.files[is_.path] != state.files[is_.path]:
+            found["joined"].append(id_)
+    changed = {p for p in edited if left.files.get(p) != state.files.get(p)}
+    plain = {p for p in changed if not state.layout.is_memory(p)}
+    plain = {p for p in plain if state.layout.owns(p) and not is_derived(state.layout, p)}
+    return Settled(
+        state=state,
+        edits=frozenset(p for p in changed if state.layout.is_memory(p)) | plain,
+        files=tuple(sorted(plain)),
+        **{key: tuple(ids) for key, ids in found.items()},
+    )

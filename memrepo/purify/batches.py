@@ -1,0 +1,343 @@
+"""Ask the judge in batches: one second question for what was refused, then item by item.
+
+A judge that fails, or a budget that is reached, costs no finished batch: what was not judged is
+left open for the next run (memory-purifier gave up every finished batch, its defect P2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import asdict, replace
+
+from memrepo.core.judge import (
+    BadReply,
+    BudgetReached,
+    Candidate,
+    CanonicalClaim,
+    CanonicalRequest,
+    Cluster,
+    Judge,
+    JudgeFailed,
+    PriorClaim,
+    Profile,
+    PromotionRequest,
+    Usage,
+    Verdict,
+)
+from memrepo.purify.answers import (
+    Kept,
+    claim_key,
+    claims_record,
+    known_claims,
+    known_verdicts,
+    verdict_key,
+    verdict_record,
+)
+from memrepo.purify.passes import check_claims, check_verdicts
+
+_Request = TypeVar("_Request")
+_Answer = TypeVar("_Answer")
+_T = TypeVar("_T")
+
+
+class Asking(Protocol):
+    """What a request says beside its items: who judges, when, for whom."""
+
+    @property
+    def now(self) -> datetime:
+        """Return the time of the run."""
+
+    @property
+    def judge(self) -> Judge:
+        """Return the judge."""
+
+    @property
+    def profile(self) -> Profile:
+        """Return the profile."""
+
+    @property
+    def run(self) -> str:
+        """Return the run's id, as far as it is known."""
+
+    @property
+    def kept(self) -> Kept | None:
+        """Return the answers of a run that broke off, and where those of this one are kept."""
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that brought no answer: pass, batch from 1, why, and what the judge said."""
+
+    name: str
+    batch: int
+    reason: str
+    raw: str = ""
+
+
+class Asked(msgspec.Struct, Generic[_T], kw_only=True):
+    """What one pass came to; ids in `refused` and `left` have no answer and stay open."""
+
+    name: str
+    answers: list[_T] = msgspec.field(default_factory=list)
+    refused: dict[str, str] = msgspec.field(default_factory=dict)
+    left: set[str] = msgspec.field(default_factory=set)
+    routes: list[dict[str, str]] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
+    stopped: str = ""
+    """Why no further question was asked."""
+    batches_done: int = 0
+    batches_left: int = 0
+
+    @property
+    def open(self) -> frozenset[str]:
+        """Return every id without an answer."""
+        return frozenset(self.refused) | self.left
+
+    @property
+    def partial(self) -> str:
+        """Return why the pass is not whole, or an empty string; single refusals do not count."""
+        return self.stopped or (self.failures[-1].reason if self.batches_left else "")
+
+
+class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
+    answers: tuple[_T, ...]
+    refused: Mapping[str, str]
+    routes: tuple[dict[str, str], ...] = ()
+
+
+class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=True):
+    """How one of the two passes asks, checks, and asks again."""
+
+    ask: Callable[[_Request], Sequence[_Answer]]
+    check: Callable[[_Request, Sequence[_Answer]], _Checked[_Answer]]
+    ids: Callable[[_Request], list[str]]
+    again: Callable[[_Request, Mapping[str, str]], _Request]
+    id_of: Callable[[_Answer], str]
+    keep: Callable[[Sequence[_Answer], Usage], None]
+    usage: Callable[[], Usage]
+
+
+def ask_promotions(
+    candidates: Sequence[Candidate], setting: Asking, beside: Mapping[str, str]
+) -> Asked[Verdict]:
+    """Ask Pass 1 over all candidates, in the order of their ids.
+
+    A candidate that `beside` names stands next to the one that it is to be judged with.
+    """
+    judge, kept = setting.judge, setting.kept
+    keys: dict[str, str] = {}
+    known: dict[str, Verdict] = {}
+    if kept is not None:
+        keys = {c.candidate_id: verdict_key(c, judge, setting.profile) for c in candidates}
+        known = known_verdicts(candidates, kept, keys)
+    rest = [c for c in candidates if c.candidate_id not in known]
+
+    def keep(verdicts: Sequence[Verdict], usage: Usage) -> None:
+        if kept is not None:
+            kept.keep({keys[v.candidate_id]: verdict_record(v) for v in verdicts}, usage)
+
+    asked = _ask(
+        "promotion",
+        [
+            PromotionRequest(
+                run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
+            )
+            for batch in _side_by_side(rest, beside, judge.batch[0])
+        ],
+        _Pass(
+            ask=judge.promote,
+            check=_checked_verdicts,
+            ids=lambda r: [c.candidate_id for c in r.candidates],
+            again=lambda r, faults: replace(
+                r,
+                faults=faults,
+                candidates=tuple(c for c in r.candidates if c.candidate_id in faults),
+            ),
+            id_of=lambda v: v.candidate_id,
+            keep=keep,
+            usage=lambda: judge.usage,
+        ),
+    )
+    asked.answers = sorted((*known.values(), *asked.answers), key=lambda v: v.candidate_id)
+    return asked
+
+
+Choose = Callable[[Sequence[Cluster]], tuple[PriorClaim, ...]]
+"""From the clusters of one request to the priors that it shows."""
+
+
+def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
+    """Ask Pass 2 over all clusters, in their order."""
+    judge, kept = setting.judge, setting.kept
+    keys: dict[str, str] = {}
+    known: dict[str, tuple[CanonicalClaim, ...]] = {}
+    if kept is not None:
+        near = {g.cluster_id: choose([g]) for g in groups}
+        keys = {
+            g.cluster_id: claim_key(g, near[g.cluster_id], judge, setting.profile) for g in groups
+        }
+        known = known_claims(groups, kept, keys)
+
+    def keep(claims: Sequence[CanonicalClaim], usage: Usage) -> None:
+        if kept is not None:
+            of: dict[str, list[CanonicalClaim]] = {}
+            for claim in claims:
+                of.setdefault(claim.cluster_id, []).append(claim)
+            kept.keep({keys[id_]: claims_record(own) for id_, own in of.items()}, usage)
+
+    asked = _ask(
+        "purifier",
+        [
+            CanonicalRequest(
+                run=setting.run,
+                profile=setting.profile,
+                now=setting.now,
+                clusters=tuple(batch),
+                priors=choose(batch),
+            )
+            for batch in _batches([g for g in groups if g.cluster_id not in known], judge.batch[1])
+        ],
+        _Pass(
+            ask=judge.canonicalise,
+            check=_checked_claims,
+            ids=lambda r: [c.cluster_id for c in r.clusters],
+            again=lambda r, faults: replace(
+                r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
+            ),
+            id_of=lambda c: c.cluster_id,
+            keep=keep,
+            usage=lambda: judge.usage,
+        ),
+    )
+    every = (*(c for own in known.values() for c in own), *asked.answers)
+    order = {g.cluster_id: n for n, g in enumerate(groups)}
+    asked.answers = sorted(every, key=lambda c: order[c.cluster_id])
+    return asked
+
+
+def _side_by_side(
+    candidates: Sequence[Candidate], beside: Mapping[str, str], size: int
+) -> list[list[Candidate]]:
+    """Return batches in which what belongs together is not parted, as far as one batch holds it."""
+    groups: dict[str, list[Candidate]] = {}
+    for one in sorted(candidates, key=lambda c: c.candidate_id):
+        groups.setdefault(beside.get(one.candidate_id, one.candidate_id), []).append(one)
+    batches: list[list[Candidate]] = []
+    for _, group in sorted(groups.items()):
+        for part in _batches(group, size):
+            if not batches or len(batches[-1]) + len(part) > size:
+                batches.append([])
+            batches[-1] += part
+    return batches
+
+
+def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
+
+
+def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _Checked[Verdict]:
+    found = check_verdicts(request, given)
+    return _Checked(
+        answers=found.verdicts, refused={r.candidate_id: r.reason for r in found.rejected}
+    )
+
+
+def _checked_claims(
+    request: CanonicalRequest, given: Sequence[CanonicalClaim]
+) -> _Checked[CanonicalClaim]:
+    found = check_claims(request, given)
+    return _Checked(
+        answers=found.claims,
+        refused={r.cluster_id: r.reason for r in found.rejected},
+        routes=tuple(asdict(w) for w in found.warnings),
+    )
+
+
+def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
+    asked: Asked[_Answer] = Asked(name=name)
+    for number, request in enumerate(requests, start=1):
+        if asked.stopped:
+            asked.left |= set(how.ids(request))
+            asked.batches_left += 1
+            continue
+        before, done = how.usage(), len(asked.answers)
+        _one_batch(asked, number, request, how)
+        how.keep(asked.answers[done:], how.usage().since(before))
+    return asked
+
+
+def _one_batch(
+    asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
+) -> None:
+    """Ask once, ask again for what was refused, and take what is sound."""
+    known = frozenset(how.ids(request))
+    given = _answers(asked, number, request, how)
+    if given is None:
+        asked.left |= known
+        asked.batches_left += 1
+        return
+    first: Sequence[_Answer] = () if isinstance(given, BadReply) else given
+    checked: _Checked[_Answer] = (
+        _Checked(answers=(), refused=dict.fromkeys(known, given.message))
+        if isinstance(given, BadReply)
+        else how.check(request, given)
+    )
+    faults = {id_: why for id_, why in checked.refused.items() if id_ in known}
+    again: Sequence[_Answer] | BadReply | None = first
+    if faults:
+        again = _answers(asked, number, how.again(request, faults), how)
+    if again is None:
+        asked.left |= faults.keys()
+        checked = replace(checked, refused=_without(checked.refused, faults))
+    elif faults and not isinstance(again, BadReply):
+        checked = _joined(request, first, again, checked.refused, how)
+    asked.answers += checked.answers
+    asked.refused |= checked.refused
+    asked.routes += checked.routes
+    if isinstance(given, BadReply) and (again is None or isinstance(again, BadReply)):
+        asked.batches_left += 1
+    else:
+        asked.batches_done += 1
+
+
+def _joined(
+    request: _Request,
+    first: Sequence[_Answer],
+    again: Sequence[_Answer],
+    refused: Mapping[str, str],
+    how: _Pass[_Request, _Answer],
+) -> _Checked[_Answer]:
+    """Judge both answers as one: a second answer may link to a sound first one."""
+    known = dict.fromkeys(how.ids(request), "")
+    sound = [answer for answer in first if how.id_of(answer) not in refused]
+    second = how.check(request, (*sound, *again))
+    return replace(second, refused={**_without(refused, known), **second.refused})
+
+
+def _without(refused: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, str]:
+    return {id_: why for id_, why in refused.items() if id_ not in ids}
+
+
+def _answers(
+    asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
+) -> Sequence[_Answer] | BadReply | None:
+    """Ask; None says that the judge gives no more answers in this run."""
+    try:
+        return tuple(how.ask(request))
+    except BadReply as failed:
+        asked.failures.append(_failure(asked, number, failed))
+        return failed
+    except JudgeFailed as failed:
+        asked.failures.append(_failure(asked, number, failed))
+        asked.stopped = failed.message
+    except BudgetReached as reached:
+        asked.stopped = reached.message
+    return None
+
+
+def _failure(asked: Asked[_Answer], number: int, failed: JudgeFailed) -> Failure:
+    return Failure(name=asked.name, batch=number, reason=failed.message, raw=failed.raw)

@@ -1,0 +1,356 @@
+"""What a run asks a judge about: what is new, what comes back, what is nominated.
+
+Nominated notes as candidates, and the stamp that makes each nomination happen once.
+
+The note itself is the evidence: its file at the commit that the run reads, so that what was
+promoted can be quoted for ever. A judge is told how often the note was looked for.
+
+Deferred candidates come back when new context arrives, and only then.
+
+A candidate that was deferred, and whose line still stands in a source, is judged again when
+- the same text was met in another source or on another day than its file says, or
+- a candidate of this run's news is context to it: they share a name, heading, parent item or bold
+  key and one telling word beside it, or the news holds half of its telling words (two at least).
+
+Nothing else brings one back, so a run without news asks nothing. Both depend on texts alone, never
+on a judge. The lineage promised it and did it only where a file was scanned again.
+
+Which new lines change a statement that stands, in a daily log as in any other source.
+
+A line that changes what is known is news whatever it would be worth by itself, so that it is judged
+as one (`Placed.changes`).
+
+Which candidates a run asks about: what is new and what comes back, never what was rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.changes import Step, Update
+from memrepo.core.ids import digest, normal_claim, normalise, text_hash
+from memrepo.core.judge import Candidate, Cluster, PriorClaim, Verdict
+from memrepo.core.memory import CLAIM_TYPES, Memory
+from memrepo.core.state import State
+from memrepo.core.times import format_time
+from memrepo.policies.matching import INACTIVE_STANDINGS, normal_subject, tokens
+from memrepo.policies.nomination import SKILLS
+from memrepo.policies.nomination import Candidate as Nomination
+from memrepo.purify.assemble import Decision
+from memrepo.purify.candidate_files import Aside, deferred, was_rejected
+from memrepo.purify.clusters import shared_entities
+from memrepo.purify.dates import DateBasis, is_date_heading
+from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
+from memrepo.purify.intake import Intake, Reader, SourceText
+from memrepo.purify.known import prior_of
+from memrepo.purify.units import MAX_TEXT, Unit, bold_lead
+from memrepo.purify.updates import Near
+
+_BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
+_ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}
+
+
+class Nominee(msgspec.Struct, frozen=True, kw_only=True):
+    """A nominated note with the blob of its file and the lines on which its text stands there."""
+
+    nomination: Nomination
+    blob: str
+    lines: tuple[int, int]
+
+    @property
+    def note(self) -> Memory:
+        """Return the note."""
+        return self.nomination.note
+
+    def placed(self) -> Placed:
+        """Return the note as a unit in scope."""
+        note, text = self.note, self.note.body.strip()[:MAX_TEXT]
+        words = digest([note.path, normal_claim(text)])
+        created, last = note.time("created"), next(reversed(note.sources), None)
+        # A note made by hand was written when its file was.
+        captured = format_time(created)[:10] if created else ""
+        basis: DateBasis = "file"
+        if last is not None:
+            captured, basis = last.captured, _BASES.get(last.captured_from, "")
+        return Placed(
+            unit=Unit(
+                resource=note.path,
+                kind="section",
+                text=text,
+                lines=self.lines,
+                headings=tuple(filter(None, (note.text("title"),))),
+                captured=captured if basis else "",
+                captured_from=basis,
+                text_hash=text_hash(text),
+                hash=f"un-{words[:16]}",
+            ),
+            resource=note.path,
+            blob=self.blob,
+            committed=format_time(created)[:10] if created else "",
+            retrieved=self.nomination.record,
+            hint="method" if self.nomination.destination == SKILLS else "",
+        )
+
+
+def nominations(
+    nominees: Iterable[Nominee],
+    verdicts: Sequence[Verdict],
+    groups: Sequence[Cluster],
+    decisions: Sequence[Decision],
+) -> Iterator[Step]:
+    """Yield the stamp of each nominated note that was judged, with the memories it became.
+
+    One that no judge answered for is nominated again.
+    """
+    judged = {v.candidate_id: v for v in verdicts}
+    became: dict[str, dict[str, None]] = {}
+    clusters = {g.cluster_id: g for g in groups}
+    for decision in decisions:
+        for candidate in clusters[decision.cluster_id].candidates:
+            became.setdefault(candidate.candidate_id, {})[decision.memory_id] = None
+    for nominee in nominees:
+        key = candidate_id(nominee.placed().unit)
+        if key in judged:
+            yield _stamp(nominee, judged[key], tuple(became.get(key, ())))
+
+
+def _stamp(nominee: Nominee, verdict: Verdict, became: tuple[str, ...]) -> Step:
+    end = f"became {', '.join(became)}" if became else _ENDS.get(verdict.verdict, "not stored")
+    return Step(
+        op="nominate",
+        what=nominee.note.label,
+        reason=f"{nominee.nomination.record}: {end}",
+        changes=(Update(id=nominee.note.id, fields={"promoted": True}),),
+        memories=(nominee.note.id, *became),
+    )
+
+
+MOST = 40
+"""So many come back by context in one run, the nearest first: one question more (Pass 1 batch)."""
+_SHORT = 3
+
+
+class Comeback(msgspec.Struct, frozen=True, kw_only=True):
+    """Units to be judged again, and by candidate id the news that each is to be judged with."""
+
+    placed: tuple[Placed, ...] = ()
+    beside: Mapping[str, str] | None = None
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What a text may share with another: what it is about, and its telling words."""
+
+    about: frozenset[str]
+    words: frozenset[str]
+
+
+def come_back(
+    state: State,
+    fresh: Sequence[Candidate],
+    changed: frozenset[str],
+    texts: Iterable[SourceText],
+    reader: Reader,
+) -> Comeback:
+    """Return what was deferred and has new context; `changed` are the sources with news."""
+    asides = [a for a in deferred(state) if a.ids]
+    if not asides or not changed:
+        return Comeback()
+    places = _Places(texts, reader)
+    news = [(c.candidate_id, _said(c.text, c.context, c.key)) for c in fresh]
+    ids = {c.candidate_id for c in fresh}
+    again, near = [], []
+    for aside in asides:
+        units = places.units(aside, changed)
+        if ids & aside.ids or _elsewhere(aside, units):
+            again.append((aside, units, ""))
+        elif units and (found := _nearest(aside, news)):
+            near.append((found, aside, units))
+    near.sort(key=lambda n: (-n[0][0], n[1].path))
+    again += [(aside, units, found[1]) for found, aside, units in near[:MOST]]
+    return Comeback(
+        placed=tuple(p for aside, units, _ in again for p in _placed(aside, units)),
+        beside={id_: beside for aside, _, beside in again if beside for id_ in aside.ids},
+    )
+
+
+class _Places:
+    """The units of sources by candidate id, each source scanned once."""
+
+    def __init__(self, texts: Iterable[SourceText], reader: Reader) -> None:
+        self._texts = {t.resource: t for t in texts if t.blob and t.kind == "claims"}
+        self._reader = reader
+        self._by_id: dict[str, dict[str, list[Unit]]] = {}
+
+    def units(self, aside: Aside, changed: frozenset[str]) -> list[tuple[SourceText, Unit]]:
+        """Return where a candidate stands now: in the sources it came from and in changed ones."""
+        resources = sorted({s.resource for s in aside.sources} | changed)
+        return [
+            (self._texts[resource], unit)
+            for resource in resources
+            if resource in self._texts
+            for id_ in sorted(aside.ids)
+            for unit in self._source(resource).get(id_, ())
+        ]
+
+    def _source(self, resource: str) -> dict[str, list[Unit]]:
+        if resource not in self._by_id:
+            text = self._texts[resource]
+            found = self._by_id.setdefault(resource, {})
+            for unit in self._reader.claims(text.name, text.blob).units:
+                found.setdefault(candidate_id(unit), []).append(unit)
+        return self._by_id[resource]
+
+
+def _elsewhere(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> bool:
+    """Tell whether a text stands in a source, or under a day, that its file does not name."""
+    resources = {s.resource for s in aside.sources}
+    return any(
+        text.resource not in resources
+        or (
+            unit.captured
+            and (text.resource, unit.captured) not in aside.places
+            and unit.captured[:10] not in {s.captured[:10] for s in aside.sources}
+        )
+        for text, unit in units
+    )
+
+
+def _placed(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> Iterable[Placed]:
+    known = {s.resource: s.captured[:10] for s in aside.sources}
+    for text, unit in units:
+        yield Placed(
+            unit=unit,
+            resource=text.resource,
+            blob=text.blob,
+            committed=text.committed or known.get(text.resource, ""),
+        )
+
+
+def _nearest(aside: Aside, news: Iterable[tuple[str, _Said]]) -> tuple[int, str] | None:
+    """Return the news that shares most with a deferred text: how many words, and its id."""
+    own = _said(aside.text, aside.context, bold_lead(aside.text)[0])
+    shared = [(_shared(own, said), id_) for id_, said in news]
+    count, id_ = min(((-n, id_) for n, id_ in shared if n), default=(0, ""))
+    return (-count, id_) if count else None
+
+
+def _said(text: str, context: Sequence[str], key: str) -> _Said:
+    heads = [h for h in context if not is_date_heading(h)][-1:]
+    about = {normal_subject(h) for h in (*heads, key) if h}
+    names = {normalise(name) for name in shared_entities([text])}
+    words = {word for word in tokens(text) if len(word) >= _SHORT or not word.isascii()}
+    return _Said(frozenset(filter(None, about | names)), frozenset(words))
+
+
+def _shared(own: _Said, other: _Said) -> int:
+    """Return how many words two texts share where one is context to the other, else 0."""
+    common = own.words & other.words
+    about = own.about & other.about
+    beside = common - {word for subject in about for word in tokens(subject)}
+    if about and beside:
+        return len(common) + 1
+    return len(common) if len(common) >= max(2, (len(own.words) + 1) // 2) else 0
+
+
+def overruling(state: State, placed: Iterable[Placed]) -> tuple[Placed, ...]:
+    """Return units in scope, those that change a standing memory marked so."""
+    near = Near(
+        prior_of(m)
+        for m in state.active
+        if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
+    )
+    return tuple(_marked(one, near) for one in placed)
+
+
+def _marked(placed: Placed, near: Near) -> Placed:
+    claim = PriorClaim(
+        memory_id="",
+        type="fact",
+        standing="resolved",
+        subject="",
+        predicate="",
+        object="",
+        text=placed.unit.text,
+        home="",
+        sources=(placed.source(),),
+    )
+    found = near.changed(claim)
+    ids = sorted(id_ for id_, one in found.items() if one.newer != "second")
+    return replace(placed, changes=tuple(ids)) if ids else placed
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
+    """The candidates to be judged; `beside` names, for some, the one to be judged with.
+
+    `rejected` counts candidates that were rejected before and are not asked about again.
+    """
+
+    gathered: Gathered
+    beside: Mapping[str, str] = msgspec.field(default_factory=dict)
+    rejected: int = 0
+    came_back: int = 0
+
+
+def in_scope(
+    state: State,
+    intake: Intake,
+    texts: Sequence[SourceText],
+    reader: Reader,
+    *,
+    nominees: Sequence[Nominee] = (),
+    afresh: bool,
+) -> Scope:
+    """Gather what is judged in this run; `afresh` takes what was rejected before as well.
+
+    A nominated note is judged whatever became of its text before: how often it was looked for is
+    news.
+    """
+    placed = tuple(intake.placed) if intake.whole else overruling(state, intake.placed)
+    fresh = gather(placed)
+    gone: frozenset[str] = frozenset()
+    if not afresh:
+        gone = frozenset(c.candidate_id for c in fresh.candidates if was_rejected(state, c))
+    sought = tuple(nominee.placed() for nominee in nominees)
+    gone -= {candidate_id(one.unit) for one in sought}
+    news = [c for c in fresh.candidates if c.candidate_id not in gone]
+    back = Comeback()
+    claims = {t.resource for t in texts if t.kind == "claims"}
+    changed = claims.intersection(entry.resource for entry in intake.consumed)
+    if changed and not intake.whole:
+        back = come_back(state, news, frozenset(changed), texts, reader)
+    if not (gone or back.placed or sought):
+        return Scope(gathered=fresh)
+    return _joined(placed, fresh, gone, back, sought)
+
+
+def _joined(
+    placed: Sequence[Placed],
+    fresh: Gathered,
+    gone: frozenset[str],
+    back: Comeback,
+    sought: Sequence[Placed],
+) -> Scope:
+    """Gather again, with what comes back and what is nominated, without what was rejected.
+
+    Only this run's news is open in its sources: what comes back was consumed when it was deferred,
+    and its file keeps it until it is promoted; a nominated note stays nominated.
+    """
+    open_ = {(p.resource, p.unit.hash, p.unit.lines) for p in placed}
+    more = [p for p in back.placed if (p.resource, p.unit.hash, p.unit.lines) not in open_]
+    every = gather([*placed, *more, *sought])
+    kept = tuple(c for c in every.candidates if c.candidate_id not in gone)
+    came = {c.candidate_id for c in gather(more).candidates} & {c.candidate_id for c in kept}
+    came -= {c.candidate_id for c in fresh.candidates}
+    return Scope(
+        gathered=replace(
+            every,
+            candidates=kept,
+            units={id_: pairs for id_, pairs in fresh.units.items() if id_ not in gone},
+        ),
+        beside=back.beside or {},
+        rejected=len(gone),
+        came_back=len(came),
+    )

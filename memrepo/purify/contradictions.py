@@ -1,0 +1,417 @@
+"""Contradictions: looked at twice, among what a run brings and among what stands already.
+
+Look twice before two memories are called a contradiction: one question a suspected pair.
+
+Lineage: engram, contradiction detection. A pair is suspected when the judge named it while it
+worded a claim, when both give another value to one subject and predicate, or when their words are
+alike. A claim whose pair could not be judged is left open, as any other question would leave it.
+
+Contradictions among memories that stand already, whoever wrote them: each pair once.
+
+Lineage: engram, contradiction detection at consolidation. A pair that a person decided, that is
+flagged, or of which a model said that both hold is not asked about again until a text changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.changes import Step, Update
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.judge import (
+    BadReply,
+    BudgetReached,
+    CanonicalClaim,
+    Cluster,
+    Finding,
+    Judge,
+    JudgeFailed,
+    PriorClaim,
+    Suspicion,
+    Why,
+)
+from memrepo.core.memory import CLAIM_TYPES, Memory
+from memrepo.core.state import State
+from memrepo.policies.conflicts import contradicts
+from memrepo.policies.evidence import same_place
+from memrepo.policies.matching import (
+    INACTIVE_STANDINGS,
+    MOST,
+    Similar,
+    normal_predicate,
+    normal_subject,
+)
+from memrepo.purify.answers import Kept, finding_key, finding_record, known_finding
+from memrepo.purify.assemble import Assembled, assemble
+from memrepo.purify.batches import Asked, Asking, Failure
+from memrepo.purify.decisions import decided_pair
+from memrepo.purify.holds import fingerprints
+from memrepo.purify.known import Former, Known, prior_of
+from memrepo.purify.updates import Near
+
+NEWS = ("new_claim", "probable_duplicate", "reworded")
+Pair = tuple[str, str]
+"""A cluster, or a memory that stands, and the memory that its claim is compared with."""
+Key = tuple[str, str, str]
+"""Scope, subject and predicate, folded."""
+
+
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run may assemble: the claims that stand, their changes, and how the asking went."""
+
+    claims: tuple[CanonicalClaim, ...]
+    made: Assembled
+    asked: Asked[Finding]
+    harmless: frozenset[str] = frozenset()
+    """Prints of the pairs of which a model said that both hold: nobody asks it again."""
+
+
+def verified(
+    state: State,
+    groups: Sequence[Cluster],
+    claims: tuple[CanonicalClaim, ...],
+    former: Former,
+    setting: Asking,
+) -> Verified:
+    """Assemble claims, once more where a second look at their contradictions changed something."""
+    made = assemble(state, groups, claims, former, setting.now)
+    asked: Asked[Finding] = Asked(name="contradiction")
+    suspicions = dict(_suspicions(state, made, claims, setting))
+    findings = ask(suspicions, setting.judge, asked, setting.kept)
+    harmless = harmless_of(suspicions, findings, setting.judge)
+    rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
+    held = {pair: found for pair, found in findings.items() if found.is_contradiction}
+    if not held and rest == claims:
+        return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
+    made = assemble(state, groups, rest, former, setting.now, held)
+    return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
+
+
+def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
+    """Return a claim without the contradictions that a second look denied."""
+    kept = tuple(
+        said
+        for said in claim.contradictions
+        if (found := findings.get((claim.cluster_id, said.memory_id))) is None
+        or found.is_contradiction
+    )
+    if len(kept) == len(claim.contradictions):
+        return claim
+    calmed = claim.standing == "contested" and not kept
+    standing = "resolved" if calmed else claim.standing
+    return replace(claim, contradictions=kept, standing=standing)
+
+
+# -- asking --------------------------------------------------------------------------------------
+
+
+def pair_print(one: str, text: str, other: str, other_text: str) -> str:
+    """Return the fingerprint of two memories as they are worded, whichever is named first."""
+    sides = sorted(([one, text_hash(text)], [other, text_hash(other_text)]))
+    return digest(["compared", *sides])[:16]
+
+
+def harmless_of(
+    suspicions: Mapping[Pair, Suspicion], findings: Mapping[Pair, Finding], judge: Judge
+) -> frozenset[str]:
+    """Return the prints of the pairs that a model let stand; rules cost nothing to ask again."""
+    if not judge.prompt_hash:
+        return frozenset()
+    let_be = (suspicions[pair] for pair, found in findings.items() if not found.is_contradiction)
+    return frozenset(
+        pair_print(s.first.memory_id, s.first.text, s.second.memory_id, s.second.text)
+        for s in let_be
+    )
+
+
+def ask(
+    suspicions: Mapping[Pair, Suspicion],
+    judge: Judge,
+    asked: Asked[Finding],
+    kept: Kept | None = None,
+) -> dict[Pair, Finding]:
+    """Ask of each pair once, and once more where the answer is of no use; none that is kept."""
+    findings: dict[Pair, Finding] = {}
+    for number, (pair, suspicion) in enumerate(suspicions.items(), start=1):
+        cluster = pair[0]
+        if kept is not None and (known := known_finding(suspicion, kept, judge)):
+            findings[pair] = _dated(suspicion, known)
+            continue
+        if cluster in asked.refused:
+            continue
+        if asked.stopped:
+            asked.left.add(cluster)
+            asked.batches_left += 1
+            continue
+        before = judge.usage
+        try:
+            found = _twice(suspicion, number, judge, asked)
+        except BudgetReached as reached:
+            asked.stopped = reached.message
+        except BadReply as failed:
+            asked.failures.append(_failure(number, failed))
+            asked.refused[cluster] = failed.message
+            asked.batches_done += 1
+            continue
+        except JudgeFailed as failed:
+            asked.failures.append(_failure(number, failed))
+            asked.stopped = failed.message
+        else:
+            if kept is not None:
+                answer = {finding_key(suspicion, judge): finding_record(found)}
+                kept.keep(answer, judge.usage.since(before))
+            findings[pair] = _dated(suspicion, found)
+            asked.batches_done += 1
+            continue
+        asked.left.add(cluster)
+        asked.batches_left += 1
+    return findings
+
+
+def _twice(suspicion: Suspicion, number: int, judge: Judge, asked: Asked[Finding]) -> Finding:
+    try:
+        return judge.verify(suspicion)
+    except BadReply as failed:
+        asked.failures.append(_failure(number, failed))
+        return judge.verify(replace(suspicion, fault=failed.message))
+
+
+def _failure(number: int, failed: JudgeFailed) -> Failure:
+    return Failure(name="contradiction", batch=number, reason=failed.message, raw=failed.raw)
+
+
+def _dated(suspicion: Suspicion, found: Finding) -> Finding:
+    """Leave the order open where the evidence is dated and says otherwise than the judge."""
+    first, second = _day(suspicion.first), _day(suspicion.second)
+    older = {"first": first, "second": second}.get(found.newer, "")
+    newer = second if found.newer == "first" else first
+    return replace(found, newer="unknown") if older and newer and older < newer else found
+
+
+def _day(prior: PriorClaim) -> str:
+    days = (s.captured[:10] for s in prior.sources if s.captured_from not in ("", "commit"))
+    return max(days, default="")
+
+
+# -- who is suspected ----------------------------------------------------------------------------
+
+
+def _suspicions(
+    state: State, made: Assembled, claims: Sequence[CanonicalClaim], setting: Asking
+) -> Iterator[tuple[Pair, Suspicion]]:
+    """Yield each suspected pair once: those that the judge named, those of one key, those alike."""
+    pool = Pool(state, made)
+    became = {d.cluster_id: d for d in made.decisions}
+    seen: set[frozenset[str]] = set()
+    for claim in claims:
+        decision = became.get(claim.cluster_id)
+        if decision is None:
+            continue
+        id_, reasons = decision.memory_id, {c.memory_id: c.reason for c in claim.contradictions}
+        named = [c.memory_id for c in claim.contradictions if c.relation == "contested"]
+        rows: list[tuple[str, Why]] = []
+        if decision.disposition in NEWS:
+            rows += [(other, "changed") for other in pool.changed(id_)]
+        rows += [(other, "claimed") for other in named]
+        if decision.disposition in NEWS:
+            rows += [(other, "same_key") for other in pool.other_values(id_)]
+            rows += [(other, "similar") for other in pool.alike(id_)]
+        for other, why in rows:
+            pair = frozenset((id_, other))
+            if pair in seen or not pool.open_to_doubt(id_, other, named=why == "claimed"):
+                continue
+            seen.add(pair)
+            yield (
+                (claim.cluster_id, other),
+                Suspicion(
+                    now=setting.now,
+                    first=prior_of(pool.memories[id_]),
+                    second=prior_of(pool.memories[other]),
+                    why=why,
+                    reason=reasons.get(other, ""),
+                ),
+            )
+
+
+class Pool:
+    """The claims that recall will see after a run, as far as the run is known."""
+
+    def __init__(self, state: State, made: Assembled | None = None) -> None:
+        made = made or Assembled()
+        reworded = {u.id: u for u in made.rewords}
+        self.memories: dict[str, Memory] = {
+            m.id: m.with_fields(reworded[m.id].fields, reworded[m.id].body)
+            if m.id in reworded
+            else m
+            for m in (*state.active, *made.creates)
+            if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
+        }
+        self._lost = {
+            change.id
+            for step in made.singles
+            for change in step.changes
+            if isinstance(change, Update) and change.fields.get("status") == "superseded"
+        }
+        self._cases = state.corrections
+
+    def open_to_doubt(self, id_: str, other: str, *, named: bool) -> bool:
+        """Tell whether a pair is worth a question: nothing has settled or flagged it yet."""
+        if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
+            return False
+        one, two = self.memories[id_], self.memories[other]
+        if one.text("scope") != two.text("scope"):
+            return False  # what holds for one user or project says nothing of another
+        if same_place(one.sources, two.sources):
+            return False
+        if named and contradicts(one, two) and contradicts(two, one):
+            return False
+        case = self._cases.between(id_, other)
+        return case is None or not case.about({id_: one.body, other: two.body})
+
+    def other_values(self, id_: str) -> list[str]:
+        """Return who gives another value to the same subject and predicate; none for a list."""
+        mine = self.memories.get(id_)
+        key = _key(mine) if mine else None
+        if mine is None or key is None or len(self._by_key[key]) > MOST + 1:
+            return []
+        value = normal_subject(mine.text("object"))
+        others = [i for other, ids in self._by_key[key].items() if other != value for i in ids]
+        return sorted(others) if len(others) <= MOST else []
+
+    def changed(self, id_: str) -> list[str]:
+        """Return which memories one changes by its words, or which change it."""
+        memory = self.memories.get(id_)
+        return sorted(self._near.changed(prior_of(memory))) if memory else []
+
+    def alike(self, id_: str) -> list[str]:
+        """Return whose words are most like those of a memory, best first."""
+        return [other for other, _ in self._similar.nearest(id_)]
+
+    def around(self, ids: Collection[str]) -> list[str]:
+        """Return some memories, and all others that may be suspected together with one of them."""
+        here = sorted(self.memories.keys() & ids)
+        if not here:
+            return []
+        keys = {key for id_ in here if (key := _key(self.memories[id_]))}
+        keyed = {i for key in keys for same in self._by_key[key].values() for i in same}
+        near = self._similar.around(here) | self._near.around(here)
+        return sorted({*here, *keyed} | near)
+
+    @cached_property
+    def _near(self) -> Near:
+        return Near(prior_of(m) for m in self.memories.values())
+
+    @cached_property
+    def _similar(self) -> Similar:
+        return Similar((m.id, m.said) for m in self.memories.values())
+
+    @cached_property
+    def _by_key(self) -> Mapping[Key, Mapping[str, list[str]]]:
+        """Return the ids by value, by key."""
+        found: dict[Key, dict[str, list[str]]] = {}
+        for memory in self.memories.values():
+            if key := _key(memory):
+                values = found.setdefault(key, {})
+                values.setdefault(normal_subject(memory.text("object")), []).append(memory.id)
+        return found
+
+
+def _key(memory: Memory) -> Key | None:
+    key = normal_subject(memory.text("subject")), normal_predicate(memory.text("predicate"))
+    return (memory.text("scope"), *key) if all((*key, memory.text("object").strip())) else None
+
+
+MOST_ASKED = 50
+"""Pairs that one run asks a model about; the rest wait for the next."""
+
+
+class Among(msgspec.Struct, frozen=True, kw_only=True):
+    """The decisions, how the asking went, and the prints of pairs that a model let stand."""
+
+    steps: tuple[Step, ...]
+    asked: Asked[Finding]
+    harmless: frozenset[str] = frozenset()
+    whole: bool = True
+    """Whether every suspected pair was decided: none is left for the next run."""
+
+
+def among(
+    state: State,
+    judge: Judge,
+    now: datetime,
+    never: Collection[str],
+    compared: Collection[str],
+    changed: Collection[str] | None = None,
+) -> Among:
+    """Decide every suspected pair of active memories, at most MOST_ASKED with a model.
+
+    `never` holds the fingerprints of decisions that a person took back, `compared` the prints of
+    pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given.
+    """
+    asked: Asked[Finding] = Asked(name="contradiction")
+    pairs = _suspected(state, now, never, compared, changed)
+    chosen = dict(islice(pairs, MOST_ASKED) if judge.prompt_hash else pairs)
+    findings = ask(chosen, judge, asked)
+    held = {pair: found for pair, found in findings.items() if found.is_contradiction}
+    steps: list[Step] = []
+    if held:
+        known = Known(state=state, former=Former(), now=now)
+        decided = (decided_pair(known, *pair, found) for pair, found in held.items())
+        steps = [step for step in decided if step is not None]
+    harmless = harmless_of(chosen, findings, judge)
+    whole = len(findings) == len(chosen) and next(pairs, None) is None
+    return Among(steps=tuple(steps), asked=asked, harmless=harmless, whole=whole)
+
+
+def _suspected(
+    state: State,
+    now: datetime,
+    never: Collection[str],
+    compared: Collection[str],
+    changed: Collection[str] | None,
+) -> Iterator[tuple[Pair, Suspicion]]:
+    """Yield the pairs worth a question, the newer memory first in each."""
+    pool = Pool(state)
+    new = pool.memories.keys() if changed is None else changed
+    seen: set[frozenset[str]] = set()
+    for id_ in sorted(pool.memories) if changed is None else pool.around(changed):
+        rows: list[tuple[str, Why]] = [(other, "changed") for other in pool.changed(id_)]
+        rows += [(other, "same_key") for other in pool.other_values(id_)]
+        rows += [(other, "similar") for other in pool.alike(id_)]
+        for other, why in rows:
+            pair = frozenset((id_, other))
+            if pair in seen or not (id_ in new or other in new):
+                continue
+            seen.add(pair)
+            if not pool.open_to_doubt(id_, other, named=False):
+                continue
+            sides = (pool.memories[id_], pool.memories[other])
+            second, first = sorted(sides, key=_age)
+            if _spared(first, second, never, compared):
+                continue
+            yield (
+                (first.id, second.id),
+                Suspicion(now=now, first=prior_of(first), second=prior_of(second), why=why),
+            )
+
+
+def _age(memory: Memory) -> tuple[str, str, str]:
+    dated = (s.captured for s in memory.sources if s.captured_from not in ("", "commit"))
+    created = memory.time("created")
+    return max(dated, default=""), created.isoformat() if created else "", memory.id
+
+
+def _spared(one: Memory, other: Memory, never: Collection[str], compared: Collection[str]) -> bool:
+    """Tell whether a person, a flag or a model has spoken about these two already."""
+    if contradicts(one, other) or contradicts(other, one):
+        return True
+    taken_back = (fingerprints(op, (one.id, other.id)) for op in ("supersede", "flag"))
+    if any(not found.isdisjoint(never) for found in taken_back):
+        return True
+    return pair_print(one.id, one.body, other.id, other.body) in compared

@@ -1,0 +1,338 @@
+"""What does not land by itself: what a person took back or rejected, and removals.
+
+What a run takes away is told apart from what it adds: additions land, removals may have to wait.
+
+A removal that waits is on record in the manifest of the run that found it, and so survives a clone,
+a lost branch and every later night. It is proposed again, on what the memories have become, until a
+manifest says that it was decided.
+
+What a person rejected, in a run: an exact match is left out, what is close to it waits.
+
+Both are told by fingerprint, so that what depends on such a decision shares its fate
+(`purify.holds`). Without a tombstone nothing is looked at.
+
+Decisions that a person took back are not taken again by themselves: they wait for review.
+
+A fingerprint names a decision by operation, memories and what it would say, so the same proposal
+has the same fingerprint in every run and another wording has another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.changes import (
+    BULK_OPS,
+    Change,
+    Create,
+    Delete,
+    Remove,
+    Step,
+    Update,
+    Write,
+    prints_of,
+)
+from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.merge.tombstones import Tombstone, tombstones_in
+from memrepo.policies.upkeep import losses
+from memrepo.purify.decisions import replaced_pair
+from memrepo.purify.known import Former, Known
+from memrepo.purify.manifest import CARRIED, Removal
+from memrepo.purify.retire import TextHashes, retire
+
+if TYPE_CHECKING:
+    from memrepo.purify.pipeline import Purified
+
+
+def told_apart(state: State, steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps that may land, and those that take active memories of a state away."""
+    takes = [can_wait(step) and bool(losses(state, step.changes)) for step in steps]
+    adding = tuple(s for s, taking in zip(steps, takes, strict=True) if not taking)
+    return adding, tuple(s for s, taking in zip(steps, takes, strict=True) if taking)
+
+
+def can_wait(step: Step) -> bool:
+    """Tell whether a step can be carried on from run to run; another kind is not held back."""
+    return step.op in CARRIED and (step.op == "retire" or len(step.memory_ids) == 2)
+
+
+def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
+    """Return what a manifest keeps of steps that wait: one removal a decision."""
+    found: list[Removal] = []
+    for step in filter(can_wait, steps):
+        if step.op == "supersede":
+            found.append(Removal(op=step.op, memories=step.memory_ids, reason=step.reason, why=why))
+        else:
+            found += [
+                Removal(op=step.op, memories=(id_,), reason=step.reason, why=why)
+                for id_ in step.memory_ids
+            ]
+    return tuple(found)
+
+
+def prints_in(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the fingerprints of the decisions of some steps."""
+    found: set[str] = set()
+    for step in steps:
+        prints = [p for change in step.changes for p in prints_of(step.op, change)]
+        found |= fingerprints(step.op, step.memory_ids, prints if step.op in BULK_OPS else ())
+    return frozenset(found)
+
+
+def carried(
+    state: State,
+    removals: Sequence[Removal],
+    standing: TextHashes,
+    now: datetime,
+    run: str,
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return the steps by which removals that still hold good would be made, and why they wait.
+
+    A memory whose line is back, which a person confirmed, or which left recall in another way is
+    none of their business any more.
+    """
+    retiring = {r.memories[0] for r in removals if r.op == "retire"}
+    steps = [*retire(state, None, standing, (), run, among=_unconfirmed(state, retiring))]
+    pairs = [r for r in removals if r.op == "supersede" and _stand(state, r.memories)]
+    if pairs:
+        known = Known(state=state, former=Former(standing=standing), now=now)
+        made = (replaced_pair(known, r.memories[1], r.memories[0], r.reason) for r in pairs)
+        steps += [step for step in made if step is not None]
+    due = {(step.op, id_) for step in steps for id_ in step.memory_ids}
+    why = (r.why for r in removals if (r.op, r.memories[0]) in due)
+    return tuple(steps), tuple(dict.fromkeys(filter(None, why)))
+
+
+def _unconfirmed(state: State, ids: Collection[str]) -> frozenset[str]:
+    return frozenset(i for i in ids if i in state.memories and not _confirmed(state.memories[i]))
+
+
+def _confirmed(memory: Memory) -> bool:
+    return any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
+
+
+def _stand(state: State, ids: Sequence[str]) -> bool:
+    return all(i in state.memories and state.memories[i].status == "active" for i in ids)
+
+
+_SAID = ("subject", "predicate", "object", "scope")
+
+
+class Bars(msgspec.Struct, frozen=True, kw_only=True):
+    """Fingerprints of proposals that are left out, and of those that wait for review."""
+
+    dropped: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
+
+
+def barred(state: State, purified: Purified) -> tuple[Purified, Bars]:
+    """Return what a run proposes with what is told of rejections, and the fingerprints."""
+    stones = tombstones_in(state)
+    if not stones:
+        return replace(purified, problems=(*purified.problems, *stones.problems)), Bars()
+    dropped: set[str] = set()
+    held: set[str] = set()
+    told: list[Problem] = []
+    for op, change, memory in _news(state, purified.steps):
+        if stone := stones.bar(memory):
+            dropped |= prints_of(op, change)
+            told.append(_told(memory, stone, "rejected-left-out", "left out: it says"))
+        elif stone := stones.near(memory):
+            held |= prints_of(op, change)
+            what = "waits for review: it is close to"
+            told.append(_told(memory, stone, "rejected-similar", what))
+    problems = (*purified.problems, *stones.problems, *told)
+    counts = {**purified.counts, "barred": len(dropped)} if dropped else purified.counts
+    bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
+    return replace(purified, problems=problems, counts=counts), bars
+
+
+def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Memory]]:
+    """Yield each change after which a memory in recall says something new."""
+    for step in steps:
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    yield step.op, change, memory
+                case Update(id=id_, fields=fields, body=body):
+                    old = state.memories.get(id_)
+                    if old is None or old.status == "forgotten":
+                        continue
+                    if body is not None or not fields.keys().isdisjoint(_SAID):
+                        yield step.op, change, old.with_fields(fields, body)
+                case Remove() | Write() | Delete():
+                    pass
+
+
+def left_out(
+    state: State, memory: Memory, called: str, path: str, line: int, key: str = ""
+) -> Problem | None:
+    """Return why an import leaves out a memory that was rejected, or is close to what was.
+
+    Nobody is there to ask. The memory is told as `called`, where its record stands.
+    """
+    stones = tombstones_in(state)
+    if not stones:
+        return None
+    exact = stones.bar(memory)
+    stone = exact or stones.near(memory)
+    if stone is None:
+        return None
+    again = f"`memrepo unreject {stone.key}` and import again"
+    what = "says" if exact else "is close to"
+    return Problem(
+        path=path,
+        line=line,
+        key=key,
+        severity="warning",
+        rule="rejected-left-out" if exact else "rejected-similar",
+        message=f"{called} {what} what was rejected as {stone.key}: it is left out",
+        fix=again if exact else f"{again}, or add it by hand",
+    )
+
+
+def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
+    return Problem(
+        path=memory.path,
+        rule=rule,
+        severity="warning",
+        message=f"{memory.id} {what} what was rejected as {stone.key}",
+        fix=f"`memrepo unreject {stone.key}` lifts the rejection, if it holds after all",
+    )
+
+
+class Parted(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps that go on, steps that wait for review, and steps that were refused for good.
+
+    `held_ids` and `refused_ids` name the memories whose creation waits or was refused.
+    """
+
+    kept: tuple[Step, ...]
+    held: tuple[Step, ...]
+    refused: tuple[Step, ...] = ()
+    held_ids: frozenset[str] = frozenset()
+    refused_ids: frozenset[str] = frozenset()
+    why: str = ""
+    """Why the held steps wait."""
+
+    @property
+    def open_ids(self) -> frozenset[str]:
+        """Return every memory that a waiting step concerns: what speaks for it stays open."""
+        return self.held_ids | {id_ for step in self.held for id_ in step.memory_ids}
+
+
+def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -> frozenset[str]:
+    """Return the fingerprints of a commit: one a change for bulk steps, else one for the whole.
+
+    `prints` are those that the commit's own trailers name.
+    """
+    if found := frozenset(prints):
+        return found
+    if op == "create":
+        return frozenset(f"{op}:{id_}" for id_ in memories)
+    return frozenset({f"{op}:{'+'.join(sorted(memories))}"})
+
+
+TAKEN_BACK = "the same changes were taken back before"
+SIMILAR = "what it says is close to what was rejected"
+
+
+def part(
+    steps: Sequence[Step],
+    taken_back: frozenset[str],
+    refused: frozenset[str] = frozenset(),
+    *,
+    similar: frozenset[str] = frozenset(),
+) -> Parted:
+    """Part steps by fingerprint: taken back once waits for review, refused is not proposed again.
+
+    What is `similar` to a rejected text waits too. A decision that needs a memory which waits, or
+    was refused, shares its fate.
+    """
+    rest, out = _split(steps, refused)
+    # That a note was judged holds, though what it would have become was refused before.
+    rest += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
+    kept, held = _split(rest, taken_back | similar)
+    kept_so, back = _split(held, similar)
+    why = [SIMILAR] if back else []
+    why += [TAKEN_BACK] if kept_so else []
+    held_ids, refused_ids = _created(held), _created(out)
+    return Parted(
+        kept=_without_twins(kept, held_ids | refused_ids),
+        held=_without_twins(held, refused_ids),
+        refused=out,
+        held_ids=held_ids,
+        refused_ids=refused_ids,
+        why="; ".join(why),
+    )
+
+
+def _split(
+    steps: Sequence[Step], prints: frozenset[str]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Split steps into those that go on and those whose fingerprints, or memories, do not."""
+    stay: list[Step] = []
+    leave: list[Step] = []
+    gone: set[str] = set()
+    for step in steps:
+        if step.op in BULK_OPS:
+            hit = [bool(prints_of(step.op, c) & prints) for c in step.changes]
+            out = [c for c, yes in zip(step.changes, hit, strict=True) if yes]
+            stay += _some(step, [c for c, yes in zip(step.changes, hit, strict=True) if not yes])
+            leave += _some(step, out)
+            gone |= {id_ for change in out if isinstance(change, Create) for id_ in _ids(change)}
+        elif fingerprints(step.op, step.memory_ids) & prints or gone & set(step.memory_ids):
+            leave.append(step)
+        else:
+            stay.append(step)
+    return tuple(stay), tuple(leave)
+
+
+def _without_twins(steps: tuple[Step, ...], gone: frozenset[str]) -> tuple[Step, ...]:
+    """Drop what creations say of a memory that they repeat where that memory is not to be."""
+    return tuple(
+        replace(step, changes=tuple(_without_twin(change, gone) for change in step.changes))
+        for step in steps
+    )
+
+
+def _without_twin(change: Change, gone: frozenset[str]) -> Change:
+    if not isinstance(change, Create) or change.memory.text("duplicate_of") not in gone:
+        return change
+    fields: dict[str, None] = {"duplicate_of": None}
+    if change.memory.standing == "probable_duplicate":
+        fields["standing"] = None
+    return Create(memory=change.memory.with_fields(fields))
+
+
+def _created(steps: Sequence[Step]) -> frozenset[str]:
+    return frozenset(id_ for s in steps if s.op == "create" for id_ in s.memory_ids)
+
+
+def _some(step: Step, changes: Sequence[Change]) -> list[Step]:
+    if not changes:
+        return []
+    if len(changes) == len(step.changes):
+        return [step]
+    _, noun, how = (*step.what.split(" ", 2), "", "")[:3]
+    one, many = ("memory", "memories") if noun.startswith("memor") else ("note", "notes")
+    what = f"{counted(len(changes), one, many)} {how}".strip()
+    return [replace(step, what=what, changes=tuple(changes))]
+
+
+def _ids(change: Change) -> tuple[str, ...]:
+    match change:
+        case Create(memory=memory):
+            return (memory.id,)
+        case Update(id=id_) | Remove(id=id_):
+            return (id_,)
+        case Write() | Delete():
+            return ()

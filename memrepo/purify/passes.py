@@ -1,0 +1,342 @@
+"""Check what a judge answers in its two passes (memory-purifier, Pass 1 and Pass 2).
+
+Check a judge's Pass 1 answer, verdict by verdict (memory-purifier, Pass 1).
+
+A judge is never trusted with arithmetic or with ids, and one bad verdict never costs the others:
+it is named in `Pass1.rejected` and its candidate stays where it was.
+
+Check a judge's Pass 2 answer, claim by claim (memory-purifier, Pass 2 and route validation).
+
+Deliberate difference: an invalid claim is set aside alone; the lineage refused the whole publish.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.judge import (
+    VERDICTS,
+    CanonicalClaim,
+    CanonicalRequest,
+    Profile,
+    PromotionRequest,
+    PromotionScores,
+    Verdict,
+    Wording,
+)
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
+from memrepo.core.schema import Scores
+from memrepo.core.secrets import secret_fault
+from memrepo.purify.clusters import part_fault
+from memrepo.purify.routes import Affinity, affinity, permitted
+
+STRENGTH_TOLERANCE = 0.01
+_SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
+_SURVIVING = ("promote", "merge")
+_DIMENSIONS = PromotionScores.__struct_fields__
+
+
+class Rejection(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that was not accepted: for which candidate (or unknown id) and why."""
+
+    candidate_id: str
+    reason: str
+
+
+class Pass1(msgspec.Struct, frozen=True, kw_only=True):
+    """Accepted verdicts in the request's order, and what was not accepted."""
+
+    verdicts: tuple[Verdict, ...]
+    rejected: tuple[Rejection, ...] = ()
+
+
+def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Pass1:
+    """Accept each valid verdict and name every other, missing candidates included.
+
+    A candidate that is answered twice has no verdict, because nothing says which one is meant.
+    Merge links come back in both directions; a link to a candidate that does not survive is
+    dropped (`merge_dropped` in the rationale), and a merge without any link left is a promotion.
+    """
+    known = frozenset(c.candidate_id for c in request.candidates)
+    answers: dict[str, list[Verdict]] = {c.candidate_id: [] for c in request.candidates}
+    bad: list[Rejection] = []
+    for verdict in verdicts:
+        if verdict.candidate_id in known:
+            answers[verdict.candidate_id].append(verdict)
+        else:
+            bad.append(Rejection(candidate_id=verdict.candidate_id, reason="unknown candidate"))
+    sound: dict[str, Verdict] = {}
+    for candidate_id, given in answers.items():
+        reason = _count_fault(len(given)) or _fault(given[0], known)
+        if reason:
+            bad.append(Rejection(candidate_id=candidate_id, reason=reason))
+        else:
+            sound[candidate_id] = given[0]
+    for candidate_id, reason in _compress_faults(sound).items():
+        bad.append(Rejection(candidate_id=candidate_id, reason=reason))
+        del sound[candidate_id]
+    return Pass1(verdicts=_join_merges(sound), rejected=tuple(bad))
+
+
+def _count_fault(count: int) -> str:
+    if count == 1:
+        return ""
+    return "no verdict" if count == 0 else f"answered {count} times"
+
+
+def _fault(verdict: Verdict, known: frozenset[str]) -> str:
+    """Return why one verdict is invalid by itself, or an empty string."""
+    if verdict.fault:
+        return verdict.fault
+    for name in _DIMENSIONS:
+        if not in_unit_range(getattr(verdict.scores, name)):
+            return f"score {name} is not a number from 0 to 1"
+    derived = verdict.scores.strength
+    if not _is_number(verdict.strength):
+        return "strength is not a number"
+    if abs(verdict.strength - derived) > STRENGTH_TOLERANCE + _SLACK:
+        return f"strength {verdict.strength:g} but its scores give {derived:g}"
+    if verdict.verdict not in VERDICTS:
+        return "verdict is none of " + ", ".join(VERDICTS)
+    return secret_fault(verdict.rationale) or _link_fault(verdict, known)
+
+
+def _link_fault(verdict: Verdict, known: frozenset[str]) -> str:
+    if verdict.verdict == "merge":
+        if not verdict.merge_with:
+            return "merge names no candidate"
+        if verdict.candidate_id in verdict.merge_with:
+            return "merge names itself"
+        if not known.issuperset(verdict.merge_with):
+            return "merge names an unknown candidate"
+    elif verdict.merge_with:
+        return f"{verdict.verdict} must not name merge candidates"
+    if verdict.verdict == "compress":
+        if not verdict.compress_into:
+            return "compress names no target"
+        if verdict.compress_into == verdict.candidate_id:
+            return "compress names itself"
+        if verdict.compress_into not in known:
+            return "compress names an unknown target"
+    elif verdict.compress_into:
+        return f"{verdict.verdict} must not name a compress target"
+    return ""
+
+
+def in_unit_range(value: object) -> bool:
+    """Tell whether a value is a finite number from 0 to 1; a bool is no number."""
+    return _is_number(value) and 0.0 <= float(value) <= 1.0  # type: ignore[arg-type]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _compress_faults(sound: Mapping[str, Verdict]) -> dict[str, str]:
+    """Follow each chain of compress targets; its end must survive."""
+    faults: dict[str, str] = {}
+    ends: dict[str, str] = {}
+    for start in sound:
+        trail: dict[str, None] = {}
+        at = start
+        while at not in ends and at in sound and sound[at].verdict == "compress":
+            if at in trail:
+                break
+            trail[at] = None
+            at = sound[at].compress_into
+        end = ends.get(at, "compress targets form a cycle" if at in trail else _end(sound.get(at)))
+        for passed in trail:
+            ends[passed] = end
+            if end:
+                faults[passed] = end
+    return faults
+
+
+def _end(verdict: Verdict | None) -> str:
+    if verdict is not None and verdict.verdict in _SURVIVING:
+        return ""
+    return "compress target does not survive"
+
+
+def _join_merges(sound: Mapping[str, Verdict]) -> tuple[Verdict, ...]:
+    """Make merge links bidirectional among survivors."""
+    links: dict[str, set[str]] = {key: set() for key in sound}
+    for key, verdict in sound.items():
+        for other in verdict.merge_with:
+            if other in sound and sound[other].verdict in _SURVIVING:
+                links[key].add(other)
+                links[other].add(key)
+    return tuple(_linked(verdict, links[key]) for key, verdict in sound.items())
+
+
+def _linked(verdict: Verdict, links: set[str]) -> Verdict:
+    if verdict.verdict not in _SURVIVING:
+        return verdict
+    dropped = not links.issuperset(verdict.merge_with)
+    notes = [verdict.rationale] if verdict.rationale else []
+    rationale = ",".join([*notes, "merge_dropped"]) if dropped else verdict.rationale
+    return replace(
+        verdict,
+        verdict="merge" if links else "promote",
+        merge_with=tuple(sorted(links)),
+        rationale=rationale,
+    )
+
+
+# Standings that a judge may give; retire_candidate and probable_duplicate are found by code.
+JUDGED_STANDINGS = ("resolved", "contested", "unresolved", "stale")
+RELATIONS = ("contested", "stale", "superseded")
+FRESHNESS_POSTURES = ("fresh", "recent", "aging", "stale")
+CONFIDENCE_POSTURES = ("high", "medium", "low", "tentative")
+_CUTS = (0.8, 0.5, 0.3)
+BODY_LIMIT = 400
+"""Characters of a claim's text: what is longer states several facts, or is an extract."""
+_FIELD_LIMIT = 2000  # what the schema of a memory file takes in one field
+
+
+class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim that was not accepted: for which cluster (or unknown id) and why."""
+
+    cluster_id: str
+    reason: str
+
+
+class RouteWarning(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim that was kept though its home is not the type's own."""
+
+    cluster_id: str
+    type: str
+    home: str
+    affinity: Affinity
+    suggested_home: str
+
+
+class Pass2(msgspec.Struct, frozen=True, kw_only=True):
+    """Accepted claims in the request's order, what was not accepted, and odd routes."""
+
+    claims: tuple[CanonicalClaim, ...]
+    rejected: tuple[ClaimRejection, ...] = ()
+    warnings: tuple[RouteWarning, ...] = ()
+
+
+def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) -> Pass2:
+    """Accept each valid claim and name every other, unanswered clusters included.
+
+    A cluster may have several claims where each quotes the evidence it rests on; one bad answer
+    refuses them all. Postures are derived again from the scores, as the documented cuts have it,
+    whatever the judge wrote.
+    """
+    answers: dict[str, list[CanonicalClaim]] = {c.cluster_id: [] for c in request.clusters}
+    bad: list[ClaimRejection] = []
+    for claim in claims:
+        if claim.cluster_id in answers:
+            answers[claim.cluster_id].append(claim)
+        else:
+            bad.append(ClaimRejection(cluster_id=claim.cluster_id, reason="unknown cluster"))
+    priors = frozenset(p.memory_id for p in request.priors)
+    good: list[CanonicalClaim] = []
+    clusters = {c.cluster_id: c for c in request.clusters}
+    for cluster_id, given in answers.items():
+        faults = (_claim_fault(claim, request.profile, priors) for claim in given)
+        reason = next(filter(None, faults), "") if given else "no claim"
+        if len(given) > 1 and not reason:
+            reason = part_fault(given, clusters[cluster_id])
+        if reason:
+            bad.append(ClaimRejection(cluster_id=cluster_id, reason=reason))
+        else:
+            good += map(with_postures, given)
+    warned = tuple(w for claim in good if (w := _warning(claim)) is not None)
+    return Pass2(claims=tuple(good), rejected=tuple(bad), warnings=warned)
+
+
+def with_postures(claim: CanonicalClaim) -> CanonicalClaim:
+    """Set both postures from the scores."""
+    return replace(
+        claim,
+        freshness_posture=posture(claim.scores.freshness, FRESHNESS_POSTURES),
+        confidence_posture=posture(claim.scores.confidence, CONFIDENCE_POSTURES),
+    )
+
+
+def posture(score: float, words: Sequence[str]) -> str:
+    """Return the word of a score by the cuts 0.8, 0.5 and 0.3, each inclusive."""
+    return next((word for word, cut in zip(words, _CUTS, strict=False) if score >= cut), words[-1])
+
+
+def _claim_fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]) -> str:
+    """Return why one claim is invalid, or an empty string."""
+    if claim.fault:
+        return claim.fault
+    for name in Scores.__struct_fields__:
+        if not in_unit_range(getattr(claim.scores, name)):
+            return f"score {name} is not a number from 0 to 1"
+    return (
+        _word_fault(claim)
+        or _route_fault(claim, profile)
+        or _wording_fault(claim.wording)
+        or secret_fault(*_said(claim))
+        or _reference_fault(claim, priors)
+    )
+
+
+def _word_fault(claim: CanonicalClaim) -> str:
+    if claim.type not in CLAIM_TYPES:
+        return "type is none of " + ", ".join(CLAIM_TYPES)
+    if claim.standing not in JUDGED_STANDINGS:
+        return "standing is none of " + ", ".join(JUDGED_STANDINGS)
+    if claim.home not in HOMES:
+        return "home is none of " + ", ".join(HOMES)
+    return ""
+
+
+def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
+    if not permitted(claim.home, profile):
+        return f"home {claim.home} is personal only"
+    if affinity(claim.type, claim.home) == "impossible":
+        return f"type {claim.type} cannot stand in {claim.home}"
+    return ""
+
+
+def _wording_fault(wording: Wording) -> str:
+    if not wording.text.strip():
+        return "text is empty"
+    if len(wording.said) > BODY_LIMIT:
+        return f"text has {len(wording.said)} characters, at most {BODY_LIMIT} are allowed"
+    for name in ("subject", "predicate", "object", "title"):
+        value = getattr(wording, name)
+        if len(value) > _FIELD_LIMIT or len(value.splitlines()) > 1:
+            return f"{name} is not one line of at most {_FIELD_LIMIT} characters"
+    return ""
+
+
+def _said(claim: CanonicalClaim) -> Iterator[str]:
+    yield from (getattr(claim.wording, name) for name in Wording.__struct_fields__)
+    yield from (claim.rationale, claim.route_rationale, *claim.tags, *claim.entities)
+
+
+def _reference_fault(claim: CanonicalClaim, priors: frozenset[str]) -> str:
+    if not priors.issuperset(claim.supersedes):
+        return "supersedes names a memory that was not shown"
+    for contradiction in claim.contradictions:
+        if contradiction.memory_id not in priors:
+            return "contradictions name a memory that was not shown"
+        if contradiction.relation not in RELATIONS:
+            return "relation is none of " + ", ".join(RELATIONS)
+    return ""
+
+
+def _warning(claim: CanonicalClaim) -> RouteWarning | None:
+    found = affinity(claim.type, claim.home)
+    if found == "strong":
+        return None
+    return RouteWarning(
+        cluster_id=claim.cluster_id,
+        type=claim.type,
+        home=claim.home,
+        affinity=found,
+        suggested_home=HOME_OF_TYPE[claim.type],
+    )

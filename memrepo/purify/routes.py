@@ -1,0 +1,91 @@
+"""Which view is the primary home of which type of claim (memory-purifier, route affinity).
+
+All seventy cells are written out; a test compares each with the lineage's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
+
+if TYPE_CHECKING:
+    from memrepo.core.judge import Profile
+
+Affinity = Literal["strong", "acceptable", "suspicious", "impossible"]
+
+AFFINITY_SCORE: Mapping[Affinity, float] = MappingProxyType(
+    {
+        "strong": 1.0,
+        "acceptable": 0.5,
+        "suspicious": 0.1,
+        "impossible": 0.0,
+    }
+)
+PERSONAL_HOMES = ("HISTORY.md", "WISHES.md")
+_LETTERS: Mapping[str, Affinity] = {
+    "S": "strong",
+    "A": "acceptable",
+    "?": "suspicious",
+    "X": "impossible",
+}
+_ROWS = {
+    # columns: LTMEMORY PLAYBOOKS EPISODES HISTORY WISHES
+    "fact": "SXXXX",
+    "preference": "SXXXX",
+    "constraint": "SXXXX",
+    "commitment": "SXXX?",
+    "identity": "SXX?X",
+    "relationship": "SXX?X",
+    "lesson": "SAXXX",
+    "decision": "SAX?X",
+    "open_question": "SXXX?",
+    "method": "ASXXX",
+    "procedure": "XSXXX",
+    "episode": "XXS?X",
+    "milestone": "XXASX",
+    "aspiration": "XXXXS",
+}
+AFFINITIES: Mapping[tuple[str, str], Affinity] = MappingProxyType(
+    {
+        (type_, home): _LETTERS[letter]
+        for type_ in CLAIM_TYPES
+        for home, letter in zip(HOMES, _ROWS[type_], strict=True)
+    }
+)
+
+
+def affinity(type_: str, home: str) -> Affinity:
+    """Return how well a home suits a type; suspicious where the type or home is unknown."""
+    return AFFINITIES.get((type_, home), "suspicious")
+
+
+def permitted(home: str, profile: Profile) -> bool:
+    """Tell whether a profile has this home: HISTORY and WISHES are personal only."""
+    return home in HOMES and (profile == "personal" or home not in PERSONAL_HOMES)
+
+
+def recast(type_: str, profile: Profile) -> str:
+    """Return the type a claim takes under a profile.
+
+    An aspiration fits no home but WISHES, which a business has not: there it is an open question
+    (what is wished is not settled). The lineage's prose promised such a rerouting and its code
+    refused the whole batch.
+    """
+    return "open_question" if type_ == "aspiration" and profile == "business" else type_
+
+
+def route(type_: str, profile: Profile) -> str:
+    """Return the permitted home with the highest affinity for the (recast) type.
+
+    On business a milestone keeps its type and goes to EPISODES, its acceptable second home.
+    An unknown type goes to LTMEMORY.
+    """
+    type_ = recast(type_, profile)
+    own = HOME_OF_TYPE.get(type_, "LTMEMORY.md")
+    if permitted(own, profile):
+        return own
+    homes = [home for home in HOMES if permitted(home, profile)]
+    return max(homes, key=lambda home: AFFINITY_SCORE[affinity(type_, home)])

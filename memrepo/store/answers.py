@@ -1,0 +1,160 @@
+"""Answers of runs that broke off, in the common git directory: one file a run.
+
+A line is on disk before the next question is asked, so a killed process loses the question it was
+waiting for and no other. Nothing here is committed, and a run that ends whole removes its file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import asdict
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.judge import Usage
+
+FOLDER = "kept"
+SCHEMA_VERSION = 1
+
+
+class NotKept(MemrepoError):
+    """No such run broke off, or none did."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, wanted: str, there: list[str]) -> None:
+        known = f"; those that did: {', '.join(there)}" if there else ""
+        super().__init__(
+            f"found no run {wanted} that broke off{known}"
+            if wanted
+            else "no run broke off with answers that could be used again",
+            fix="`memrepo run --resume` takes the newest"
+            if there
+            else "`memrepo run` takes in what is new and what was left open",
+        )
+
+
+class Broken(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that broke off: its name, its mode, the kind of its judge, and answers it left."""
+
+    run: str
+    mode: str
+    kind: str
+    answers: int = 0
+
+
+class KeptAnswers:
+    """The answers of one run, on disk from the first on; implements `purify.answers.Kept`."""
+
+    def __init__(self, store: Path, of: Broken) -> None:
+        self.of = of
+        self.path = store / FOLDER / f"{of.run}.jsonl"
+        self._answers: dict[str, Mapping[str, Any]] = {}
+        self._mine: set[str] = set()
+        self._used: set[str] = set()
+        self._unbilled = Usage()
+        for line in _lines(self.path)[1:]:
+            self._answers |= line.get("answers", {})
+            self._unbilled += _usage(line.get("usage"))
+
+    @property
+    def unbilled(self) -> Usage:
+        """Return what the answers have cost, as far as no manifest says so yet."""
+        return self._unbilled
+
+    @property
+    def used(self) -> int:
+        """Return how many answers of an earlier process were found."""
+        return len(self._used)
+
+    def find(self, key: str) -> Mapping[str, Any] | None:
+        """Return an answer, or None."""
+        found = self._answers.get(key)
+        if found is not None and key not in self._mine:
+            self._used.add(key)
+        return found
+
+    def keep(self, answers: Mapping[str, Mapping[str, Any]], usage: Usage) -> None:
+        """Put the answers of one question on disk, and what it cost."""
+        if not answers and not usage.calls:
+            return
+        self._answers |= answers
+        self._mine |= answers.keys()
+        self._unbilled += usage
+        self._append({"answers": answers, "usage": asdict(usage)})
+
+    def billed(self) -> None:
+        """Note that a manifest says what all of it has cost; the answers stay."""
+        self._unbilled = Usage()
+        if self.path.exists():
+            self.path.unlink()
+            self._append({"answers": self._answers})
+
+    def remove(self) -> None:
+        """Forget the run: everything that it was told has landed."""
+        self.path.unlink(missing_ok=True)
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = not self.path.exists()
+        with self.path.open("a", encoding="utf-8") as handle:
+            if new:
+                head = {k: v for k, v in asdict(self.of).items() if k != "answers"}
+                handle.write(json.dumps({"schema_version": SCHEMA_VERSION, **head}) + "\n")
+            handle.write(json.dumps(line, ensure_ascii=False) + "\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+
+
+def broken_runs(store: Path) -> list[Broken]:
+    """Return the runs that broke off and left answers, oldest first."""
+    found = []
+    for path in sorted((store / FOLDER).glob("*.jsonl")):
+        head, *rest = _lines(path) or [{}]
+        if head.get("schema_version") == SCHEMA_VERSION:
+            found.append(
+                Broken(
+                    run=path.stem,
+                    mode=str(head.get("mode", "")),
+                    kind=str(head.get("kind", "")),
+                    answers=sum(len(line.get("answers", {})) for line in rest),
+                )
+            )
+    return found
+
+
+def broken_run(store: Path, wanted: str) -> Broken:
+    """Return the run of this name (a unique beginning will do), or the newest; raises NotKept."""
+    there = broken_runs(store)
+    found = [b for b in there if b.run.startswith(wanted)]
+    if not found or (wanted and len(found) > 1 and wanted not in (b.run for b in found)):
+        raise NotKept(wanted, [b.run for b in there])
+    return next((b for b in found if b.run == wanted), found[-1])
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """Read the whole lines of a file; one that was cut off by a crash ends it."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    found = []
+    for line in text.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            break
+        if not isinstance(record, dict):
+            break
+        found.append(record)
+    return found
+
+
+def _usage(record: Any) -> Usage:
+    given = record if isinstance(record, dict) else {}
+    return Usage(**{key: value for key, value in given.items() if key in Usage.__struct_fields__})

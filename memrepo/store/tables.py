@@ -1,0 +1,394 @@
+"""The tables of the search index, and how they follow a commit and the work beside it.
+
+Work on many items of which a child process does a part, where there is a processor for it.
+
+What the child makes goes through a file without a name: at a pipe it would wait for its reader. A
+child that dies leaves its rest to its parent, and one whose parent died ends with its next batch.
+
+The tables of the search index, and how they follow a commit and the work beside it.
+
+The index remembers the commit it reflects and the uncommitted edits it holds. It catches up with
+what differs between two commits; where that cannot be told, it compares the whole tree.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+import signal
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+
+from memrepo.core import codec
+from memrepo.core.memory import Memory
+from memrepo.policies.chunking import ChunkRules, chunks
+from memrepo.policies.cues import cues_of
+from memrepo.policies.merits import seen
+from memrepo.policies.speakers import role_of
+from memrepo.policies.terms import date_words, index_terms, words
+from memrepo.store.tree import Snapshot
+
+T = TypeVar("T")
+Row = tuple[str | int | float | None, ...]
+Work = Callable[[Sequence[T]], Iterable[Row]]
+BATCH = 1000
+"""So many items at most are worked on before what was made of them is handed over."""
+WORTH_IT = 4000
+"""Below so many items a child takes longer to come than it saves."""
+_SIZE = 8
+
+
+def forked_rows(work: Work[T], items: Sequence[T]) -> Iterator[Row]:
+    """Yield what `work` makes of items, in order; it must depend on nothing that changes meanwhile.
+
+    The child does more than the half: whoever takes the rows has work with them.
+    A program of several threads gets no child: it would have one of them, and the locks of all.
+    """
+    here = len(items) * 2 // 5 if len(items) >= WORTH_IT and _has_room() else len(items)
+    if here == len(items):
+        yield from work(items)
+        return
+    import tempfile
+
+    with tempfile.TemporaryFile() as made:
+        told, tell = os.pipe()
+        try:
+            child = os.fork()
+        except OSError:  # one process too many
+            os.close(told)
+            os.close(tell)
+            yield from work(items)
+            return
+        if not child:
+            os.close(told)  # who holds it open would never learn that nobody reads
+            _be_the_child(work, items[here:], made, tell)
+        os.close(tell)
+        try:
+            yield from work(items[:here])
+            yield from _from_child(work, items[here:], made, told)
+        finally:
+            os.close(told)
+            with suppress(ProcessLookupError, ChildProcessError):  # where nobody waits for children
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+
+def _has_room() -> bool:
+    """Tell whether a child can be had, and could run beside us."""
+    try:
+        return _threads() == 1 and len(os.sched_getaffinity(0)) > 1
+    except (OSError, AttributeError):
+        return False
+
+
+def _threads() -> int:
+    """Count the threads of this program, those of other languages too."""
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Cut items into parts of nearly one size."""
+    size = -(-len(items) // -(-len(items) // BATCH))
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _be_the_child(work: Work[T], items: Sequence[T], made: IO[bytes], tell: int) -> None:
+    """Write what is made of each batch, tell its size, and end without a trace of the parent."""
+    try:
+        for batch in _batches(items):
+            data = marshal.dumps(list(work(batch)))
+            made.write(data)
+            made.flush()
+            os.write(tell, len(data).to_bytes(_SIZE, "big"))
+    finally:
+        os._exit(0)
+
+
+def _from_child(work: Work[T], items: Sequence[T], made: IO[bytes], told: int) -> Iterator[Row]:
+    at = 0
+    for batch in _batches(items):
+        size = int.from_bytes(os.read(told, _SIZE), "big")
+        if not size:
+            yield from work(batch)
+            continue
+        yield from marshal.loads(os.pread(made.fileno(), size, at))  # noqa: S302 - our own child's
+        at += size
+
+
+VERSION = "12"
+"""Rows of another are built anew; raised too when other terms follow from a text."""
+WAIT_S = 10.0
+_PART = 1
+"""Where a row, without its number, says which chunk it is."""
+ARCHIVED = "archived"
+"""A status, and the key under which an index remembers how many of its rows have it."""
+_RESTS = "status = 'archived'"
+_OURS = ("vocabulary", "words", "memory", "meta", "wordforms")
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE memory (
+  number INTEGER PRIMARY KEY, path TEXT NOT NULL, part INTEGER NOT NULL, blob TEXT NOT NULL,
+  id TEXT NOT NULL,
+  type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL, scope TEXT NOT NULL,
+  tags TEXT NOT NULL, successors TEXT NOT NULL, seen INTEGER NOT NULL, importance REAL,
+  thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL,
+  length INTEGER NOT NULL, cues TEXT NOT NULL, terms TEXT NOT NULL, UNIQUE (path, part)
+);
+CREATE INDEX memory_place ON memory (thread, place, path, part, status, type);
+CREATE INDEX memory_day ON memory (day);
+CREATE VIRTUAL TABLE words USING fts5 (
+  terms, content = 'memory', content_rowid = 'number',
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
+);
+CREATE VIRTUAL TABLE wordforms USING fts5 (latin, term UNINDEXED, tokenize = 'trigram');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
+"""
+
+
+class Indexed(msgspec.Struct, frozen=True, kw_only=True):
+    """What an index is to reflect: a commit, and the work beside it that is not committed.
+
+    `edits` are contents by path, None for a file that is gone, and `blob_id` names their blobs.
+    A long text has a row a chunk, by `chunking`. `importance` scores a memory, `words` names what
+    it goes by. `tick` is told of each memory that is read.
+    """
+
+    tree: Snapshot
+    chunking: ChunkRules = msgspec.field(default_factory=ChunkRules)
+    importance: Callable[[Memory], float | None] = lambda _: None
+    words: str = ""
+    edits: Mapping[str, bytes | None] = msgspec.field(default_factory=dict)
+    blob_id: Callable[[bytes], str] = lambda _: ""
+    tick: Callable[[str], None] = lambda _: None
+
+    @property
+    def edited(self) -> dict[str, str]:
+        """Return the blob by path of what is edited, empty where the file is gone."""
+        return {p: "" if data is None else self.blob_id(data) for p, data in self.edits.items()}
+
+    @property
+    def rules(self) -> str:
+        """Return what rows depend on beside their files."""
+        return f"{self.chunking!r} {self.words}"
+
+    def read(self, path: str, blob: str) -> bytes:
+        """Return the bytes of a file that is indexed."""
+        data = self.edits.get(path)
+        return self.tree.files.of(path, blob) if data is None else data
+
+    def each(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
+        """Yield path, blob and bytes of files that are to be indexed."""
+        edits = {path: data for path, data in self.edits.items() if data is not None}
+        kept = self.tree.files.each([one for one in files if one[0] not in edits])
+        for path, blob in files:
+            yield path, blob, edits[path] if path in edits else next(kept)
+
+
+def opened(where: Path | str) -> sqlite3.Connection:
+    """Open an index, with new tables where its own are missing or of another version."""
+    base = sqlite3.connect(where, timeout=WAIT_S, isolation_level=None)
+    try:
+        base.execute("PRAGMA synchronous = OFF")
+        if not _is_ours(base):
+            base.execute("BEGIN IMMEDIATE")
+            # Another process may have built it while this one waited for the lock.
+            if not _is_ours(base):
+                _start_over(base)
+            base.execute("COMMIT")
+    except sqlite3.Error:
+        base.close()
+        raise
+    return base
+
+
+def is_built(path: Path) -> bool:
+    """Tell whether a file holds an index: runs keep rows of theirs in it that are none."""
+    try:
+        place = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
+            return _is_ours(base)
+    except sqlite3.Error:
+        return False
+
+
+def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
+    """Begin a transaction in which the index shows what is wanted, whatever others want of it."""
+    edited = wanted.edited
+    told = json.dumps(edited, sort_keys=True)
+    base.execute("BEGIN")
+    news = (("commit", wanted.tree.commit), ("edits", told), ("rules", wanted.rules))
+    if all(meta(base, key) == value for key, value in news):
+        return
+    base.execute("ROLLBACK")
+    base.execute("BEGIN IMMEDIATE")
+    if meta(base, "rules") != wanted.rules:
+        _start_over(base)
+    _apply(base, wanted, _changes(base, wanted.tree, edited))
+    base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
+
+
+def meta(base: sqlite3.Connection, key: str) -> str:
+    """Return what an index remembers under a key, or an empty string."""
+    row = base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _tables(base: sqlite3.Connection) -> set[str]:
+    return {row[0] for row in base.execute("SELECT name FROM sqlite_master")}
+
+
+def _is_ours(base: sqlite3.Connection) -> bool:
+    return set(_OURS) <= _tables(base) and meta(base, "version") == VERSION
+
+
+def _start_over(base: sqlite3.Connection) -> None:
+    tables = _tables(base)
+    for name in _OURS:
+        if name in tables:
+            base.execute(f"DROP TABLE {name}")
+    for statement in filter(str.strip, _TABLES.split(";\n")):
+        base.execute(statement)
+    base.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
+
+
+def _changes(base: sqlite3.Connection, tree: Snapshot, edited: Mapping[str, str]) -> dict[str, str]:
+    """Return the blob by path of each memory file that is to be indexed anew, or empty: no more."""
+    known = meta(base, "commit")
+    changed = tree.files.changed_since(known) if known else None
+    if changed is None:
+        had = dict(base.execute("SELECT path, blob FROM memory"))
+        found = {**dict.fromkeys(had, ""), **tree.blobs, **edited}
+    else:
+        undone = json.loads(meta(base, "edits") or "{}").keys() - edited.keys()
+        found = {**{path: tree.blobs.get(path, "") for path in sorted(undone)}, **changed, **edited}
+        had = {path: _blob(base, path) for path in found}
+    is_memory = tree.layout.is_memory
+    return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
+
+
+def _blob(base: sqlite3.Connection, path: str) -> str:
+    row = base.execute("SELECT blob FROM memory WHERE path = ?", (path,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _apply(base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str]) -> None:
+    sizes = {name: int(meta(base, name) or 0) for name in ("size", "length", ARCHIVED)}
+    if sizes["size"]:
+        _take_out(base, changes, sizes)
+    _put_in(base, wanted, [(path, blob) for path, blob in changes.items() if blob], sizes)
+    told = [(name, str(value)) for name, value in sizes.items()]
+    base.executemany("REPLACE INTO meta VALUES (?, ?)", told)
+
+
+def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, int]) -> None:
+    """Delete the rows of some paths."""
+    for path in paths:
+        asked = f"SELECT number, length, {_RESTS} FROM memory WHERE path = ?"  # noqa: S608 - a constant
+        rows = base.execute(asked, (path,)).fetchall()
+        for number, length, rests in rows:
+            base.execute(
+                "INSERT INTO words (words, rowid, terms)"
+                " SELECT 'delete', number, terms FROM memory WHERE number = ?",
+                (number,),
+            )
+            sizes["size"] -= 1
+            sizes["length"] -= length
+            sizes[ARCHIVED] -= rests
+        if rows:
+            base.execute("DELETE FROM memory WHERE path = ?", (path,))
+
+
+def _put_in(
+    base: sqlite3.Connection,
+    wanted: Indexed,
+    files: Sequence[tuple[str, str]],
+    sizes: dict[str, int],
+) -> None:
+    """Add the rows of some files, as many at once as are worth holding in memory."""
+    found = _told(forked_rows(partial(_rows_of, wanted), files), wanted.tick)
+    while rows := list(islice(found, BATCH)):
+        last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
+        marks = ", ?" * len(rows[0])
+        base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", rows)  # noqa: S608
+        base.execute(
+            "INSERT INTO words (rowid, terms) SELECT number, terms FROM memory WHERE number > ?",
+            last,
+        )
+        asked = f"SELECT sum(length), sum({_RESTS}) FROM memory WHERE number > ?"  # noqa: S608 - a constant
+        length, rests = base.execute(asked, last).fetchone()
+        sizes["size"] += len(rows)
+        sizes["length"] += length
+        sizes[ARCHIVED] += rests
+
+
+def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
+    """Tell of each memory whose rows come."""
+    for row in rows:
+        if not row[_PART]:
+            tick("memories indexed")
+        yield row
+
+
+def _rows_of(wanted: Indexed, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
+    for path, blob, data in wanted.each(files):
+        memory, _ = codec.decode(path, data)
+        if memory is not None and memory.id:
+            yield from _rows(memory, blob, wanted)
+
+
+def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
+    """Yield the rows of a memory: one, or one a chunk of a long text; as the table has them."""
+    day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
+    stored = memory.fields.get("importance")
+    importance = stored.score if stored else wanted.importance(memory)
+    thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
+    head, tail = _around(memory)
+    role = role_of(_folded(memory.text("subject")), memory.body)
+    for part, text in enumerate(texts(memory, wanted.chunking)):
+        terms = index_terms(f"{head} {text} {tail}")
+        yield (
+            memory.path,
+            part,
+            blob,
+            memory.id,
+            memory.type,
+            memory.status,
+            memory.standing,
+            memory.text("scope"),
+            "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
+            " ".join(memory.texts("superseded_by")),
+            seen(memory),
+            importance,
+            thread,
+            place,
+            _folded(memory.text("subject")),
+            day,
+            len(terms),
+            cues_of(text) + role,
+            " ".join(terms),
+        )
+
+
+def _around(memory: Memory) -> tuple[str, str]:
+    """Return what is searched beside the text; its day spelled out: people ask for days."""
+    title = memory.text("title")
+    head = (title, title, memory.text("subject"), *memory.texts("tags"))  # a title counts twice
+    return " ".join(head), date_words(memory.captured)
+
+
+@lru_cache(maxsize=1024)
+def _folded(subject: str) -> str:
+    return " ".join(words(subject))
+
+
+def texts(memory: Memory, chunking: ChunkRules) -> list[str]:
+    """Return the text of each row of a memory: its chunks, or the body where it is not cut."""
+    return [chunk.text for chunk in chunks(memory.body, chunking)] or [memory.body]

@@ -1,0 +1,156 @@
+"""One clone runs: who may, who is refused, and how another takes over."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import hubs
+import pytest
+from driving import LATER, done, git, memrepo, subjects
+from hubs import tip, write
+
+from memrepo.actions.run.gate import CannotTakeOver, with_owner
+from memrepo.config import parse_config
+from memrepo.store import clone
+from memrepo.store.gitenv import opened
+
+THIRD = "2026-03-03T09:00:00Z"
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> tuple[Path, Path]:
+    """Return two clones of one hub; the first is called `laptop`, the second has no name."""
+    laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
+    git(laptop, "config", "memrepo.clone", "laptop")
+    return laptop, desk
+
+
+def clone_id(repo: Path) -> str:
+    with opened(repo) as found:
+        return clone.clone_id(found)
+
+
+def test_where_no_owner_is_set_every_clone_may_run(machines: tuple[Path, Path]) -> None:
+    for repo in machines:
+        assert done(repo, "run")["status"] == "ok"
+
+
+def test_another_clone_is_refused_and_told_what_it_may_do(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    done(laptop, "run", "--take-over")
+    done(laptop, "sync")
+    done(desk, "sync")
+    before = tip(desk)
+    hubs.tell(desk)
+    answer = memrepo(desk, "run")
+    assert answer.exit == 3
+    assert "laptop's" in answer.error["message"]
+    assert clone_id(desk) in answer.error["message"]
+    assert "--take-over" in answer.error["fix"]
+    assert tip(desk) == before
+    assert not list(desk.glob(".memrepo/telemetry/*"))
+    assert done(laptop, "run")["status"] == "skipped"
+    for argv in (("add", "The cat is called Miso."), ("ingest",), ("search", "cat")):
+        assert memrepo(desk, *argv).exit == 0
+
+
+def test_taking_over_is_a_commit_of_its_own_that_a_revert_of_the_run_leaves(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    done(laptop, "run", "--take-over")
+    done(laptop, "sync")
+    done(desk, "sync")
+    hubs.tell(desk)
+    done(desk, "run", "--take-over", "--dry-run")
+    assert memrepo(desk, "run").exit == 3
+    run = done(desk, "run", "--take-over", now=LATER)["run"]
+    assert f"edit: run.owner is {clone_id(desk)}" in subjects(desk)
+    done(desk, "revert", run, now=LATER)
+    assert f'owner = "{clone_id(desk)}"' in (desk / "memrepo.toml").read_text()
+    done(desk, "sync", now=THIRD)
+    done(laptop, "sync", now=THIRD)
+    assert memrepo(laptop, "run").exit == 3
+
+
+def test_taking_over_twice_makes_one_commit(machines: tuple[Path, Path]) -> None:
+    laptop, _ = machines
+    done(laptop, "run", "--take-over")
+    before = tip(laptop)
+    done(laptop, "run", "--take-over")
+    assert tip(laptop) == before
+
+
+def test_uncommitted_work_on_the_configuration_is_not_taken_along(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, _ = machines
+    text = (laptop / "memrepo.toml").read_text() + "\n# mine\n"
+    write(laptop, "memrepo.toml", text)
+    assert memrepo(laptop, "run", "--take-over").exit == 5
+    assert (laptop / "memrepo.toml").read_text() == text
+
+
+# -- which clone this is -----------------------------------------------------------------------
+
+
+def test_the_id_of_a_clone_stays_and_linked_work_trees_share_it(
+    machines: tuple[Path, Path], tmp_path: Path
+) -> None:
+    laptop, desk = machines
+    first = clone_id(laptop)
+    assert len(first) == 16
+    assert clone_id(laptop) == first != clone_id(desk)
+    git(laptop, "worktree", "add", "-q", "-b", "other", str(tmp_path / "tree"))
+    assert clone_id(tmp_path / "tree") == first
+    (laptop.rename(tmp_path / "moved"))
+    assert clone_id(tmp_path / "moved") == first
+
+
+def test_a_copied_repository_is_another_clone(machines: tuple[Path, Path], tmp_path: Path) -> None:
+    laptop, _ = machines
+    first = clone_id(laptop)
+    shutil.copytree(laptop, tmp_path / "copy", symlinks=True)
+    assert clone_id(tmp_path / "copy") != first
+    assert clone_id(laptop) == first
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "not json", '{"id": 1}'])
+def test_a_record_that_cannot_be_read_is_made_anew(machines: tuple[Path, Path], text: str) -> None:
+    laptop, _ = machines
+    (laptop / ".git" / "memrepo").mkdir(exist_ok=True)
+    (laptop / ".git" / "memrepo" / clone.NAME).write_text(text)
+    first = clone_id(laptop)
+    assert len(first) == 16
+    assert clone_id(laptop) == first
+
+
+# -- where it is written -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '\n\n[run]\nowner = "me"\n'),
+        ('profile = "business"\n', 'profile = "business"\n\n[run]\nowner = "me"\n'),
+        ("[run]\nmax_change_pct = 5 # mine\n", '[run]\nowner = "me"\nmax_change_pct = 5 # mine\n'),
+        ('[run]\nowner = "you" # since May\n', '[run]\nowner = "me" # since May\n'),
+        ("[run]\nowner='you'\n[judge]\n", '[run]\nowner="me"\n[judge]\n'),
+        ('run.owner = "you"\n', 'run.owner = "me"\n'),
+        ("[ run ]\n", '[ run ]\nowner = "me"\n'),
+    ],
+)
+def test_the_owner_is_set_and_every_other_byte_stays(before: str, after: str) -> None:
+    found = with_owner("memrepo.toml", before, "me")
+    assert found == after
+    assert parse_config(found).get("run.owner") == "me"
+
+
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [("run = {max_change_pct = 5}\n", "me"), ("", 'a "quote"'), ("", "a\nb")],
+)
+def test_where_it_cannot_be_set_a_person_is_asked(text: str, owner: str) -> None:
+    with pytest.raises(CannotTakeOver):
+        with_owner("memrepo.toml", text, owner)

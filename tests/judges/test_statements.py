@@ -1,0 +1,145 @@
+"""What is put before a text so that it can be read alone, and which headings say something."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from memrepo.core.judge import Candidate
+from memrepo.core.memory import Source, without_lead
+from memrepo.judges.headings import telling
+from memrepo.judges.statements import whole
+from memrepo.purify.gather import Placed, gather
+from memrepo.purify.intake import name_in, read_owners
+from memrepo.purify.units import scan
+
+
+def candidates(text: str, name: str = "memory/team.md", about: str = "") -> list[Candidate]:
+    """Return the candidates of a source as a run gathers them."""
+    daily = PurePosixPath(name).name.startswith("2026-")
+    placed = [
+        Placed(unit=u, resource=name, blob="0" * 40, committed="", about=about, daily=daily)
+        for u in scan(name, text.encode()).units
+    ]
+    return list(gather(placed).candidates)
+
+
+def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]:
+    return [whole(c)[1] for c in candidates(text, name, about)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "# Team\n\n## Ana (CTO)\n\n- **Hair**: short and brown\n",
+            "Team – Ana (CTO) – Hair: short and brown",
+        ),
+        ("# Orchard\n\n- Orchard pays its bills in March\n", "Orchard pays its bills in March"),
+        ("# Log\n\n## Ana\n\n- Ana lives in Porto\n", "Ana lives in Porto"),
+        (
+            "# Tools\n\n**Billing** - notes\n\n- restarts by itself after an hour\n",
+            "Tools – Billing: restarts by itself after an hour",
+        ),
+        (
+            "# Hosts\n\n| Host | Port |\n|---|---|\n| atlas | 8080 |\n",
+            "Hosts – atlas – Port: 8080",
+        ),
+        ("# ana\n\n## Interests\n\n- bees\n- slow food\n", "ana – Interests: bees; slow food"),
+        ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 规则 – 语言: 中文"),
+    ],
+)
+def test_a_text_says_what_it_stands_under_and_never_twice(text: str, said: str) -> None:
+    assert said in texts(text)
+
+
+def test_added_words_are_told_apart_from_the_evidence() -> None:
+    [candidate] = candidates("# Atlas\n\n- restarts by itself after an hour\n")
+    lead, text = whole(candidate)
+    assert (lead, text) == ("Atlas", "Atlas: restarts by itself after an hour")
+    assert without_lead(text, lead) == candidate.text
+
+
+def test_a_profile_is_about_whom_it_names() -> None:
+    user = b"# USER.md - About Your Human\n\n- **Name:** Vera Holt (she/her)\n- **Timezone:** UTC\n"
+    owners = read_owners([("USER.md", user), ("agents/x/USER.md", b"- **Name:** _(optional)_\n")])
+    assert owners.of("USER.md") == "Vera Holt"
+    assert owners.of("agents/x/USER.md") == "User"
+    assert owners.of("memory/team.md") == ""
+    assert "Vera Holt – Timezone: UTC" in texts(user.decode(), "USER.md", "Vera Holt")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("- **Name:** Ana\n", "Ana"),
+        ("- **Name**: Ana — helper\n", "Ana"),
+        ("- **名字:** 小海\n", "小海"),
+        ("# USER.md — Rui Alves\n\n- likes tea\n", "Rui Alves"),
+        ("# IDENTITY.md - Who Am I?\n", ""),
+        ("# Rui Alves\n\n- likes tea\n", "Rui Alves"),
+        ("# User Profile\n\n- likes tea\n", ""),
+        ("# likes tea\n", ""),
+        ("- **Name:** _(pick one)_\n", ""),
+        ("- **Name:**\n- **Age:** 3\n", ""),
+    ],
+)
+def test_a_name_is_read_and_a_placeholder_is_none(text: str, name: str) -> None:
+    assert name_in(text.encode()) == name
+
+
+@pytest.mark.parametrize(
+    ("heading", "said"),
+    [
+        ("## [19:00] Pump check — done by Ana", ["Pump check — done by Ana"]),
+        ("13:56 session 1", []),
+        ("2026-02-15 Session Log", []),
+        ("2026-02-22 (Sunday)", []),
+        ("Key Facts", []),
+        ("**🔧 Hosts**", ["Hosts"]),
+        ("MEMORY.md - The garden", ["The garden"]),
+        ("3. How we work", ["How we work"]),
+        ("Approval (2026-02-05)", ["Approval"]),
+    ],
+)
+def test_headings_lose_marks_and_moments_and_generic_ones_say_nothing(
+    heading: str, said: list[str]
+) -> None:
+    assert list(telling((heading,))) == said
+
+
+MEMORY_FILE = """\
+---
+name: feedback_short-mails
+description: Mails to customers have at most five lines
+metadata:
+  type: feedback
+---
+
+**Why:** long ones are not read.
+
+**How to apply:** cut before sending.
+"""
+
+
+def test_an_agents_memory_file_is_one_memory_with_its_body_as_detail() -> None:
+    [candidate] = candidates(MEMORY_FILE, "memory/feedback_short-mails.md")
+    assert candidate.type_hint == "constraint"
+    assert candidate.detail.startswith("**Why:**")
+    statement = candidate.text.removesuffix(candidate.detail).strip()
+    assert statement == "Mails to customers have at most five lines"
+    assert candidate.about == "short-mails"
+
+
+def test_numbered_steps_are_one_unit_and_other_numbered_lists_are_not() -> None:
+    steps = "# Release workflow\n\n1. Tag the commit on main\n2. Push the tag to the hub\n"
+    [unit] = scan("memory/release.md", steps.encode()).units
+    assert (unit.kind, unit.lines, unit.detail) == ("steps", (3, 4), unit.text)
+    wishes = "# Wishes\n\n1. A shed with a window to the south\n2. A second pump for the well\n"
+    assert [u.kind for u in scan("memory/w.md", wishes.encode()).units] == ["bullet", "bullet"]
+
+
+def test_without_a_heading_the_name_of_the_file_says_what_it_is_about() -> None:
+    lone = Candidate(candidate_id="c", text="bees", sources=(Source(resource="sources/roof.md"),))
+    assert whole(lone) == ("roof", "roof: bees")

@@ -1,0 +1,285 @@
+"""What was deferred comes back with new context and with nothing else; rejections stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from memrepo.core.changes import Delete, Write
+from memrepo.core.judge import (
+    CanonicalClaim,
+    CanonicalRequest,
+    Finding,
+    GistRequest,
+    PromotionRequest,
+    PromotionScores,
+    Suspicion,
+    Usage,
+    Verdict,
+    VerdictWord,
+    Wording,
+)
+from memrepo.core.memory import Gist
+from memrepo.core.schema import Scores
+from memrepo.core.state import Files, State, apply, read_state
+from memrepo.policies.gists import gist_of
+from memrepo.purify.intake import SourceText, cursors
+from memrepo.purify.manifest import Recorded
+from memrepo.purify.pipeline import Mode, Purified, Setting, purify
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+WEAK = PromotionScores(
+    durability=0.2,
+    future_judgment_value=0.2,
+    action_value=0.2,
+    identity_relationship_weight=0.2,
+    cross_time_persistence=0.2,
+    noise_risk=0.0,
+)
+
+
+@dataclass
+class Scripted:
+    """A judge that gives a verdict by a word of the text, and remembers what it was asked."""
+
+    words: dict[str, VerdictWord]
+    size: int = 40
+    asked: list[PromotionRequest] = field(default_factory=list)
+    name: str = "scripted/1"
+    usage: Usage = field(default_factory=Usage)
+    prompt_hash: str = ""
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        return self.size, 20
+
+    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+        self.asked.append(request)
+        return [
+            Verdict(candidate_id=c.candidate_id, scores=WEAK, strength=1.0, verdict=self._word(c))
+            for c in request.candidates
+        ]
+
+    def _word(self, candidate: object) -> VerdictWord:
+        text = candidate.text  # type: ignore[attr-defined]
+        return next((word for part, word in self.words.items() if part in text), "promote")
+
+    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
+        return [
+            CanonicalClaim(
+                cluster_id=c.cluster_id,
+                type="fact",
+                standing="resolved",
+                home="LTMEMORY.md",
+                wording=Wording(text=c.candidates[0].text),
+                scores=Scores(confidence=0.8),
+            )
+            for c in request.clusters
+        ]
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        return Finding(is_contradiction=False, confidence=1.0)
+
+    def gist(self, request: GistRequest) -> Gist:
+        return gist_of(request.note)
+
+    def texts(self) -> list[str]:
+        return [c.text for request in self.asked for c in request.candidates]
+
+
+class Store:
+    """Sources by name, and the state and manifests that runs leave."""
+
+    def __init__(self) -> None:
+        self.blobs: dict[str, bytes] = {}
+        self.state = State(files=Files({}, {}), memories={})
+        self.manifests: list[Recorded] = []
+
+    def run(
+        self, judge: Scripted, mode: Mode = "incremental", *, afresh: bool = False, **sources: str
+    ) -> Purified:
+        """Run over these files (`MEMORY` is MEMORY.md) and take in what comes of it."""
+        judge.asked.clear()
+        texts = []
+        for name, text in sorted(sources.items()):
+            blob = f"{abs(hash((name, text))):040x}"[:40]
+            self.blobs[blob] = text.encode()
+            texts.append(
+                SourceText(
+                    name=f"{name}.md",
+                    resource=f"sources/{name}.md",
+                    blob=blob,
+                    kind="claims",
+                    committed="2026-02-20",
+                )
+            )
+        found = purify(
+            self.state,
+            texts,
+            cursors(self.manifests),
+            Setting(
+                now=NOW,
+                judge=judge,
+                profile="personal",
+                read=self.blobs.__getitem__,
+                mode=mode,
+                afresh=afresh,
+            ),
+        )
+        changes = [c for step in found.steps for c in step.changes]
+        state = apply(self.state, [*changes, *found.files])
+        files = {p: state.files[p] for p in state.files}
+        self.state = read_state(files, state.layout)
+        run = f"20260301T0900{len(self.manifests):02}Z-00000000"
+        self.manifests.append(Recorded(run=run, consumed=found.consumed, refused=frozenset()))
+        return found
+
+
+VAGUE = "Vera may want another pump."
+NEAR = "Vera ordered a pump from Holt for the north field."
+FAR = "The library in Kiel closes at noon."
+
+
+@pytest.fixture
+def store() -> Store:
+    made = Store()
+    made.run(Scripted({"another pump": "defer"}), MEMORY=f"- {VAGUE}\n")
+    assert len(made.state.files) == 1
+    return made
+
+
+def test_without_news_nothing_is_asked(store: Store) -> None:
+    judge = Scripted({})
+    store.run(judge, MEMORY=f"- {VAGUE}\n")
+    assert judge.asked == []
+
+
+def test_news_of_something_else_brings_nothing_back(store: Store) -> None:
+    judge = Scripted({"another pump": "defer"})
+    store.run(judge, MEMORY=f"- {VAGUE}\n- {FAR}\n")
+    assert judge.texts() == [FAR]
+
+
+def test_context_brings_it_back_beside_what_is_new(store: Store) -> None:
+    judge = Scripted({})
+    found = store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n")
+    assert sorted(judge.texts()) == sorted([VAGUE, NEAR])
+    assert found.counts["came_back"] == 1
+    assert [type(f) for f in found.files] == [Delete]
+    assert sorted(m.body for m in store.state.memories.values()) == sorted([VAGUE, NEAR])
+
+
+def test_it_stands_in_one_question_with_its_context(store: Store) -> None:
+    judge = Scripted({}, size=2)
+    more = [f"The gate number {n} opens at dawn." for n in range(5)]
+    lines = "".join(f"- {text}\n" for text in (VAGUE, NEAR, *more))
+    store.run(judge, MEMORY=lines)
+    asked = [{c.text for c in request.candidates} for request in judge.asked]
+    assert {VAGUE, NEAR} in asked
+    assert max(map(len, asked)) == 2
+
+
+def test_deferred_again_it_waits_for_the_next_context(store: Store) -> None:
+    judge = Scripted({"another pump": "defer"})
+    found = store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n")
+    assert found.files == ()
+    store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n")
+    assert judge.asked == []
+    store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n- Vera sold the old pump to a neighbour.\n")
+    assert VAGUE in judge.texts()
+
+
+def test_another_source_that_repeats_it_raises_its_recurrence(store: Store) -> None:
+    judge = Scripted({"another pump": "defer"})
+    (written,) = store.run(judge, MEMORY=f"- {VAGUE}\n", RTMEMORY=f"- {VAGUE}\n").files
+    (candidate,) = judge.asked[0].candidates
+    assert candidate.resources == 2
+    assert isinstance(written, Write)
+    assert b"sources/RTMEMORY.md" in written.data
+    assert b"sources/MEMORY.md" in written.data
+
+
+@pytest.mark.parametrize(("day", "asked"), [("2026-02-03", True), ("2026-01-02", False)])
+def test_another_day_of_the_same_file_repeats_it(day: str, asked: bool) -> None:
+    store, judge = Store(), Scripted({"pump": "defer"})
+    store.run(judge, MEMORY=f"- [2026-01-02] {VAGUE}\n")
+    text = f"- [2026-01-02] {VAGUE}\n- [{day}] {VAGUE}\n- {FAR}\n"
+    store.run(judge, MEMORY=text)
+    assert (VAGUE in " ".join(judge.texts())) is asked
+    again = [c for r in judge.asked for c in r.candidates if VAGUE in c.text]
+    assert [c.days for c in again] == ([2] if asked else [])
+    store.run(judge, MEMORY=text + "- The bakery has a new oven.\n")
+    assert judge.texts() == ["The bakery has a new oven."]
+
+
+def test_a_line_that_is_gone_does_not_come_back(store: Store) -> None:
+    judge = Scripted({})
+    store.run(judge, MEMORY=f"- {NEAR}\n")
+    assert judge.texts() == [NEAR]
+
+
+def test_its_source_is_not_open_again_when_the_judge_fails(store: Store) -> None:
+    class Failing(Scripted):
+        def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+            return [
+                v
+                for v in super().promote(request)
+                if NEAR
+                in next(c.text for c in request.candidates if c.candidate_id == v.candidate_id)
+            ]
+
+    found = store.run(Failing({}), MEMORY=f"- {VAGUE}\n", RTMEMORY=f"- {NEAR}\n")
+    assert [c.resource for c in found.consumed] == ["sources/RTMEMORY.md"]
+    assert found.consumed[0].except_ == ()
+    assert any("deferred" in path for path in store.state.files)
+
+
+def test_what_was_rejected_is_not_asked_again_wherever_it_stands() -> None:
+    store, judge = Store(), Scripted({"another pump": "reject"})
+    store.run(judge, MEMORY=f"- {VAGUE}\n")
+    found = store.run(judge, MEMORY=f"- {VAGUE}\n", RTMEMORY=f"- {VAGUE}\n- {NEAR}\n")
+    assert judge.texts() == [NEAR]
+    assert found.counts["rejected_before"] == 1
+    store.run(judge, "reconciliation", MEMORY=f"- {VAGUE}\n", RTMEMORY=f"- {VAGUE}\n- {NEAR}\n")
+    assert judge.texts() == [NEAR]
+
+
+def test_changed_rules_judge_what_was_rejected_too() -> None:
+    store, judge = Store(), Scripted({"another pump": "reject"})
+    store.run(judge, MEMORY=f"- {VAGUE}\n")
+    store.run(judge, "reconciliation", MEMORY=f"- {VAGUE}\n")
+    assert judge.asked == []
+    store.run(Scripted({}), "reconciliation", afresh=True, MEMORY=f"- {VAGUE}\n")
+    assert [m.body for m in store.state.memories.values()] == [VAGUE]
+    assert len([p for p in store.state.files if "candidates" in p]) == 0
+
+
+def test_a_rejected_line_whose_text_changes_is_judged() -> None:
+    store = Store()
+    store.run(Scripted({"another pump": "reject"}), MEMORY=f"- {VAGUE}\n")
+    judge = Scripted({})
+    store.run(judge, MEMORY="- Vera wants another pump in May.\n")
+    assert judge.texts() == ["Vera wants another pump in May."]
+
+
+def test_a_short_text_is_rejected_under_its_heading_only() -> None:
+    store, judge = Store(), Scripted({"Status": "reject"})
+    store.run(judge, MEMORY="## Boat\n\n- **Status:** sold\n")
+    boat = "## Boat\n\n- **Status:** sold\n"
+    store.run(judge, MEMORY=boat, INBOX=boat)
+    assert judge.asked == []
+    store.run(judge, MEMORY=boat, INBOX=boat, RTMEMORY="## Car\n\n- **Status:** sold\n")
+    assert [c.context[-1] for r in judge.asked for c in r.candidates] == ["Car"]
+
+
+def test_a_reverted_manifest_asks_about_its_units_and_not_about_what_was_rejected() -> None:
+    store, judge = Store(), Scripted({"another pump": "reject"})
+    store.run(judge, MEMORY=f"- {VAGUE}\n- {FAR}\n")
+    store.manifests = [
+        Recorded(run=m.run, consumed=(), refused=frozenset()) for m in store.manifests
+    ]
+    store.run(judge, MEMORY=f"- {VAGUE}\n- {FAR}\n")
+    assert judge.texts() == [FAR]

@@ -1,0 +1,234 @@
+"""A second look before two memories are called a contradiction, with a scripted judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from test_assemble import NOW, claim, editor, empty, group, run, source, taken
+
+from memrepo.core.changes import Step, Update, Write
+from memrepo.core.corrections import read_corrections
+from memrepo.core.judge import (
+    BadReply,
+    BudgetReached,
+    CanonicalClaim,
+    Cluster,
+    Contradiction,
+    Finding,
+    JudgeFailed,
+    Suspicion,
+    Usage,
+)
+from memrepo.core.state import State, apply
+from memrepo.judges.offline import OfflineJudge
+from memrepo.purify.contradictions import Verified, verified
+from memrepo.purify.known import Former
+
+YES = Finding(is_contradiction=True, confidence=0.95, reasoning="one editor", newer="first")
+
+
+@dataclass
+class Scripted:
+    """A judge that answers `verify` by a script, then always yes; it keeps what it was asked."""
+
+    script: list[Finding | Exception] = field(default_factory=list)
+    asked: list[Suspicion] = field(default_factory=list)
+    name: str = "scripted/1"
+    batch: tuple[int, int] = (40, 20)
+    usage: Usage = field(default_factory=Usage)
+    prompt_hash: str = "sha256:0"
+
+    def verify(self, suspicion: Suspicion) -> Finding:
+        self.asked.append(suspicion)
+        act = self.script.pop(0) if self.script else YES
+        if isinstance(act, Exception):
+            raise act
+        return act
+
+    def promote(self, request: Any) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def canonicalise(self, request: Any) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def gist(self, request: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Setting:
+    judge: Any
+    now: datetime = NOW
+    profile: str = "personal"
+    run: str = "r"
+    kept: None = None
+
+
+Pairs = list[tuple[Cluster, CanonicalClaim]]
+
+
+def look(state: State, pairs: Pairs, judge: Any) -> Verified:
+    return verified(
+        state, [g for g, _ in pairs], tuple(c for _, c in pairs), Former(), Setting(judge)
+    )
+
+
+def plain(name: str, text: str, captured: str = "2026-02-10", **more: Any):
+    return group(name, text, sources=(source(text, captured=captured),)), claim(name, text, **more)
+
+
+TEA, COFFEE = "Mara drinks green tea at breakfast", "Mara drinks black tea at breakfast"
+
+
+def known(*pairs: tuple[Cluster, CanonicalClaim]) -> State:
+    return run(empty(), *pairs)
+
+
+def ops_of(steps: Iterable[Step]) -> list[str]:
+    return [step.op for step in steps]
+
+
+def ops(made: Verified) -> list[str]:
+    return ops_of(made.made.singles)
+
+
+def bodies(state: State, status: str) -> list[str]:
+    return sorted(m.body for m in state.memories.values() if m.status == status)
+
+
+def test_a_sure_contradiction_of_alike_statements_replaces_the_older_one() -> None:
+    state, judge = known(plain("a", TEA)), Scripted()
+    made = look(state, [plain("b", COFFEE, "2026-02-20")], judge)
+    (asked,) = judge.asked
+    assert (asked.first.text, asked.second.text, asked.why) == (COFFEE, TEA, "similar")
+    assert ops(made) == ["supersede"]
+    after = taken(state, made.made)
+    assert (bodies(after, "active"), bodies(after, "superseded")) == ([COFFEE], [TEA])
+    (case,) = read_corrections(after.files, after.layout).cases.values()
+    assert (case.verdict, case.confidence, case.kept) == (
+        "superseded",
+        0.95,
+        next(m.id for m in after.active),
+    )
+    assert case.reason.startswith("one editor")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (YES, ["supersede"]),
+        (replace(YES, confidence=0.9), ["flag"]),
+        (replace(YES, confidence=0.9001), ["supersede"]),
+        (replace(YES, newer="unknown"), ["flag"]),
+        (replace(YES, newer="second"), ["flag"]),  # the evidence is dated the other way round
+        (replace(YES, is_contradiction=False), []),
+    ],
+)
+def test_only_a_sure_answer_with_an_order_decides(found: Finding, expected: list[str]) -> None:
+    state = known(plain("a", TEA, "2026-02-01"))
+    made = look(state, [plain("b", COFFEE, "2026-02-20")], Scripted([found]))
+    assert ops(made) == expected
+    assert made.asked.open == frozenset()
+
+
+def test_the_new_statement_may_be_the_older_one() -> None:
+    state = known(plain("a", TEA, "2026-02-20"))
+    made = look(state, [plain("b", COFFEE, "2026-02-01")], Scripted([replace(YES, newer="second")]))
+    assert bodies(taken(state, made.made), "superseded") == [COFFEE]
+
+
+def test_a_contradiction_that_a_second_look_denies_is_not_flagged() -> None:
+    state = known(plain("a", "Mara owns a cat"))
+    (old,) = state.memories
+    group_, said = plain("b", "Helix is what she edits with")
+    said = replace(
+        said,
+        standing="contested",
+        contradictions=(Contradiction(memory_id=old, relation="contested", reason="why"),),
+    )
+    judge = Scripted([replace(YES, is_contradiction=False)])
+    made = look(state, [(group_, said)], judge)
+    assert judge.asked[0].why == "claimed"
+    assert judge.asked[0].reason == "why"
+    assert ops(made) == []
+    assert {m.standing for m in made.made.creates} == {"resolved"}
+
+
+def test_another_value_of_one_key_is_asked_about_and_many_values_are_a_list() -> None:
+    state, judge = known(editor("a", "vim")), Scripted()
+    look(state, [editor("b", "helix")], judge)
+    assert [s.why for s in judge.asked] == ["changed"]
+    names = ["vim", "nano", "ed", "kate", "emacs", "micro"]
+    state, judge = known(*(editor(f"k{n}", name) for n, name in enumerate(names))), Scripted()
+    look(state, [editor("b", "helix")], judge)
+    assert "same_key" not in [s.why for s in judge.asked]
+
+
+def test_each_pair_is_asked_once_and_known_memories_not_at_all() -> None:
+    judge = Scripted([replace(YES, is_contradiction=False)])
+    look(empty(), [plain("a", TEA), plain("b", COFFEE)], judge)
+    assert len(judge.asked) == 1
+    judge = Scripted()
+    look(known(plain("a", TEA)), [plain("a", TEA)], judge)
+    assert judge.asked == []
+
+
+def test_statements_of_two_scopes_are_not_compared() -> None:
+    state, judge = known(plain("a", TEA)), Scripted()
+    (old,) = state.memories
+    scoped = apply(state, [Update(id=old, fields={"scope": "user:vera"})])
+    look(scoped, [plain("b", COFFEE)], judge)
+    assert judge.asked == []
+
+
+def test_a_flagged_pair_is_not_asked_about_again() -> None:
+    state = known(plain("a", TEA))
+    made = look(state, [plain("b", COFFEE)], Scripted([replace(YES, confidence=0.5)]))
+    state, judge = taken(state, made.made), Scripted()
+    (old,) = (i for i, m in state.memories.items() if m.body == TEA)
+    group_, said = plain("b", COFFEE)
+    again = replace(said, contradictions=(Contradiction(memory_id=old, relation="contested"),))
+    made = look(state, [(group_, again)], judge)
+    assert (judge.asked, ops(made)) == ([], [])
+
+
+def test_a_bad_answer_is_asked_for_once_more_and_says_what_was_wrong() -> None:
+    judge = Scripted([BadReply("no JSON", raw="hm"), YES])
+    made = look(known(plain("a", TEA)), [plain("b", COFFEE, "2026-02-20")], judge)
+    assert [s.fault for s in judge.asked] == ["", "no JSON"]
+    assert ops(made) == ["supersede"]
+    assert [f.raw for f in made.asked.failures] == ["hm"]
+
+
+@pytest.mark.parametrize(
+    ("acts", "partial", "refused"),
+    [
+        ([BadReply("bad"), BadReply("worse")], "", {"clust-b": "worse"}),
+        ([JudgeFailed("gone")], "gone", {}),
+        ([BudgetReached("spent")], "spent", {}),
+        ([BadReply("bad"), BudgetReached("spent")], "spent", {}),
+    ],
+)
+def test_what_could_not_be_compared_is_left_open_and_the_rest_lands(
+    acts: list[Finding | Exception], partial: str, refused: dict[str, str]
+) -> None:
+    judge = Scripted(acts)
+    pairs = [plain("b", COFFEE), plain("c", "The mill stands by the river")]
+    made = look(known(plain("a", TEA)), pairs, judge)
+    assert made.asked.open == {"clust-b"}
+    assert (made.asked.partial, made.asked.refused) == (partial, refused)
+    assert [m.body for m in made.made.creates] == ["The mill stands by the river"]
+    assert not any(isinstance(c, Write) for s in made.made.singles for c in s.changes)
+
+
+def test_the_rules_flag_opposites_and_let_the_rest_be() -> None:
+    state = known(plain("a", "She really loves dark mode in editors"))
+    made = look(state, [plain("b", "She really hates dark mode in editors")], OfflineJudge())
+    assert ops(made) == ["flag"]
+    made = look(state, [plain("b", "She really loves dark mode in terminals")], OfflineJudge())
+    assert ops(made) == []

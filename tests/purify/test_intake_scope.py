@@ -1,0 +1,98 @@
+"""The cursor: what manifests consumed is what a naive replay of their differences says."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from memrepo.purify.intake import Cursor, advance, cursors
+from memrepo.purify.manifest import Consumed, Recorded
+
+UNITS = {"": frozenset(), "b1": frozenset("ab"), "b2": frozenset("abc"), "b3": frozenset("bcd")}
+
+
+def recorded(run: str, *entries: Consumed) -> Recorded:
+    return Recorded(run=run, consumed=entries, refused=frozenset())
+
+
+def span(from_: str, to: str, except_: str = "", also: str = "") -> Consumed:
+    return Consumed(resource="s", from_=from_, to=to, except_=tuple(except_), also=tuple(also))
+
+
+def taken(*entries: Consumed) -> frozenset[str]:
+    runs = [recorded(str(n), entry) for n, entry in enumerate(entries)]
+    return cursors(runs)["s"].taken(UNITS.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([span("", "b1")], "ab"),
+        ([span("", "b1"), span("b1", "b2")], "abc"),
+        ([span("", "b1"), span("b1", "b2"), span("b2", "b3")], "bcd"),
+        ([span("", "b2", except_="b")], "ac"),
+        ([span("", "b2", except_="b"), span("b2", "b2", also="b")], "abc"),
+        ([span("", "b2", except_="b"), span("b2", "b3")], "cd"),
+        ([span("b1", "b2")], "c"),
+        ([span("b1", "b2"), span("b2", "b2", also="ab")], "abc"),
+        ([span("", "b2"), span("b2", "")], ""),
+    ],
+)
+def test_what_is_taken_is_the_fold_of_the_differences(
+    entries: list[Consumed], expected: str
+) -> None:
+    assert taken(*entries) == frozenset(expected)
+
+
+def test_a_reverted_run_opens_its_difference_again_whatever_came_later() -> None:
+    first, second, third = span("", "b1"), span("b1", "b2"), span("b2", "b3")
+    assert taken(first, second, third) == frozenset("bcd")
+    assert taken(first, third) == frozenset("bd")
+
+
+def test_an_unbroken_chain_is_one_span_and_needs_no_reading() -> None:
+    cursor = cursors([recorded("1", span("", "b1")), recorded("2", span("b1", "b2"))])["s"]
+    assert cursor.spans == (span("", "b2"),)
+    assert cursor.is_at("b2")
+    assert not cursor.is_at("b1")
+
+
+@pytest.mark.parametrize("left", [{"except_": "a"}, {"also": "a"}])
+def test_a_span_that_left_something_open_is_never_taken_as_whole(left: dict[str, str]) -> None:
+    assert not cursors([recorded("1", span("", "b1", **left))])["s"].is_at("b1")
+
+
+def test_a_source_no_run_saw_has_an_empty_cursor() -> None:
+    assert Cursor().taken(UNITS.__getitem__) == frozenset()
+    assert Cursor().last == ""
+
+
+blobs = st.sampled_from(["b1", "b2", "b3"])
+
+
+@given(st.lists(blobs, min_size=1, max_size=6))
+def test_following_every_version_ends_with_exactly_the_last(versions: list[str]) -> None:
+    entries = [span(a, b) for a, b in zip(["", *versions], versions, strict=False)]
+    assert taken(*entries) == UNITS[versions[-1]]
+
+
+@given(st.lists(st.tuples(blobs, st.sets(st.sampled_from("abcd"))), min_size=1, max_size=6))
+def test_the_cursor_knows_exactly_what_runs_took_in(steps: list[tuple[str, set[str]]]) -> None:
+    runs: list[Recorded] = []
+    expected: frozenset[str] = frozenset()
+    for blob, left in steps:
+        cursor = cursors(runs).get("s", Cursor())
+        assert cursor.taken(UNITS.__getitem__) == expected
+        step = advance(cursor, "s", blob, UNITS[blob], UNITS.__getitem__)
+        open_ = UNITS[blob] - expected
+        expected = (expected & UNITS[blob]) | (open_ - left)
+        if step is None:
+            assert not open_
+            continue
+        assert step[0] == open_
+        also = tuple(h for h in step[1].also if h not in left)
+        entry = replace(step[1], except_=tuple(sorted(open_ & left)), also=also)
+        runs.append(recorded(str(len(runs)), entry))
+    assert cursors(runs)["s"].taken(UNITS.__getitem__) == expected

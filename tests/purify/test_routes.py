@@ -1,0 +1,79 @@
+"""The seventy cells of the lineage's affinity table, and where each type goes."""
+
+import pytest
+
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
+from memrepo.purify.routes import affinity, permitted, recast, route
+
+# Written from the contract's table, home by home, on purpose unlike the module's rows.
+NOT_IMPOSSIBLE = {
+    ("fact", "LTMEMORY.md"): "strong",
+    ("preference", "LTMEMORY.md"): "strong",
+    ("constraint", "LTMEMORY.md"): "strong",
+    ("commitment", "LTMEMORY.md"): "strong",
+    ("identity", "LTMEMORY.md"): "strong",
+    ("relationship", "LTMEMORY.md"): "strong",
+    ("lesson", "LTMEMORY.md"): "strong",
+    ("decision", "LTMEMORY.md"): "strong",
+    ("open_question", "LTMEMORY.md"): "strong",
+    ("method", "LTMEMORY.md"): "acceptable",
+    ("lesson", "PLAYBOOKS.md"): "acceptable",
+    ("decision", "PLAYBOOKS.md"): "acceptable",
+    ("method", "PLAYBOOKS.md"): "strong",
+    ("procedure", "PLAYBOOKS.md"): "strong",
+    ("episode", "EPISODES.md"): "strong",
+    ("milestone", "EPISODES.md"): "acceptable",
+    ("identity", "HISTORY.md"): "suspicious",
+    ("relationship", "HISTORY.md"): "suspicious",
+    ("decision", "HISTORY.md"): "suspicious",
+    ("episode", "HISTORY.md"): "suspicious",
+    ("milestone", "HISTORY.md"): "strong",
+    ("commitment", "WISHES.md"): "suspicious",
+    ("open_question", "WISHES.md"): "suspicious",
+    ("aspiration", "WISHES.md"): "strong",
+}
+CELLS = [(type_, home) for type_ in CLAIM_TYPES for home in HOMES]
+
+
+@pytest.mark.parametrize(("type_", "home"), CELLS)
+def test_cell(type_, home):
+    assert affinity(type_, home) == NOT_IMPOSSIBLE.get((type_, home), "impossible")
+
+
+def test_the_table_has_seventy_cells_counted_as_in_the_contract():
+    found = [affinity(*cell) for cell in CELLS]
+    counts = [found.count(w) for w in ("strong", "acceptable", "suspicious", "impossible")]
+    assert len(CELLS) == 70
+    assert counts == [14, 4, 6, 46]
+
+
+def test_an_unknown_type_or_home_is_suspicious():
+    assert affinity("rumour", "LTMEMORY.md") == "suspicious"
+    assert affinity("fact", "ELSEWHERE.md") == "suspicious"
+
+
+@pytest.mark.parametrize("type_", CLAIM_TYPES)
+def test_on_personal_each_type_goes_to_its_own_home(type_):
+    assert route(type_, "personal") == HOME_OF_TYPE[type_]
+    assert recast(type_, "personal") == type_
+
+
+@pytest.mark.parametrize("type_", CLAIM_TYPES)
+def test_on_business_each_type_goes_to_a_permitted_home_that_is_not_impossible(type_):
+    home = route(type_, "business")
+    assert permitted(home, "business")
+    assert affinity(recast(type_, "business"), home) in ("strong", "acceptable")
+
+
+@pytest.mark.parametrize(
+    ("type_", "recast_type", "home"),
+    [
+        ("milestone", "milestone", "EPISODES.md"),
+        ("aspiration", "open_question", "LTMEMORY.md"),
+        ("episode", "episode", "EPISODES.md"),
+        ("rumour", "rumour", "LTMEMORY.md"),
+    ],
+)
+def test_business_reroutes_what_only_a_person_has(type_, recast_type, home):
+    assert recast(type_, "business") == recast_type
+    assert route(type_, "business") == home

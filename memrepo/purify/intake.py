@@ -53,9 +53,9 @@ _NO_NAME = regex(
 )
 _HEAD = regex(r"\A\s*#[ \t]+(?P<name>[^\W\d_]+(?:[ \t][^\W\d_]+){0,2})[ \t]*$", re.MULTILINE)
 _KINDS = frozenset(
-    "user users profile human owner person people about me contact contacts info information identity"
-    " context preferences details notes memory agent assistant usuario perfil persona utilisateur"
-    " profil benutzer nutzer mensch utente profilo usuário пользователь профиль".split()
+    "user users profile human owner person people about me contact contacts info information"
+    " identity context preferences details notes memory agent assistant usuario perfil persona"
+    " utilisateur profil benutzer nutzer mensch utente profilo usuário пользователь профиль".split()
 )
 """Words of a title that says what kind of file it heads, and names nobody."""
 PERSON = "User"
@@ -107,8 +107,10 @@ def name_in(data: bytes) -> str:
             name = _ASIDE.sub("", plain).strip(_MARKS)
             if name and not _NO_NAME.search(plain) and any(ch.isalnum() for ch in name):
                 return name
-<<<<<<< ours
-    return ""
+    head = _HEAD.match(text)
+    words = head["name"].split() if head else []
+    named = all(w[0].isupper() and w.casefold() not in _KINDS for w in words)
+    return " ".join(words) if named else ""
 
 
 UnitHashes = Callable[[str], frozenset[str]]
@@ -496,9 +498,3 @@ def _open(
         return None
     intake.consumed.append(step[1])
     return step[0]
-=======
-    head = _HEAD.match(text)
-    words = head["name"].split() if head else []
-    named = all(w[0].isupper() and w.casefold() not in _KINDS for w in words)
-    return " ".join(words) if named else ""
->>>>>>> theirs

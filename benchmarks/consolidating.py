@@ -16,8 +16,8 @@ from memrepo.core.state import Files, State
 from memrepo.judges.offline import OfflineJudge
 from memrepo.keys import links_of
 from memrepo.policies.compression import CompressionRules
+from memrepo.policies.entities import link_step
 from memrepo.policies.importance import importance_of
-from memrepo.policies.inferred_links import link_step
 from memrepo.policies.lexicon import lexicon
 from memrepo.purify.contradictions import among
 

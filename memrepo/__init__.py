@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
+"""As type checkers read it; `typing` takes longer to load than all that `--version` needs."""
 if TYPE_CHECKING:
+    from typing import Any
+
     from memrepo.faces.python import (
         Entry,
         Hit,

@@ -29,7 +29,7 @@ from memrepo.policies.rules import (
 
 if TYPE_CHECKING:
     from memrepo.policies.chunking import ChunkRules
-    from memrepo.policies.inferred_links import LinkRules
+    from memrepo.policies.entities import LinkRules
 
 KeyKind = Literal[
     "whole",
@@ -376,7 +376,7 @@ def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
 
 def links_of(get: Callable[[str], Any]) -> LinkRules:
     """Return whether and how runs link memories, by the configuration."""
-    from memrepo.policies.inferred_links import LinkRules
+    from memrepo.policies.entities import LinkRules
 
     return LinkRules(expand=get("links.expand"), most=get("links.most"))
 

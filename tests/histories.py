@@ -13,6 +13,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
+from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Later, Operation, written
 
 
@@ -23,9 +24,14 @@ def operation(states: Sequence[State], k: int, **more: Any) -> Operation:
     for old, new in zip(states[k + 1 :], states[k + 2 :], strict=False):
         for id_ in {*old.memories, *new.memories}:
             one, other = old.memories.get(id_), new.memories.get(id_)
-            later[id_] = later.get(id_, Later()).then(written(one, other))
+            own = _own(old, one) != _own(new, other) if one and other else False
+            later[id_] = later.get(id_, Later()).then(written(one, other, own=own))
         paths |= {p for p in {*old.files, *new.files} if old.files.get(p) != new.files.get(p)}
     return Operation(before=states[k], after=states[k + 1], later=later, later_paths=paths, **more)
+
+
+def _own(state: State, memory: Memory) -> Any:
+    return own_words(FileVersion(memory.path, state.files[memory.path], memory))
 
 
 def as_fields(memory: Memory) -> tuple[Any, ...]:

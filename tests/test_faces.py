@@ -16,9 +16,15 @@ from docs_parts import ROOT
 from memrepo import OpenRepository
 from memrepo.actions.request import Option, Unfit, checked, choices_of
 from memrepo.actions.result import Result
-from memrepo.actions.verbs import VERBS
+from memrepo.actions.verbs import ALIASES, VERBS
 from memrepo.core.fields import defaults_of
-from memrepo.faces.cli.parser import COMMANDS, add_fields, command_parser, request_of
+from memrepo.faces.cli.parser import (
+    COMMANDS,
+    add_fields,
+    command_parser,
+    listing,
+    request_of,
+)
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 from memrepo.faces.text import text_of
 
@@ -30,7 +36,7 @@ METHODS = [
 ]
 """Methods that are a verb; `add` and `show` are of records that Python alone has."""
 OURS = {"self", "now"}
-ALIASES = {"query": "words"}
+NAMES = {"query": "words"}
 
 
 def options(name: str) -> Iterator[tuple[str, Any, msgspec.Meta, Option]]:
@@ -142,12 +148,28 @@ def test_a_method_takes_fields_of_its_verb(name: str) -> None:
     for key, parameter in inspect.signature(getattr(OpenRepository, name)).parameters.items():
         if key in OURS:
             continue
-        field = ALIASES.get(key, key)
+        field = NAMES.get(key, key)
         assert field in defaults
         if parameter.default is not inspect.Parameter.empty:
             assert parameter.default == defaults[field]
-        elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
-            assert defaults[field] is msgspec.NODEFAULT
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_an_older_name_is_a_verb_with_fields_given(name: str) -> None:
+    alias = ALIASES[name]
+    kind = VERBS[alias.verb].load().Request
+    assert name not in VERBS
+    assert set(alias.given) <= set(kind.__struct_fields__)
+    needs_id = "id" not in alias.given and defaults_of(kind)["id"] is msgspec.NODEFAULT
+    request = request_of(name, command_parser(name).parse_args(["1"] if needs_id else []))
+    assert isinstance(request, kind)
+    assert alias.given.items() <= msgspec.structs.asdict(request).items()
+    assert f"  {alias.now}" in listing()
+    assert f"  {alias.now}" not in listing(everyday=True)
+
+
+def test_help_shows_the_verbs_of_every_day() -> None:
+    assert sum(verb.everyday for verb in VERBS.values()) == 20
 
 
 def test_what_an_agent_or_a_script_needs_is_a_method() -> None:

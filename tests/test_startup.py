@@ -44,14 +44,12 @@ ELSEWHERE = {
     "memrepo.policies.hotcache",
     "memrepo.policies.importance",
     "memrepo.policies.lexicon",
-    "memrepo.policies.inferred_links",
     "memrepo.policies.threads",
     "memrepo.policies.upkeep",
     "memrepo.policies.validity",
     "memrepo.store.audit",
     "memrepo.store.clone",
     "memrepo.store.history",
-    "memrepo.store.signing",
     "memrepo.store.stream",
 }
 """What neither a search nor a hook needs: writing, the past, and the policies of runs."""

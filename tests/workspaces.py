@@ -39,6 +39,15 @@ def growing(path: Path, day: int) -> Path:
     return write(path, files)
 
 
+def servers(path: Path, day: int) -> Path:
+    """Write a workspace of two lines; on day 1 one more, and a newer value of one of them."""
+    lines = ["- The server alpha keeps the archive of the choir.", "- [2026-01-10] **Editor:** vim"]
+    if day >= 1:
+        lines[1:1] = ["- The server beta answers the telephone of the parish."]
+        lines += ["- [2026-02-20] **Editor:** helix"]
+    return write(path, {"MEMORY.md": ("# Infra\n\n" + "\n".join(lines) + "\n").encode()})
+
+
 def write(path: Path, files: dict[str, bytes]) -> Path:
     """Make a folder hold exactly these files."""
     wanted = {path / name for name in files}

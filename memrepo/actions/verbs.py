@@ -6,6 +6,7 @@ for, so that `--help` and `--version` load none.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -92,8 +93,11 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "the links between all memories, as a list or a page",
             "memrepo.actions.recall.graph",
         ),
-        Verb("threads", "the conversations that notes belong to", "memrepo.actions.recall.threads"),
-        Verb("thread", "one conversation in order", "memrepo.actions.recall.thread"),
+        Verb(
+            "thread",
+            "the conversations that notes belong to, or one of them in order",
+            "memrepo.actions.recall.thread",
+        ),
         Verb(
             "topics",
             "what the memories are about, and what rises or falls",
@@ -144,11 +148,10 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "pin",
-            "protect a memory from ageing and pruning",
+            "protect a memory from ageing and pruning, or end that",
             "memrepo.actions.write.pin",
             writes=True,
         ),
-        Verb("unpin", "end that protection", "memrepo.actions.write.unpin", writes=True),
         Verb(
             "link",
             "link one memory to another",
@@ -192,14 +195,9 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "resolve",
-            "decide between two memories that contradict each other",
+            "decide between two memories that contradict each other, or list such",
             "memrepo.actions.review.resolve",
             writes=True,
-        ),
-        Verb(
-            "corrections",
-            "contradictions and other corrections, open ones first",
-            "memrepo.actions.review.corrections",
         ),
     ),
     "take back": (
@@ -225,32 +223,19 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "reject",
-            "keep what a memory says from ever coming back",
+            "keep what a memory says from ever coming back; list that; lift it",
             "memrepo.actions.takeback.reject",
             writes=True,
             everyday=True,
         ),
-        Verb(
-            "unreject",
-            "let a rejected memory come back",
-            "memrepo.actions.takeback.unreject",
-            writes=True,
-        ),
-        Verb("rejected", "what was rejected, by whom and why", "memrepo.actions.takeback.rejected"),
     ),
     "look into the past": (
         Verb("log", "history in memory terms", "memrepo.actions.past.log", everyday=True),
-        Verb("history", "every commit of one memory", "memrepo.actions.past.history"),
         Verb(
             "why",
-            "the evidence and the judgements that a memory rests on",
+            "what a memory rests on, every commit of it, who set what of it",
             "memrepo.actions.past.why",
             everyday=True,
-        ),
-        Verb(
-            "blame",
-            "who set each field of a memory, and when and why",
-            "memrepo.actions.past.blame",
         ),
     ),
     "sessions and ageing": (
@@ -262,14 +247,8 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "promote",
-            "put a memory on the hot cache",
+            "put a memory on the hot cache, or take it off",
             "memrepo.actions.lifecycle.promote",
-            writes=True,
-        ),
-        Verb(
-            "demote",
-            "take a memory off the hot cache",
-            "memrepo.actions.lifecycle.demote",
             writes=True,
         ),
         Verb(
@@ -354,16 +333,38 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 
+class Alias(NamedTuple):
+    """An older name: the verb that it is by now, and what it says of the verb's request."""
+
+    verb: str
+    given: Mapping[str, object]
+    now: str
+    """How a person writes it today."""
+
+
+ALIASES: dict[str, Alias] = {
+    "history": Alias("why", {"show": "history"}, "why ID --show history"),
+    "blame": Alias("why", {"show": "blame"}, "why ID --show blame"),
+    "rejected": Alias("reject", {"list": True}, "reject --list"),
+    "unreject": Alias("reject", {"undo": True}, "reject ID --undo"),
+    "unpin": Alias("pin", {"off": True}, "pin ID --off"),
+    "demote": Alias("promote", {"off": True}, "promote ID --off"),
+    "threads": Alias("thread", {"id": ""}, "thread"),
+    "corrections": Alias("resolve", {"list": True}, "resolve --list"),
+}
+"""Names that went on working when one question became one verb."""
+
+
 def perform(work: Work, name: str, request: Any) -> Result:
     """Do what a request asks for; one that writes first settles what git merged by hand."""
     verb = VERBS[name]
     told: tuple[Problem, ...] = ()
     if reason := getattr(request, "reason", ""):
-        from memrepo.actions.check.secrecy import refuse_secret
+        from memrepo.actions.guard import refuse_secret
 
         refuse_secret(reason, "the reason")
-    if verb.writes and not request.dry_run:
-        from memrepo.actions.sync.hand_merges import settle_first
+    if verb.writes and not (request.dry_run or getattr(request, "list", False)):
+        from memrepo.actions.hand_merges import settle_first
 
         told = settle_first(work)
         work.refresh()

@@ -137,7 +137,7 @@ class Work:
         """Return who acts: `human:<email>` only for a listed author, never under an agent."""
         if self.call.actor:
             return self.call.actor
-        from memrepo.store.identity import person
+        from memrepo.store.settings import person
 
         email = person(self.store.repo)[1]
         return f"human:{email}" if email in self.config.human_authors else "process:unknown"

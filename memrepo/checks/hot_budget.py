@@ -45,7 +45,7 @@ def find(scene: Scene) -> Iterator[Problem]:
             line=line,
             column=column,
             key="hot",
-            fix="`memrepo demote` or `unpin` some, or raise hot.budget",
+            fix="`memrepo promote ID --off` or `pin ID --off` some, or raise hot.budget",
         )
 
 

@@ -39,7 +39,7 @@ def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
         EDITED.found(
             path,
             "was changed by hand, expected it as memrepo wrote it",
-            fix=f"{back}; `memrepo promote` and `memrepo demote` say what stands on it",
+            fix=f"{back}; `memrepo promote`, with and without `--off`, says what stands on it",
         )
     ]
 
@@ -54,7 +54,7 @@ def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | Non
         return f"found a bullet of {visible(path)}, which is not hot", "`memrepo promote` it"
     if said == condensed(memory):
         message = f"found another tag for {memory.id}"
-        wanted = "`memrepo pin` or `unpin` it if that was meant"
+        wanted = "`memrepo pin` it, with or without `--off`, if that was meant"
         return None if line.rstrip() == bullet(memory) else (message, wanted)
     command = f"`memrepo edit {memory.id} --text {shlex.quote(shown)}`"
     if unescaped(condensed(memory)) != memory.body.strip():

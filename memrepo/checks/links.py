@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memrepo.checks.rules import Rule, Scene
+from memrepo.core.memory import REFERENCES
 from memrepo.core.problems import Problem
-from memrepo.core.references import REFERENCES
 
 DELETED = Rule(
     name="reference-deleted",

@@ -15,9 +15,8 @@ import msgspec
 
 from memrepo.core import codec
 from memrepo.core.layout import AREAS, Layout
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, references
 from memrepo.core.problems import Problem
-from memrepo.core.references import references
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(

@@ -149,5 +149,5 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
                 f"says what {visible(stone.by)} rejected on {stone.at:%Y-%m-%d} ({stone.key})",
                 line=1,
                 column=1,
-                fix=f"take it out; `memrepo unreject {stone.key}` if it holds after all",
+                fix=f"take it out; `memrepo reject {stone.key} --undo` if it holds after all",
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from memrepo.checks.places import body_line
 from memrepo.checks.rules import Rule, Scene
-from memrepo.core.nesting import MAX_DEPTH, too_deep
+from memrepo.core.lines import MAX_DEPTH, too_deep
 from memrepo.core.problems import Problem
 
 LINE_LENGTH = 20_000

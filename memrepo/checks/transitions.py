@@ -49,7 +49,7 @@ _STATUS = (
 )
 _COMMANDS: Mapping[str, str] = {
     "verified": "`memrepo confirm` does it",
-    "hot": "`memrepo promote` and `demote` do it",
+    "hot": "`memrepo promote` and `promote --off` do it",
     "standing": "`memrepo resolve` does it",
     "gist": "`memrepo edit` rewords the note",
 }

@@ -15,8 +15,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.check.secrecy import SecretInText
-from memrepo.actions.past import history, why
+from memrepo.actions.guard import SecretInText
+from memrepo.actions.past import why
+from memrepo.actions.past.history import History
 from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import related, search
 from memrepo.actions.recall.quotes import Quote, evidence
@@ -26,7 +27,7 @@ from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish, checked
 from memrepo.actions.review import accept, diff, discard
-from memrepo.actions.run import outcome, run
+from memrepo.actions.run import run, telemetry
 from memrepo.actions.setup import status
 from memrepo.actions.sync import sync
 from memrepo.actions.takeback import reject, revert, undo
@@ -333,9 +334,10 @@ class OpenRepository:
         n: int = 0,
         at: str = "",
         now: datetime | None = None,
-    ) -> history.Result:
+    ) -> History:
         """Return every commit of one memory, newest first."""
-        done: history.Result = self.do(history.Request(id=id, n=n, at=at), now=now)
+        request = why.Request(id=id, show="history", n=n, at=at)
+        done: History = self.do(request, now=now)
         return done
 
     def why(
@@ -360,7 +362,7 @@ class OpenRepository:
         reason: str = "",
         dry_run: bool = False,
         now: datetime | None = None,
-    ) -> outcome.Result:
+    ) -> telemetry.Result:
         """Take in what is new, distil it into memories and commit the result."""
         request = run.Request(
             mode=mode,
@@ -371,7 +373,7 @@ class OpenRepository:
             reason=reason,
             dry_run=dry_run,
         )
-        done: outcome.Result = self.do(request, now=now)
+        done: telemetry.Result = self.do(request, now=now)
         return done
 
     def diff(self, *words: str, now: datetime | None = None) -> diff.Result:

@@ -15,9 +15,7 @@ from collections.abc import Iterator
 from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
-from memrepo.judges.headings import HAPPENED_HEADING, LASTING_HEADING
-from memrepo.judges.triples import lead_of
-from memrepo.judges.wording import plain
+from memrepo.judges.wording import HAPPENED_HEADING, LASTING_HEADING, lead_of, plain
 from memrepo.judges.wordlists import terms_of, words_of
 
 HAPPENED = regex(

@@ -10,7 +10,7 @@ Decide the type of a claim from its words, with the kind of its source as prior.
 The judge that needs no model: documented rules, the same answer every time.
 
 It scores by named signals (`judges.scores`), words a claim with the evidence's own text
-(`judges.wording`) and reads triples in three shapes (`judges.triples`).
+(`judges.wording`) and reads triples in three shapes (`judges.wording`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ from memrepo.core.memory import CLAIM_TYPES, Gist
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import sameness, wordlists
 from memrepo.judges import wordlists as w
-from memrepo.judges.headings import HEADING_TYPES
 from memrepo.judges.scores import is_hedged, measure, score
 from memrepo.judges.statements import parts_of, steps_of, whole
 from memrepo.judges.successions import (
@@ -55,14 +54,23 @@ from memrepo.judges.successions import (
     two_values,
     values_by_key,
 )
-from memrepo.judges.triples import Triple, lead_of, read_document, read_triple
-from memrepo.judges.wording import cap, extract, split_title, tidy
+from memrepo.judges.wording import (
+    HEADING_TYPES,
+    Triple,
+    cap,
+    extract,
+    lead_of,
+    read_document,
+    read_triple,
+    split_title,
+    tidy,
+)
 from memrepo.policies.gists import gist_of
 from memrepo.policies.matching import PriorIndex, tokens
 from memrepo.policies.summaries import summary_of
+from memrepo.purify.decisions import noticed
 from memrepo.purify.passes import with_postures
 from memrepo.purify.routes import affinity, recast, route
-from memrepo.purify.updates import noticed
 
 _TURNS = frozenset(
     "not no never cannot can don doesn didn isn aren won wasn t do does did longer any more"

@@ -18,8 +18,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate, PromotionScores, VerdictWord
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
-from memrepo.judges.triples import read_triple
-from memrepo.judges.wording import bare_object, tidy
+from memrepo.judges.wording import bare_object, read_triple, tidy
 from memrepo.judges.wordlists import terms_of
 from memrepo.policies.matching import normal_subject, tokens
 

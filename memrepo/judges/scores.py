@@ -41,8 +41,7 @@ from memrepo.judges.lasting import DAILY_WEIGHTS, traits
 from memrepo.judges.noise import is_template, noise_class
 from memrepo.judges.sameness import content
 from memrepo.judges.successions import Said, Succession
-from memrepo.judges.triples import lead_of, nearest_heading, read_triple
-from memrepo.judges.wording import tidy, weight
+from memrepo.judges.wording import lead_of, nearest_heading, read_triple, tidy, weight
 from memrepo.policies.matching import tokens
 from memrepo.purify.routes import AFFINITY_SCORE, affinity
 

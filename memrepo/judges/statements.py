@@ -28,17 +28,20 @@ from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
-from memrepo.judges.headings import is_date, telling
 from memrepo.judges.successions import SINGLE
-from memrepo.judges.triples import lead_of, read_triple, title_of
 from memrepo.judges.wording import (
     EXTRACT_LENGTH,
     cap,
     extract,
+    is_date,
+    lead_of,
     plain,
+    read_triple,
     sentence_ends,
     split_title,
+    telling,
     tidy,
+    title_of,
 )
 from memrepo.policies.matching import normal_predicate, normal_subject, tokens
 from memrepo.purify.units import TERSE_MOST

@@ -16,7 +16,7 @@ from memrepo.core.judge import Cluster, Contradiction, Finding, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
-from memrepo.judges.triples import Triple
+from memrepo.judges.wording import Triple
 from memrepo.policies.matching import (
     PriorIndex,
     ReuseKey,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo.core.memory import Memory
+from memrepo.core.memory import REFERENCES, Memory, targets
 from memrepo.core.problems import Problem
-from memrepo.core.references import REFERENCES, targets
 
 if TYPE_CHECKING:  # loading these takes a hook longer than all else here
     from memrepo.core.changes import Update

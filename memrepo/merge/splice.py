@@ -88,6 +88,13 @@ def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> 
     return after is not None and after == before and same
 
 
+def own_words(version: FileVersion) -> tuple[dict[str, Node], frozenset[Comment]]:
+    """Return what a header holds that is not ours: foreign keys and comments."""
+    skeleton = _Skeleton.of(version)
+    values = {key: foreign.value for key, foreign in skeleton.entries.items()}
+    return values, frozenset(skeleton.comments)
+
+
 def _own_header(text: str) -> Header | None:
     """Measure a header in which nothing is foreign; most are such and need not be read."""
     end = text.find("\n---\n")

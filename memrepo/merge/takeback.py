@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import Effect, State, apply
 from memrepo.merge import closure
@@ -38,14 +37,17 @@ PATH = "@path"
 _STATUS = frozenset({"status", "status_epoch"})
 _AGEING = frozenset({"tier", "tier_since", "tier_written", "gist", "run"})
 """What moves between tiers write: growing older is nobody's edit."""
+_DECIDED_AS_ONE = ("supersedes", "superseded_by", "compressed_into")
+"""What ties memories together in one decision."""
 
 
 class Later(msgspec.Struct, frozen=True, kw_only=True):
     """What later commits wrote of one memory.
 
     `whole` tells that it left or came, so that all of it is later work; `any` that anything but
-    moves between tiers was written. `elements` holds, for fields that are merged as sets, the keys
-    that came, went or changed; `bodies` each change of the text in order.
+    moves between tiers was written, a person's own keys and comments in the file too. `elements`
+    holds, for fields that are merged as sets, the keys that came, went or changed; `bodies` each
+    change of the text in order.
     """
 
     any: bool = False
@@ -67,8 +69,11 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def written(before: Memory | None, after: Memory | None) -> Later:
-    """Return what one commit wrote of a memory; None where it was not there."""
+def written(before: Memory | None, after: Memory | None, *, own: bool = False) -> Later:
+    """Return what one commit wrote of a memory; None where it was not there.
+
+    `own` tells that it wrote what no memory holds: keys and comments of a person's own.
+    """
     if before is None or after is None:
         return Later(any=before is not after, whole=before is not after)
     fields: set[str] = set()
@@ -89,7 +94,7 @@ def written(before: Memory | None, after: Memory | None) -> Later:
     if before.path != after.path:
         fields.add(PATH)
     return Later(
-        any=bool(fields - _AGEING or bodies),
+        any=bool(fields - _AGEING or bodies or own),
         fields=frozenset(fields),
         elements=elements,
         bodies=bodies,
@@ -97,6 +102,35 @@ def written(before: Memory | None, after: Memory | None) -> Later:
 
 
 _UNTOUCHED = Later()
+
+
+def together(only: Collection[str], before: State, after: State) -> frozenset[str]:
+    """Return some memories with those that an operation decided together with them.
+
+    A supersession has no halves: what replaced a memory goes when that memory comes back. Nor has
+    a summary, which stands in the place of others.
+    """
+    pairs: dict[str, set[str]] = {}
+    for id_ in {*before.memories, *after.memories}:
+        old, new = before.memories.get(id_), after.memories.get(id_)
+        if old is new:
+            continue
+        for key in _DECIDED_AS_ONE:
+            for other in _named(old, key) ^ _named(new, key):
+                pairs.setdefault(id_, set()).add(other)
+                pairs.setdefault(other, set()).add(id_)
+    found, rest = set[str](), [*only]
+    while rest:
+        id_ = rest.pop()
+        if id_ not in found:
+            found.add(id_)
+            rest += pairs.get(id_, ())
+    return frozenset(found)
+
+
+def _named(memory: Memory | None, key: str) -> set[str]:
+    said = memory.fields.get(key) if memory is not None else None
+    return {said} if isinstance(said, str) else {*(said or ())}
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True):

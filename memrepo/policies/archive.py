@@ -20,10 +20,9 @@ from typing import Any
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Change, Remove, Step, Update
-from memrepo.core.memory import Hot, Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Hot, Memory, references
 from memrepo.core.times import format_duration, format_time
-from memrepo.policies.classes import class_of
+from memrepo.policies.decay import class_of
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import ArchiveRules
 

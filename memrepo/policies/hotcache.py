@@ -1,7 +1,13 @@
-"""Which memories stand on the hot cache: promotion, demotion, eviction.
+"""Which memories stand on the hot cache, and which notes earned a place among the memories.
+
+Which memories stand on the hot cache: promotion, demotion, eviction.
 
 Lineage: layered-memory-manager, its L1. Counting starts after a memory's last promotion or
 demotion. A session counts as unused from its start on.
+
+Which notes earned a place among the memories: those that were looked for again and again.
+
+Lineage: context-clear, promote.py; its thresholds stand. Days are counted in UTC.
 """
 
 from __future__ import annotations
@@ -13,14 +19,16 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.access import Accesses
+from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Step, Update
+from memrepo.core.ids import normalise
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.decay import is_over, keeping
-from memrepo.policies.rules import DecayRules, HotRules
+from memrepo.policies.rules import DecayRules, HotRules, TierRules
+from memrepo.policies.tiers import moves
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
@@ -171,7 +179,7 @@ def _too_many(count: int, rules: HotRules) -> Problem:
         rule="hot-over-budget",
         message=f"found {count} critical and pinned memories on the hot cache,"
         f" expected at most {rules.budget}: nothing is cut silently",
-        fix="`memrepo unpin` or `memrepo demote` some, or raise hot.budget",
+        fix="`memrepo pin ID --off` or `promote ID --off` some, or raise hot.budget",
     )
 
 
@@ -193,3 +201,63 @@ def demote(memory: Memory, now: datetime, reason: str) -> Step:
         reason=f"{reason} ({format_time(now)})",
         changes=(Update(id=memory.id, fields={"hot": Hot(until=now)}),),
     )
+
+
+WEEK, FORTNIGHT, EVER = (7, 3), (14, 5), 8
+"""Days and retrievals within them, twice; then retrievals in all."""
+SKILLS, HOT_CACHE = "skills", "hot cache"
+_HOW_TO = ("how to", "procedure", "runbook", "step 1", "steps", "workflow", "recipe", "method")
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A note that earned promotion: why, and where it should go."""
+
+    note: Memory
+    access: Access
+    why: tuple[str, ...]
+    destination: str
+
+    @property
+    def record(self) -> str:
+        """Return the record of its retrievals in one line."""
+        last = self.access.last
+        ever = f", last retrieved {format_time(last)}" if last else ""
+        return f"{', '.join(self.why)}{ever}"
+
+
+def nominated(
+    notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
+) -> tuple[Candidate, ...]:
+    """Return the notes that meet a threshold and were not promoted yet, most retrieved first."""
+    found = []
+    for note in notes:
+        if note.is_note and note.status == "active" and not note.flag("promoted"):
+            access = accesses.of(note.id)
+            if why := reasons(note, access, now, rules):
+                found.append(
+                    Candidate(note=note, access=access, why=why, destination=destination(note))
+                )
+    return tuple(sorted(found, key=lambda c: (-c.access.total, c.note.path)))
+
+
+def reasons(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[str, ...]:
+    """Return the thresholds that a note meets, in words.
+
+    A note that was recovered from forgotten counts as marked before a run has written so.
+    """
+    why = []
+    for days, least in (WEEK, FORTNIGHT):
+        count = access.within(days, now)
+        if count >= least:
+            why.append(f"{count} retrievals in {days} days")
+    if access.total >= EVER:
+        why.append(f"{access.total} retrievals in all")
+    if note.flag("user_marked") or any(m.marked for m in moves(note, access, now, rules)):
+        why.append("marked by the user")
+    return tuple(why)
+
+
+def destination(note: Memory) -> str:
+    """Propose where a note belongs: a method among the skills, all else by way of the purifier."""
+    text = normalise(f"{note.text('title')} {note.body[:2000]}")
+    return SKILLS if any(word in text for word in _HOW_TO) else HOT_CACHE

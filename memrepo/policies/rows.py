@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+
+import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.patterns import regex
 from memrepo.policies.speech import Language, Word
@@ -13,8 +15,7 @@ IS, KEY, TOPIC, SELF = "§is", "§:", "§topic", "§i"
 """Keys of items that stand for the copula, the colon of a key, the topic and the speaker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """One word that matters, or a predicate in its place."""
 
     key: str
@@ -27,8 +28,7 @@ class Item:
         return self.key[0] == "§"
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, dict=True):
     """One sentence as rules see it."""
 
     language: Language

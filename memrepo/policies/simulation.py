@@ -29,13 +29,11 @@ from memrepo.core.access import (
     seconds,
 )
 from memrepo.core.changes import Remove, Step, Update
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.state import Files, State
 from memrepo.core.times import whole_seconds
 from memrepo.policies.archive import archive_due
-from memrepo.policies.classes import class_of
-from memrepo.policies.decay import FLOOR, decays, is_over, is_protected, keeping
+from memrepo.policies.decay import FLOOR, class_of, decays, is_over, is_protected, keeping
 from memrepo.policies.hotcache import hot_of, why_hot
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import TIERS, place_of

@@ -11,10 +11,11 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
+
+import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
@@ -44,8 +45,7 @@ _PIECES = regex(
 _MARK = {"：": ":", "—": ":", "–": ":", "->": "→"}
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """One word of a sentence: as it is written, folded, and its stem."""
 
     raw: str
@@ -67,12 +67,11 @@ Phrase = tuple[tuple[str, ...], ...]
 """The parts of a phrase between its gaps, each a row of words."""
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The word file of one language, and how its words are cut."""
 
     code: str
-    lists: Mapping[str, Any] = field(hash=False)
+    lists: Mapping[str, Any]
 
     def phrases(self, name: str) -> Mapping[str, tuple[Phrase, ...]]:
         """Return the phrases of a list by their first word; stems are under `a*`, their letter."""

@@ -13,8 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.memory import Memory
-from memrepo.core.moments import extent
-from memrepo.core.times import EARLIEST, format_time
+from memrepo.core.times import EARLIEST, extent, format_time
 
 Bound = Literal[
     "", "valid_from", "valid_until", "successor", "superseded_at", "predecessor", "unknown"

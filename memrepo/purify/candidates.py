@@ -36,18 +36,18 @@ from memrepo.core.judge import Candidate, Cluster, PriorClaim, Verdict
 from memrepo.core.memory import CLAIM_TYPES, Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.policies.hotcache import SKILLS
+from memrepo.policies.hotcache import Candidate as Nomination
 from memrepo.policies.matching import INACTIVE_STANDINGS, normal_subject, tokens
-from memrepo.policies.nomination import SKILLS
-from memrepo.policies.nomination import Candidate as Nomination
 from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.clusters import shared_entities
 from memrepo.purify.dates import DateBasis, is_date_heading
+from memrepo.purify.decisions import Near
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import prior_of
 from memrepo.purify.units import MAX_TEXT, Unit, bold_lead
-from memrepo.purify.updates import Near
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
 _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}
@@ -257,6 +257,9 @@ def _shared(own: _Said, other: _Said) -> int:
 
 def overruling(state: State, placed: Iterable[Placed]) -> tuple[Placed, ...]:
     """Return units in scope, those that change a standing memory marked so."""
+    placed = tuple(placed)
+    if not placed:  # as in most runs: no statement is cut into words for them
+        return ()
     near = Near(
         prior_of(m)
         for m in state.active

@@ -50,10 +50,9 @@ from memrepo.policies.matching import (
 from memrepo.purify.answers import Kept, finding_key, finding_record, known_finding
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, Failure
-from memrepo.purify.decisions import decided_pair
+from memrepo.purify.decisions import Near, decided_pair
 from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
-from memrepo.purify.updates import Near
 
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]

@@ -186,7 +186,7 @@ def left_out(
     stone = exact or stones.near(memory)
     if stone is None:
         return None
-    again = f"`memrepo unreject {stone.key}` and import again"
+    again = f"`memrepo reject {stone.key} --undo` and import again"
     what = "says" if exact else "is close to"
     return Problem(
         path=path,
@@ -205,7 +205,7 @@ def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
         rule=rule,
         severity="warning",
         message=f"{memory.id} {what} what was rejected as {stone.key}",
-        fix=f"`memrepo unreject {stone.key}` lifts the rejection, if it holds after all",
+        fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it holds after all",
     )
 
 
@@ -239,6 +239,36 @@ def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -
     if op == "create":
         return frozenset(f"{op}:{id_}" for id_ in memories)
     return frozenset({f"{op}:{'+'.join(sorted(memories))}"})
+
+
+def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
+    """Return what decisions between two states would be known by, per memory.
+
+    For where nothing says by which decisions one became the other; one more harms nothing.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for id_ in {*before.memories, *after.memories}:
+        old, new = before.memories.get(id_), after.memories.get(id_)
+        if old is new or old == new:
+            continue
+        if old is None or new is None:
+            found[id_] = fingerprints("create" if old is None else "prune", (id_,))
+            continue
+        fields = {k: v for k, v in new.fields.items() if old.fields.get(k) != v}
+        update = Update(id=id_, fields=fields, body=new.body if new.body != old.body else None)
+        prints = {p for op in BULK_OPS for p in prints_of(op, update)}
+        prints |= {p for other in fields.get("superseded_by", ()) for p in _pair(id_, other)}
+        if fields.get("status") in _RESTING:
+            prints |= fingerprints(_RESTING[fields["status"]], (id_,))
+        found[id_] = frozenset(prints)
+    return found
+
+
+_RESTING = {"archived": "archive", "forgotten": "forget"}
+
+
+def _pair(one: str, other: str) -> frozenset[str]:
+    return fingerprints("supersede", (one, other))
 
 
 TAKEN_BACK = "the same changes were taken back before"

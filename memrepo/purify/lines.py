@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memrepo.core.nesting import MAX_DEPTH, too_deep
+from memrepo.core.lines import MAX_DEPTH, too_deep
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 

@@ -17,7 +17,7 @@ import msgspec
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
-from memrepo.core.nesting import MAX_DEPTH
+from memrepo.core.lines import MAX_DEPTH
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.lines import SourceLines, read_lines

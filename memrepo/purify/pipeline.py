@@ -33,8 +33,7 @@ from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
 from memrepo.purify.known import Former, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
-from memrepo.purify.requests import Said, requests
-from memrepo.purify.retire import retire, ticking
+from memrepo.purify.retire import Said, requests, retire, ticking
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -119,12 +119,14 @@ def _entry(parts: Sequence[str]) -> Entry:
     )
 
 
-def touching(repo: Repo, head: str, patterns: Sequence[str]) -> list[tuple[Entry, tuple[str, ...]]]:
+def touching(
+    repo: Repo, head: str, patterns: Sequence[str], *options: str
+) -> list[tuple[Entry, tuple[str, ...]]]:
     """Return the commits that change what the patterns match, with the paths; newest first.
 
     Patterns are pathspecs with magic. Parents are the nearest commits that touch them too (history
     simplified, no side of a merge left out), so that the list is a graph of its own; the paths of
-    a merge are those that differ from its first parent.
+    a merge are those that differ from its first parent. `options` are further ones of `git log`.
     """
     words = (
         "log",
@@ -136,6 +138,7 @@ def touching(repo: Repo, head: str, patterns: Sequence[str]) -> list[tuple[Entry
         "--full-history",
         "--simplify-merges",
         "--diff-merges=first-parent",
+        *options,
         head,
         "--",
         *patterns,
@@ -307,13 +310,14 @@ def reverts(repo: Repo, head: str) -> list[Entry]:
     return list(entries(repo, "--topo-order", "--grep", f"^{PREFIX}Reverts: ", head))
 
 
-def taken_back(repo: Repo, head: str) -> dict[str, frozenset[str]]:
+def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, frozenset[str]]:
     """Return the commits whose effect is taken back at a head, with the memories that means.
 
     A revert names the memories it took back, of a whole chain or of a part; a revert of a revert
-    brings them back. Other clones' reverts are off the first-parent line and count as well.
+    brings them back. Other clones' reverts are off the first-parent line and count as well. The
+    `void` ones count no more: git undid them.
     """
-    taken = {e.commit: e for e in reversed(reverts(repo, head))}
+    taken = {e.commit: e for e in reversed(reverts(repo, head)) if e.commit not in void}
     found: dict[str, frozenset[str]] = {}
 
     def mark(revert: Entry, ids: frozenset[str], *, back: bool) -> None:

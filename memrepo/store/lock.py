@@ -1,4 +1,9 @@
-"""Locks that the kernel frees when their process dies: `run` and `write` (docs/git-model.md)."""
+"""Locks that the kernel frees when their process dies, and states in which nothing is written.
+
+States of a repository in which nothing may be written, each refused by its name.
+
+Locks that the kernel frees when their process dies: `run` and `write` (docs/git-model.md).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,96 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.store.light import ask
+
+if TYPE_CHECKING:
+    from memrepo.store.gitenv import Repo
+
+_MIDDLE_OF = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "BISECT_LOG": "a bisect",
+    "sequencer": "a sequence of picks",
+}
+
+
+class BranchMoved(MemrepoError):
+    """Somebody committed to the branch while a plan was computed."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(
+            f"{branch} moved while the change was computed",
+            fix="run the command again",
+        )
+
+
+class NotAsExpected(MemrepoError):
+    """A write was to build on a commit that is no longer the newest."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(
+            f"nothing was written: expected commit {expected[:12]}, found {found[:12]}",
+            fix="read again what the write rests on, then name the commit found",
+        )
+
+
+class CannotWork(MemrepoError):
+    """The repository is in a state in which nothing may be written."""
+
+
+def branch_of(name: str) -> str:
+    """Return the full name of a branch as it is; raises CannotWork for an empty (detached) one."""
+    if not name:
+        raise CannotWork(
+            "HEAD is detached: a run needs a branch to land on",
+            fix="`git switch -c <name>` keeps these commits, `git switch main` leaves them",
+        )
+    return name
+
+
+def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
+    """Raise CannotWork in the middle of something, in a shallow clone, and on no branch."""
+    git_dir = Path(repo.git_dir)
+    for name, what in _MIDDLE_OF.items():
+        if (git_dir / name).exists():
+            raise CannotWork(
+                f"the repository is in the middle of {what}",
+                fix="finish or abort it (`git status` says how), then run the command again",
+            )
+    if unmerged:
+        raise CannotWork(
+            "the index holds unmerged paths",
+            fix="resolve them (`git status` names them) and commit, then run again",
+        )
+    if (Path(repo.common_dir) / "shallow").exists():
+        raise CannotWork(
+            "this is a shallow clone: history that runs rely on is not here",
+            fix="`git fetch --unshallow` brings it",
+        )
+    _refuse_second_checkout(repo, branch_of(branch))
+
+
+def _refuse_second_checkout(repo: Repo, branch: str) -> None:
+    """Refuse a branch that another work tree has too: its index would undo what lands."""
+    if not (Path(repo.common_dir) / "worktrees").exists():
+        return
+    listed = ask(repo, "worktree", "list", "--porcelain", "-z").split("\0")
+    if listed.count(f"branch {branch}") > 1:
+        raise CannotWork(
+            f"{branch} is checked out in two work trees",
+            fix="switch one of them to a branch of its own (`git worktree list`)",
+        )
+
 
 _PAUSE_S = 0.05
 

@@ -21,16 +21,17 @@ from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store import recovery
-from memrepo.store.fitness import (
+from memrepo.store.gitenv import NotARepository, find_layout, opened
+from memrepo.store.light import GitFailed, ask, call, seconds
+from memrepo.store.lock import (
     BranchMoved,
     CannotWork,
     NotAsExpected,
     branch_of,
+    lock,
     refuse_unfit,
+    uninterrupted,
 )
-from memrepo.store.gitenv import NotARepository, find_layout, opened
-from memrepo.store.light import GitFailed, ask, call, seconds
-from memrepo.store.lock import lock, uninterrupted
 from memrepo.store.recovery import TX, Journal
 from memrepo.store.tree import Snapshot, Snapshots
 from memrepo.store.worktree import FilesInTheWay, WorkTree
@@ -270,7 +271,7 @@ class Repository:
             self._advance(base, name, lambda: tip)
 
     def _signed(self, chain: Chain, name: str) -> str:
-        from memrepo.store.signing import sign_merge, wants_signature
+        from memrepo.store.stream import sign_merge, wants_signature
 
         tip = self.build(chain, name)
         if chain.merge and wants_signature(self.repo):

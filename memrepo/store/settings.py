@@ -1,6 +1,10 @@
-"""What git is configured to do, and memrepo's settings of one clone, which no other clone carries.
+"""What git is configured to do and who works there, and memrepo's settings of one clone.
+
+What git is configured to do, and memrepo's settings of one clone, which no other clone carries.
 
 Everything is asked in one call: git joins its files, their includes and the environment.
+
+Who works in a repository: git's own configured name and e-mail.
 """
 
 from __future__ import annotations
@@ -121,3 +125,17 @@ def drop(repo: Repo, key: str) -> None:
     """Remove a per-clone setting; one that is not set is no error."""
     call(repo, "config", "--local", "--unset-all", key, no=_NOT_SET)
     repo.config.forget()
+
+
+def person(repo: Repo) -> tuple[str, str]:
+    """Return the configured `user.name` and `user.email`; empty texts where none is set."""
+    return repo.config.get("user.name"), repo.config.get("user.email")
+
+
+def author(repo: Repo) -> str:
+    """Return `Name <email>` for commits that a person asks for, or an empty text."""
+    name, email = (part.translate(_UNSAFE).strip() for part in person(repo))
+    return f"{name or email} <{email}>" if email else ""
+
+
+_UNSAFE = str.maketrans(dict.fromkeys("<>\n\0", ""))

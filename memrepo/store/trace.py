@@ -25,7 +25,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.core.moments import asked
+from memrepo.core.times import asked
 from memrepo.store.history import Entry, touching
 from memrepo.store.light import call
 from memrepo.store.repo import Repository

@@ -9,7 +9,7 @@ import msgspec
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
-from memrepo.policies.nomination import Candidate
+from memrepo.policies.hotcache import Candidate
 
 
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from memrepo.core import codec, header
 from memrepo.core.lines import dominant_end, join_lines, split_lines
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.spelling import entry_lines
 from memrepo.core.state import State
 

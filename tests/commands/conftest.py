@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import begin, done, git
+from driving import LATER, begin, done, git
 
 from memrepo.actions.recall.usage import CURRENT
 from memrepo.store.ledger import BUFFER, REF
@@ -65,3 +65,18 @@ def fresh_repo(tmp_path: Path) -> Path:
     """Return a repository of the small workspace that has not run yet."""
     done(tmp_path, "init", "repo", "--from", workspaces.growing(tmp_path / "workspace", 0))
     return tmp_path / "repo"
+
+
+@pytest.fixture(scope="session")
+def _two_runs_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("two")
+    begin(base, workspaces.servers(base / "workspace", 0))
+    workspaces.servers(base / "workspace", 1)
+    done(base / "repo", "run", now=LATER)
+    return base
+
+
+@pytest.fixture
+def two_runs(_two_runs_base: Path, tmp_path: Path) -> Path:
+    """Return a repository after two runs: alpha and vim, then beta, and helix instead of vim."""
+    return _copy(_two_runs_base, tmp_path)

@@ -90,7 +90,7 @@ def test_an_exact_match_is_refused_on_a_single_write(repo: Path, argv: tuple[str
         answer = memrepo(repo, *(beta if a == "BETA" else a for a in argv), *more)
         assert answer.exit == 3, answer
         assert key in answer.error["message"]
-        assert f"unreject {key}" in answer.error["fix"]
+        assert f"reject {key} --undo" in answer.error["fix"]
     assert standing(repo) == before
 
 

@@ -18,7 +18,7 @@ from test_schedule import configure
 
 from memrepo.actions.run import run
 from memrepo.actions.run.telemetry import reported
-from memrepo.actions.setup.timetable import local_folder
+from memrepo.actions.run.timetable import local_folder
 from memrepo.actions.work import Call, Work
 from memrepo.store.lock import lock
 

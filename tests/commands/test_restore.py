@@ -127,7 +127,7 @@ def test_what_is_rejected_does_not_come_back(repo: Path, gone: bool) -> None:
     before = standing(repo)
     answer = memrepo(repo, "restore", id_, now=THIRD)
     assert answer.exit == 3
-    assert "unreject" in answer.error["fix"]
+    assert "--undo" in answer.error["fix"]
     assert standing(repo) == before
 
 

@@ -125,7 +125,7 @@ def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
     (key,) = (stone["key"] for stone in done(repo, "rejected")["rejected"])
     told = why(repo, three)[1]
     assert told.startswith("rejected by human:person@example.org at ")
-    assert told.endswith(f": never was; `memrepo unreject {key}` lifts it")
+    assert told.endswith(f": never was; `memrepo reject {key} --undo` lifts it")
     git(repo, "rm", "-q", memories(repo)[three].path)
     git(repo, "commit", "-qm", "away with it", "--no-verify")
     assert why(repo, three)[-1] == told

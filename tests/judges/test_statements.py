@@ -8,8 +8,8 @@ import pytest
 
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source, without_lead
-from memrepo.judges.headings import telling
 from memrepo.judges.statements import whole
+from memrepo.judges.wording import telling
 from memrepo.purify.gather import Placed, gather
 from memrepo.purify.intake import name_in, read_owners
 from memrepo.purify.units import scan

@@ -16,8 +16,7 @@ from strategies import IDS, cases
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.merge import closure
@@ -47,6 +46,8 @@ def replayed(states: Sequence[State], k: int) -> Replayed:
         for id_ in sorted({*old.memories, *new.memories}):
             before, after = old.memories.get(id_), new.memories.get(id_)
             if before == after:
+                if id_ in made and _comments(old, id_) != _comments(new, id_):
+                    clashes.add(("edited-later", id_))
                 continue
             if after is None:
                 now.pop(id_, None)
@@ -67,6 +68,12 @@ def replayed(states: Sequence[State], k: int) -> Replayed:
         memories={i: m for i, m in now.items() if i in head or _stays(states, k, i)},
         clashes=clashes,
     )
+
+
+def _comments(state: State, id_: str) -> set[bytes]:
+    """Return the comments of a person's own that a file's header holds."""
+    lines = state.files[state.memories[id_].path].split(b"\n---")[0].splitlines()
+    return {line.strip() for line in lines if line.lstrip().startswith(b"#")}
 
 
 def _stays(states: Sequence[State], k: int, id_: str) -> bool:

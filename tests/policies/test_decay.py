@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Decay, Memory, Source, Stamp
-from memrepo.policies.classes import class_of, segments
-from memrepo.policies.decay import FLOOR, keeping, prunable
+from memrepo.policies.decay import FLOOR, class_of, keeping, prunable, segments
 from memrepo.policies.futuredates import future_date
 from memrepo.policies.rules import CLASSIC, REFRESHED, TTLS, DecayRules
 

@@ -11,8 +11,7 @@ import pytest
 
 from memrepo.core.access import RETRIEVAL, Event, fold
 from memrepo.core.memory import Decay, Memory, Stamp
-from memrepo.policies.classes import classify, segments
-from memrepo.policies.decay import keeping
+from memrepo.policies.decay import classify, keeping, segments
 from memrepo.policies.futuredates import future_date
 from memrepo.policies.rules import CLASSIC, TTLS
 

@@ -12,8 +12,15 @@ import pytest
 
 from memrepo.core.access import NEVER
 from memrepo.core.memory import Decay, Memory
-from memrepo.policies.classes import AUTOMATIC, DEFAULT, automatic, class_of, classify, segments
-from memrepo.policies.decay import keeping
+from memrepo.policies.decay import (
+    AUTOMATIC,
+    DEFAULT,
+    automatic,
+    class_of,
+    classify,
+    keeping,
+    segments,
+)
 from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -17,7 +17,7 @@ from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Hot, Link, Memory
 from memrepo.core.state import State, read_state
-from memrepo.policies.classes import class_of
+from memrepo.policies.decay import class_of
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import CLASSIC, HotRules, Rules
 from memrepo.policies.simulation import DRAWS, simulate

@@ -17,8 +17,7 @@ from memrepo.core.memory import Decay, Hot, Link, Memory, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.merge.closure import closure
 from memrepo.policies.archive import Leaving, for_review
-from memrepo.policies.hotcache import hot_of
-from memrepo.policies.nomination import nominated
+from memrepo.policies.hotcache import hot_of, nominated
 from memrepo.policies.rules import CLASSIC, ArchiveRules, HotRules, Rules
 from memrepo.policies.upkeep import upkeep
 from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of

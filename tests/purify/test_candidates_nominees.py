@@ -15,7 +15,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge.closure import closure
-from memrepo.policies.nomination import nominated
+from memrepo.policies.hotcache import nominated
 from memrepo.policies.rules import TierRules
 from memrepo.purify.candidates import Nominee
 from memrepo.purify.pipeline import Purified, Setting, purify

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.nesting import MAX_DEPTH
+from memrepo.core.lines import MAX_DEPTH
 from memrepo.purify.lines import MAX_BYTES, read_lines
 
 

@@ -19,6 +19,7 @@ from memrepo.core.state import Effect, State, read_state
 from memrepo.merge.takeback import take_back
 from memrepo.store import history
 from memrepo.store.gitenv import opened
+from memrepo.store.landings import commit_landing
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit
 
@@ -69,7 +70,7 @@ def test_a_revert_in_git_gives_what_the_rules_say(
             store.land(Chain(base="", commits=commits(states), when=NOW), "law")
             walk = list(history.entries(repo, "--reverse", "HEAD"))
             here, target = at_head(store), walk[k + 1]
-            wanted = Wanted(target=target, latest=k == len(states) - 2)
+            wanted = Wanted(landing=commit_landing(target), latest=k == len(states) - 2)
             answer = revert(here, wanted)
             model = take_back(operation(states, k), states[-1])
             told = {(c.kind, c.memory) for c in answer.conflicts}

@@ -10,7 +10,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.stage import hot_rules
 from memrepo.actions.recall.destination import place, place_page, refuse_place
 from memrepo.actions.recall.when import (
     heading,
@@ -18,6 +17,7 @@ from memrepo.actions.recall.when import (
     work_at,
 )
 from memrepo.actions.request import At, ValidAt, option
+from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.work import Work
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core.errors import Exit, MemrepoError
@@ -25,7 +25,7 @@ from memrepo.core.judge import Profile
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.policies.nomination import nominated
+from memrepo.policies.hotcache import nominated
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.views.artifacts import Exported, Terms, artifacts

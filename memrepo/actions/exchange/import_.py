@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions import result
-from memrepo.actions.lifecycle.stage import derived_files
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.chain import run_stamp
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
@@ -32,8 +32,8 @@ from memrepo.purify.imported_counts import Counts, read_hygiene, read_refcount
 from memrepo.purify.imported_memories import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
 from memrepo.purify.manifest import Manifest, read_manifests
-from memrepo.store.identity import author
 from memrepo.store.ledger import ledger_of
+from memrepo.store.settings import author
 from memrepo.store.workspace import read_folder
 from memrepo.views.artifacts_runs import IMPORT, read_runs
 from memrepo.views.hygiene import HYGIENE, REFCOUNT

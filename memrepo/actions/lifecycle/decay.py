@@ -16,8 +16,10 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Decay
 from memrepo.core.state import State
 from memrepo.policies.archive import Leaving, archive
-from memrepo.policies.classes import AUTOMATIC, automatic, class_of
 from memrepo.policies.decay import (
+    AUTOMATIC,
+    automatic,
+    class_of,
     decays,
     is_over,
     is_stale,

@@ -9,7 +9,7 @@ import msgspec
 from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
-from memrepo.policies.nomination import nominated
+from memrepo.policies.hotcache import nominated
 from memrepo.store.ledger import ledger_of
 from memrepo.views.promotions import Promotion, promotions
 

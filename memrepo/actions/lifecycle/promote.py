@@ -1,7 +1,8 @@
-"""`memrepo promote`: put a memory on the hot cache, because somebody asked for it."""
+"""`memrepo promote`: put a memory on the hot cache because somebody asked, or take it off."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -14,6 +15,7 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import State
+from memrepo.policies.directives import forgotten
 from memrepo.policies.hotcache import hot_of
 
 REQUEST = "user request"
@@ -38,17 +40,24 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     id: Annotated[str, option("the memory", metavar="ID")]
     critical: Annotated[
-        bool, option("needed in every session: never evicted or pruned", "--critical")
+        bool,
+        option("needed in every session: never evicted or pruned", "--critical", group="way"),
+    ] = False
+    off: Annotated[
+        bool,
+        option("take it off the hot cache; the memory stays as it is", "--off", group="way"),
     ] = False
     dry_run: DryRun = False
     reason: Reason = ""
 
 
 def do(work: Work, request: Request) -> Written | Unchanged:
-    """Set `hot`, and `critical` where asked for."""
+    """Set `hot`, and `critical` where asked for; or record when the memory left."""
 
     def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
+        if request.off:
+            return _demoted(memory, work.call.now)
         if memory.status != "active" or memory.type in ("note", "chunk"):
             raise NotForTheCache(memory)
         is_new = request.critical and not memory.flag("critical")
@@ -65,3 +74,10 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         )
 
     return write(work, request, draft)
+
+
+def _demoted(memory: Memory, now: datetime) -> Step | Unchanged:
+    """Record when it left; a critical memory is critical no longer, or it would come back."""
+    for step in forgotten(memory, now, "demoted by hand"):
+        return step
+    return unchanged(memory, "is not on the hot cache")

@@ -11,11 +11,11 @@ import msgspec
 from msgspec.structs import asdict
 
 from memrepo.actions import result
+from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.usage import CURRENT
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.review.waiting import all_waiting, requests_waiting
+from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup.prompts import agent_snippet
-from memrepo.actions.setup.timetable import timetable
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
@@ -24,8 +24,7 @@ from memrepo.core.messages import counted
 from memrepo.core.times import EARLIEST
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.doubt import disputed, is_retired
-from memrepo.policies.hotcache import hot_of
-from memrepo.policies.nomination import nominated
+from memrepo.policies.hotcache import hot_of, nominated
 from memrepo.policies.tiers import effective
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.answers import broken_runs

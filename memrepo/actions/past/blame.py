@@ -1,19 +1,18 @@
-"""`memrepo blame`: who set each field of a memory, and who wrote each line of its text."""
+"""`memrepo why --show blame`: who set each field of a memory and wrote each line of its text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.past.history import value_of
-from memrepo.actions.past.timeline import find_present, landings, who
+from memrepo.actions.past.timeline import find_present, merges_of, who
 from memrepo.actions.recall.when import heading, work_at
-from memrepo.actions.request import At, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory
 from memrepo.policies.authorship import Authors, Point, Setter, authors
@@ -22,13 +21,6 @@ from memrepo.store.trace import Version, trace
 
 BACK = ("revert", "restore", "unreject")
 """Operations that bring back what was there before: whose it was is told too."""
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `blame`."""
-
-    id: Annotated[str, option("the memory", metavar="ID")]
-    at: At = ""
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +63,7 @@ class Stretch(Set, frozen=True, kw_only=True):
     text: str
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Blame(result.Result, frozen=True, kw_only=True):
     """Who set each field of a memory and wrote each line of its text."""
 
     id: str
@@ -87,12 +79,12 @@ class Result(result.Result, frozen=True, kw_only=True):
     """The time zone in which a reader is shown its times."""
 
 
-def do(work: Work, request: Request) -> Result:
+def blame_of(work: Work, id_: str, *, at: str = "") -> Blame:
     """Tell for each field which commit set it, who decided so, and why."""
-    there = work_at(work, request.at)
-    memory = find_present(there, there.tree.state(), request.id, work)
+    there = work_at(work, at)
+    memory = find_present(there, there.tree.state(), id_, work)
     versions = trace(there.store.repo, there.tree.commit, there.tree.layout, memory.id, memory.path)
-    merges = landings(there, (v.entry.run for v in versions))
+    merges = merges_of(there, (v.entry.run for v in versions))
     found = authors(
         [
             Point(
@@ -102,14 +94,14 @@ def do(work: Work, request: Request) -> Result:
         ]
     )
     told = _Told(versions={v.entry.commit: v for v in versions}, merges=merges)
-    return Result(
+    return Blame(
         id=memory.id,
         path=memory.path,
         commit=there.tree.commit,
         fields=dict(_fields(told, memory, found)),
         lines=tuple(_lines(told, memory, found)),
         commits=tuple(v.entry.commit for v in versions),
-        heading=tuple(heading(there, request.at)),
+        heading=tuple(heading(there, at)),
         zone=there.config.zone.key,
     )
 

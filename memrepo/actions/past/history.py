@@ -1,17 +1,14 @@
-"""`memrepo history`: every commit of one memory, wherever its file lay, and what each changed."""
+"""`memrepo why --show history`: every commit of one memory, and what each changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
-
-import msgspec
+from typing import Any, Literal
 
 from memrepo.actions import result
 from memrepo.actions.past.timeline import Commit, Past, changing, fields_of, find_past
 from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
-from memrepo.actions.request import At, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
@@ -19,14 +16,6 @@ from memrepo.store.trace import Version
 
 BODY = "text"
 Kind = Literal["created", "restored", "changed", "moved", "removed", "unreadable"]
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `history`."""
-
-    id: Annotated[str, option("the memory, also one that left the tree", metavar="ID")]
-    n: Annotated[int, option("at most N commits", "-n", metavar="N", ge=1)] = 0
-    at: At = ""
 
 
 class Change(Commit, frozen=True, kw_only=True):
@@ -43,7 +32,7 @@ class Change(Commit, frozen=True, kw_only=True):
     """Whether a shallow clone ends here, so that it may have been made before."""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class History(result.Result, frozen=True, kw_only=True):
     """The commits that touched the memory, newest first."""
 
     id: str
@@ -54,14 +43,14 @@ class Result(result.Result, frozen=True, kw_only=True):
     """The time zone in which a reader is shown its times."""
 
 
-def do(work: Work, request: Request) -> Result:
-    """List the commits that touched the memory, newest first."""
-    there = work_at(work, request.at)
-    past = find_past(there, there.tree.state(), request.id)
-    return Result(
+def history_of(work: Work, id_: str, *, at: str = "", most: int = 0) -> History:
+    """List the commits that touched a memory, newest first; it may have left the tree."""
+    there = work_at(work, at)
+    past = find_past(there, there.tree.state(), id_)
+    return History(
         id=past.id,
-        entries=tuple(_entries(past))[: request.n or None],
-        heading=tuple(heading(there, request.at)),
+        entries=tuple(_entries(past))[: most or None],
+        heading=tuple(heading(there, at)),
         zone=there.config.zone.key,
     )
 

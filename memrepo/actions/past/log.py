@@ -10,11 +10,19 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.past.timeline import Commit, changing, commit_of, find_past, run_merge, who
+from memrepo.actions.past.timeline import (
+    Commit,
+    changing,
+    commit_of,
+    find_past,
+    landed,
+    landing_of,
+    who,
+)
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.changes import OPS
-from memrepo.core.moments import asked, extent
+from memrepo.core.times import asked, extent
 from memrepo.store import history
 
 
@@ -87,7 +95,7 @@ def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
     repo, head = work.store.repo, work.tree.commit
     if request.run:
         # Newest first, as everything else, would hide in which order a chain was decided.
-        return history.chain_of(repo, run_merge(work, request.run).commit)
+        return landing_of(work, request.run).steps(repo)
     if detailed(request):
         return history.entries(repo, head)
     bound = [] if request.since or request.until else [f"--max-count={request.n}"]
@@ -95,10 +103,17 @@ def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
 
 
 def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
-    """Add the runs that a sync put off the first-parent line, by the time they landed."""
-    known = {entry.commit for entry in line}
-    runs = history.runs(work.store.repo, work.tree.commit)
-    found = [*line, *(run for run in runs if run.commit not in known)]
+    """Add the runs that a sync put off the first-parent line, by the time they landed.
+
+    One that git made other commits of is one line all the same, and named.
+    """
+    runs = landed(work)
+    inside = {entry.commit for run in runs for entry in run.chain}
+    named = {run.entry.commit: run.entry for run in runs}
+    kept = [e for e in line if e.commit in named or e.commit not in inside]
+    known = {entry.commit for entry in kept}
+    found = [named.get(entry.commit, entry) for entry in kept]
+    found += (entry for commit, entry in named.items() if commit not in known)
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 

@@ -17,7 +17,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
-from memrepo.store import history
+from memrepo.store import history, landings
+from memrepo.store.landings import Landing
 from memrepo.store.trace import DIGITS, Version, ids_in_history, trace
 
 _DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
@@ -39,7 +40,7 @@ class LeftTheTree(MemrepoError):
         super().__init__(
             f"{id_} is not there any more: {said}",
             fix=f"add `--at {next(there, '')[:10]}` to ask about it as it was before; "
-            f"`memrepo history {id_}` lists its commits",
+            f"`memrepo why {id_} --show history` lists its commits",
         )
 
 
@@ -51,7 +52,7 @@ class NotThereYet(MemrepoError):
     def __init__(self, memory: Memory, commit: str) -> None:
         super().__init__(
             f"{memory.id} was not there yet at commit {commit[:10]}",
-            fix=f"`memrepo history {memory.id}` tells when it came",
+            fix=f"`memrepo why {memory.id} --show history` tells when it came",
         )
 
 
@@ -159,7 +160,7 @@ def _once(work: Work, word: str) -> Past | None:
     return past if past is not None and any(v.memory for v in past.versions) else None
 
 
-def landings(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
+def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
     """Return the merge by which each run landed, in the history of the there's commit."""
     wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
     if not wanted:
@@ -169,13 +170,29 @@ def landings(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
     return {e.run: e for e in found if e.is_run and e.run in wanted}
 
 
-def run_merge(work: Work, run: str) -> history.Entry:
-    """Return the merge by which a run landed, found by its id or a unique prefix of it."""
-    found = history.runs(work.store.repo, work.tree.commit)
-    merges = [e for e in found if e.run.startswith(run)]
-    if len(merges) != 1:
+def landed(work: Work) -> list[Landing]:
+    """Return where the runs landed that the there's commit holds, newest first."""
+    store, tree = work.store, work.tree
+    return landings.landings(store.repo, tree.commit, tree.layout, tree.blobs)
+
+
+def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> Landing:
+    """Return where a run landed, found by its id or a unique prefix of it; raises NoSuchRun.
+
+    `runs` are those that landed, where somebody asked already.
+    """
+    store, tree = work.store, work.tree
+    runs = landed(work) if runs is None else runs
+    found = [one for one in runs if one.run.startswith(run)]
+    found = found or landings.gone(store.repo, tree.commit, tree.layout, run)
+    if len({one.run for one in found}) != 1:
         raise NoSuchRun(run)
-    return merges[0]
+    return found[0]
+
+
+def run_merge(work: Work, run: str) -> history.Entry:
+    """Return the commit by which a run landed, found by its id or a unique prefix of it."""
+    return landing_of(work, run).entry
 
 
 def commit_of(entry: history.Entry) -> Commit:

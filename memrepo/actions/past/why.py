@@ -1,15 +1,15 @@
-"""`memrepo why`: the lines a memory rests on, the judgements that made it, and what replaced it."""
+"""`memrepo why`: what a memory rests on, or every commit of it, or who set what of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.past.timeline import find_present, landings, who
+from memrepo.actions.past.timeline import find_present, merges_of, who
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
@@ -23,13 +23,25 @@ from memrepo.policies.succession import after, before
 from memrepo.store import history
 from memrepo.views.artifacts_runs import RunRecord, read_runs
 
+if TYPE_CHECKING:
+    from memrepo.actions.past.blame import Blame
+    from memrepo.actions.past.history import History
+
 TEXT = 100
+Show = Literal["evidence", "history", "blame"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `why`."""
 
-    id: Annotated[str, option("the memory", metavar="ID")]
+    id: Annotated[str, option("the memory; its history also where it left the tree", metavar="ID")]
+    show: Annotated[
+        Show,
+        option(
+            "what it rests on (evidence), its commits (history), or who set what (blame)", "--show"
+        ),
+    ] = "evidence"
+    n: Annotated[int, option("at most N commits of its history", "-n", metavar="N", ge=1)] = 0
     at: At = ""
 
 
@@ -125,8 +137,16 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Of when the answer is, where it is not of now."""
 
 
-def do(work: Work, request: Request) -> Result:
+def do(work: Work, request: Request) -> Result | History | Blame:
     """Tell why a memory is there and is as it is."""
+    if request.show == "history":
+        from memrepo.actions.past.history import history_of
+
+        return history_of(work, request.id, at=request.at, most=request.n)
+    if request.show == "blame":
+        from memrepo.actions.past.blame import blame_of
+
+        return blame_of(work, request.id, at=request.at)
     there = work_at(work, request.at)
     state = there.tree.state()
     memory = find_present(there, state, request.id, work)
@@ -160,7 +180,7 @@ def _decisions(work: Work, memory: Memory) -> Iterator[Decision]:
     """Yield the commits that name the memory, newest first, each with the merge it landed by."""
     grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
     named = list(history.entries(work.store.repo, grep, work.tree.commit))
-    merges = landings(work, (e.run for e in named))
+    merges = merges_of(work, (e.run for e in named))
     for entry in named:
         yield Decision(
             commit=entry.commit,
@@ -176,7 +196,7 @@ def _decisions(work: Work, memory: Memory) -> Iterator[Decision]:
 def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[Judgement]:
     """Yield what each run said of the memory, oldest first, and the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
-    merges = landings(work, (r.run for r in judged))
+    merges = merges_of(work, (r.run for r in judged))
     for record in judged:
         entries = record.judgements[memory.id]
         merge = merges.get(record.run)

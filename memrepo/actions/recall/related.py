@@ -16,9 +16,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.policies.entities import catalogue
+from memrepo.policies.entities import catalogue, ties
 from memrepo.policies.graph import Graph, Reached
-from memrepo.policies.inferred_links import ties
 
 WIDTH = 72
 

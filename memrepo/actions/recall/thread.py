@@ -1,4 +1,4 @@
-"""`memrepo thread`: one conversation in order."""
+"""`memrepo thread`: one conversation in order, or those that the notes belong to, newest first."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from msgspec.structs import asdict
 from memrepo.actions import result
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.recall.show import as_json as memory_json
-from memrepo.actions.recall.threads import all_threads, row_of
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.state import State
-from memrepo.policies.threads import Thread
+from memrepo.core.times import format_time, parse_duration
+from memrepo.policies.threads import Thread, threads_of
 
 
 class NoSuchThread(MemrepoError):
@@ -25,17 +25,45 @@ class NoSuchThread(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, word: str) -> None:
-        super().__init__(f"no thread is called {word!r}", fix="`memrepo threads` lists them")
+        super().__init__(f"no thread is called {word!r}", fix="`memrepo thread` lists them")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `thread`."""
 
-    id: Annotated[str, option("a thread, or a memory that is part of one", metavar="ID")]
+    id: Annotated[
+        str,
+        option("a thread, or a memory that is part of one; all when left out", metavar="ID"),
+    ] = ""
+    n: Annotated[int, option("list so many threads (20)", "-n", metavar="N", ge=1)] = 20
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread: when it began and ended (empty where no time is known), and who is in it."""
+
+    id: str
+    title: str
+    key: str
+    """The session that its memories name."""
+    begin: str
+    end: str
+    members: tuple[str, ...]
+    linked: tuple[str, ...]
+    """Other threads on the same matter."""
+
+
+class Threads(result.Result, frozen=True, kw_only=True):
+    """The newest threads."""
+
+    threads: tuple[Row, ...]
+    count: int
+    """How many there are in all."""
+    zone: str
+    """The time zone in which a reader is shown their times."""
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """One thread as `threads` lists it, and its memories in the order in which they came."""
+    """One thread as the list has it, and its memories in the order in which they came."""
 
     id: str
     title: str
@@ -50,9 +78,13 @@ class Result(result.Result, frozen=True, kw_only=True):
     """The time zone in which a reader is shown its times."""
 
 
-def do(work: Work, request: Request) -> Result:
-    """Return the members of a thread in the order in which they came."""
-    state, found = work.tree.state(), all_threads(work)
+def do(work: Work, request: Request) -> Result | Threads:
+    """Return the members of a thread in the order in which they came, or the newest threads."""
+    found = all_threads(work)
+    if not request.id:
+        newest = tuple(map(row_of, reversed(found)))[: request.n]
+        return Threads(threads=newest, count=len(found), zone=work.config.zone.key)
+    state = work.tree.state()
     thread = thread_of(found, state, request.id)
     titles = {other.id: other.title for other in found}
     return Result(
@@ -83,3 +115,23 @@ def _named(found: Iterable[Thread], word: str) -> Thread | None:
 
 def _around(found: Iterable[Thread], id_: str) -> Thread | None:
     return next((thread for thread in found if id_ in thread.members), None)
+
+
+def all_threads(work: Work) -> tuple[Thread, ...]:
+    """Return the threads of a commit, oldest first, then those that memories name."""
+    gap = parse_duration(work.config.get("threads.gap"))
+    memories = work.tree.state().memories
+    return threads_of(memories, work.config.lexicon, work.config.zone, gap)
+
+
+def row_of(thread: Thread) -> Row:
+    """Return what is told of a thread."""
+    return Row(
+        id=thread.id,
+        title=thread.title,
+        key=thread.key,
+        begin=format_time(thread.begin) if thread.begin else "",
+        end=format_time(thread.end) if thread.end else "",
+        members=tuple(thread.members),
+        linked=tuple(thread.linked),
+    )

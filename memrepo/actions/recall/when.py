@@ -47,14 +47,14 @@ def work_at(work: Work, word: str) -> Work:
     """
     if not word:
         return work
-    from memrepo.actions.past.timeline import landings
+    from memrepo.actions.past.timeline import merges_of
     from memrepo.config import ConfigError, parse_config
     from memrepo.store.gitenv import find_layout
     from memrepo.store.trace import commit_at
     from memrepo.store.tree import snapshot
 
     store = work.store
-    merge = landings(work, [word]).get(word)
+    merge = merges_of(work, [word]).get(word)
     commit = merge.commit if merge else ""
     commit = commit or commit_at(store, work.tree.commit, word, work.config.zone)
     layout = find_layout(store.repo, commit)
@@ -70,7 +70,7 @@ def work_at(work: Work, word: str) -> Work:
 
 def moment_of(work: Work, word: str) -> datetime:
     """Return the moment that `--valid-at` asks about; raises NotADate."""
-    from memrepo.core.moments import asked
+    from memrepo.core.times import asked
 
     try:
         return asked(word, work.config.zone)

@@ -10,12 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.stage import hot_rules
 from memrepo.actions.past.timeline import Past, find_past
+from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import option
-from memrepo.actions.review.waiting import all_waiting
+from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
@@ -266,7 +266,7 @@ def _rejection(state: State, id_: str) -> str:
         if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
             said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
             reason = f": {visible(stone.reason)}" if stone.reason else ""
-            return f"{said}{reason}; `memrepo unreject {stone.key}` lifts it"
+            return f"{said}{reason}; `memrepo reject {stone.key} --undo` lifts it"
     return ""
 
 

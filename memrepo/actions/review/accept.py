@@ -14,11 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.stage import derived_files
-from memrepo.actions.past.timeline import NoSuchRun, run_merge
-from memrepo.actions.recall.lookup import find
-from memrepo.actions.request import DryRun, option
-from memrepo.actions.review.waiting import (
+from memrepo.actions.past.timeline import NoSuchRun, landing_of
+from memrepo.actions.pending import (
     NothingWaits,
     Waiting,
     left_behind,
@@ -27,6 +24,9 @@ from memrepo.actions.review.waiting import (
     refuse_on_waiting,
     the_waiting,
 )
+from memrepo.actions.recall.lookup import find
+from memrepo.actions.request import DryRun, option
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import chain
 from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.takeback.revert import Result as Reverted
@@ -41,6 +41,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import Conflict
 from memrepo.purify.holds import fingerprints
 from memrepo.store import history
+from memrepo.store.landings import RECORD, commit_landing
 from memrepo.store.stream import Chain, Commit
 
 ACCEPTED = "refs/memrepo/accepted/"
@@ -153,7 +154,7 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
 def _reverted(work: Work, run: str) -> history.Entry | None:
     """Return the revert in effect that took a landed run back; accepting the run reverts it."""
     try:
-        target = run_merge(work, run) if run else None
+        target = landing_of(work, run) if run else None
     except NoSuchRun:
         return None
     gone: set[str] = set()
@@ -162,7 +163,7 @@ def _reverted(work: Work, run: str) -> history.Entry | None:
         if entry.commit in gone:
             continue
         gone.update(entry.trailers.get("Reverts", ()))
-        if target is not None and target.commit in gone:
+        if target is not None and target.entry.commit in gone:
             return entry
     return None
 
@@ -173,7 +174,7 @@ def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
     only = frozenset(find(before, word).id for word in request.only)
     without = frozenset(find(before, word).id for word in request.without)
     return Wanted(
-        target=entry,
+        landing=commit_landing(entry),
         latest=entry.commit == work.tree.commit,
         only=only or (told - without if without else frozenset()),
         dry_run=request.dry_run,
@@ -338,7 +339,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     steps = [
         Step(
             op="run",
-            what="manifest and candidates",
+            what=RECORD,
             reason="accepted after review",
             changes=left_behind(work, waits, replay.left),
         )

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from memrepo.actions.past.timeline import NoSuchRun, run_merge
-from memrepo.actions.review.waiting import NothingWaits, the_waiting
+from memrepo.actions.past.timeline import NoSuchRun, landing_of, run_merge
+from memrepo.actions.pending import NothingWaits, the_waiting
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
 from memrepo.core.differences import Difference, differences
@@ -19,6 +19,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.state import Files, State
 from memrepo.store import history
+from memrepo.store.landings import commit_landing
 from memrepo.store.tree import file_at, read_blob
 from memrepo.views.review import Change, Decision, Evidence, Review, Standing, tokens_of
 
@@ -92,19 +93,18 @@ def span_of(work: Work, words: Sequence[str]) -> Span:
 def _landed(work: Work, word: str) -> Span:
     repo = work.store.repo
     try:
-        entry = run_merge(work, word)
+        found = landing_of(work, word)
     except NoSuchRun:
         commit = _commit(work, word)
-        entry = next(iter(history.entries(repo, "-1", commit)))
-    chain = history.chain_of(repo, entry.commit)
-    title = entry.run if entry.is_run else f"{entry.commit[:10]} {entry.subject}"
+        found = commit_landing(next(iter(history.entries(repo, "-1", commit))))
+    entry, run = found.entry, found.run or (found.entry.run if found.entry.is_run else "")
     return Span(
-        title=title,
-        state="landed" if entry.is_run else "commit",
+        title=run or f"{entry.commit[:10]} {entry.subject}",
+        state="landed" if run else "commit",
         entry=entry,
-        base=next(iter(entry.parents), ""),
+        base=found.before,
         tip=entry.commit,
-        chain=tuple(chain),
+        chain=found.steps(repo),
     )
 
 

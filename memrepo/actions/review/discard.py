@@ -8,20 +8,21 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.review.waiting import (
+from memrepo.actions.pending import (
     Waiting,
     left_behind,
     put_away,
     refuse_on_waiting,
     the_waiting,
 )
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holds import fingerprints
 from memrepo.store import history
-from memrepo.store.identity import author
+from memrepo.store.landings import REFUSED
+from memrepo.store.settings import author
 
 DISCARDED = "refs/memrepo/discarded/"
 
@@ -66,7 +67,7 @@ def _fingerprints(work: Work, waits: Waiting) -> list[str]:
 def _commit(work: Work, waits: Waiting, refused: list[str], reason: str) -> str:
     step = Step(
         op="run",
-        what=f"{waits.run}: refused",
+        what=f"{waits.run}: {REFUSED}",
         reason=reason or "discarded by hand",
         changes=left_behind(work, waits, refused),
     )

@@ -23,7 +23,7 @@ class NoSuchContradiction(MemrepoError):
 
     def __init__(self, word: str) -> None:
         super().__init__(
-            f"no contradiction is called {word!r}", fix="`memrepo corrections` lists them"
+            f"no contradiction is called {word!r}", fix="`memrepo resolve --list` lists them"
         )
 
 

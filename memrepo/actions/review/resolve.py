@@ -1,4 +1,4 @@
-"""`memrepo resolve`: say which of two contradicting memories holds; or list what is open."""
+"""`memrepo resolve`: say which of two contradicting memories holds; or list them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from msgspec.structs import asdict
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.review.disputes import Dispute, Party, dispute_of, disputes, the_dispute
+from memrepo.actions.review.disputes import (
+    Dispute,
+    Party,
+    decided,
+    dispute_of,
+    disputes,
+    the_dispute,
+)
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
 from memrepo.core import corrections
@@ -20,7 +27,13 @@ from memrepo.core.corrections import Correction, Side, VerdictWord
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.state import State
-from memrepo.policies.conflicts import Conflict, links_of, still_contested
+from memrepo.policies.conflicts import (
+    STATUSES,
+    Conflict,
+    ConflictStatus,
+    links_of,
+    still_contested,
+)
 
 HOW = "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context"
 
@@ -88,6 +101,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     neither: Annotated[bool, option("neither holds: archive both", "--neither", group="how")] = (
         False
     )
+    list: Annotated[
+        bool, option("list all contradictions and other corrections, open ones first", "--list")
+    ] = False
+    status: Annotated[
+        ConflictStatus | None,
+        option(
+            "list only these; moot: one of the two left recall in another way",
+            "--status",
+            choices=STATUSES,
+        ),
+    ] = None
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -96,6 +120,18 @@ class Open(result.Result, frozen=True, kw_only=True):
     """The contradictions that nobody decided yet."""
 
     open: tuple[Dispute, ...]
+
+
+class Row(Dispute, frozen=True, kw_only=True):
+    """A contradiction or a wording, and the file that records what became of it."""
+
+    path: str
+
+
+class Corrections(result.Result, frozen=True, kw_only=True):
+    """What was contradicted, open cases first."""
+
+    corrections: tuple[Row, ...]
 
 
 class Shown(result.Result, frozen=True, kw_only=True):
@@ -128,8 +164,10 @@ class DecidedSo(Unchanged, frozen=True, kw_only=True):
     contradiction: str
 
 
-def do(work: Work, request: Request) -> Open | Shown | Decided | DecidedSo:
+def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | DecidedSo:
     """List, show, or decide; to show without a decision answers 3."""
+    if request.list or request.status:
+        return _listed(work, request.status)
     decides = any(
         (
             request.keep,
@@ -172,6 +210,35 @@ class MissingId(MemrepoError):
         super().__init__(
             "which contradiction is decided was not said", fix="`memrepo resolve` lists them"
         )
+
+
+def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
+    """List contradictions by status, then wordings that a merge put aside."""
+    found, cases = disputes(work.tree.state())
+    rows = [dispute_of(work, conflict) for conflict in found]
+    known = {row.id for row in rows}
+    others = sorted((c for i, c in cases.cases.items() if i not in known), key=lambda c: c.id)
+    rows += [_from_case(case) for case in others]
+    rows.sort(key=lambda row: STATUSES.index(row.status))
+    return Corrections(
+        corrections=tuple(
+            Row(**asdict(row), path=cases.paths.get(row.id, ""))
+            for row in rows
+            if status in (None, row.status)
+        ),
+        notices=cases.problems,
+    )
+
+
+def _from_case(case: Correction) -> Dispute:
+    """Return a case of which not both memories are there to be asked, or a wording."""
+    found = Dispute(
+        id=case.id,
+        status="moot" if case.status == "open" else "resolved",
+        kind=case.kind,
+        memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
+    )
+    return decided(found, case)
 
 
 def _open(work: Work, state: State) -> Open:

@@ -9,8 +9,8 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions import result
+from memrepo.actions.pending import all_waiting
 from memrepo.actions.request import option
-from memrepo.actions.review.waiting import all_waiting
 from memrepo.actions.work import Work
 from memrepo.purify.manifest import read_manifests
 

@@ -1,5 +1,9 @@
 """From decisions to one finished chain: views, manifest, the run's id in everything it writes.
 
+A run's id, known only once its plan is, written into what the run decided.
+
+From decisions to one finished chain: views, manifest, the run's id in everything it writes.
+
 What a run's chain holds, counted and put in words.
 
 From decisions to one finished chain: views, manifest, the run's id in everything it writes.
@@ -15,9 +19,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.lifecycle.stage import derived_files
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.work import Work
-from memrepo.core.changes import Create, Plan, Step, Update, Write
+from memrepo.core import corrections
+from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import Judge, Usage
 from memrepo.core.messages import counted
@@ -26,7 +31,24 @@ from memrepo.core.times import format_time
 from memrepo.purify.holds import Parted, on_record
 from memrepo.purify.manifest import Consumed, Manifest, Receipt, Removal
 from memrepo.purify.pipeline import Mode, Purified
-from memrepo.purify.stamping import with_run
+from memrepo.store.landings import RECORD
+
+
+def with_run(step: Step, run: str) -> Step:
+    """Write the run's id into the reasons of a retirement and into corrections."""
+    changes: list[Change] = []
+    for change in step.changes:
+        match change:
+            case Update(fields=fields) if step.op == "retire" and fields.get("retired"):
+                *rest, last = fields["retired"]
+                named = {**fields, "retired": (*rest, replace(last, run=run))}
+                changes.append(replace(change, fields=named))
+            case Write(path=path, data=data):
+                changes.append(Write(path=path, data=corrections.with_run(path, data, run)))
+            case _:
+                changes.append(change)
+    return replace(step, changes=tuple(changes))
+
 
 SAID = (
     ("memories_new", "new"),
@@ -182,7 +204,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         made.append(
             Step(
                 op="run",
-                what="manifest and candidates",
+                what=RECORD,
                 reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
                 changes=(
                     *files,

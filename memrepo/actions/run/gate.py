@@ -30,7 +30,7 @@ from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION, read_manifest
 from memrepo.purify.pipeline import Mode
 from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
 from memrepo.store.clone import clone_name, is_called
-from memrepo.store.identity import author
+from memrepo.store.settings import author
 
 OWNER = "run.owner"
 _LINE = regex(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from memrepo.actions.past.timeline import landed
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core import codec
@@ -21,8 +22,10 @@ from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
-from memrepo.store import history
 from memrepo.store.light import HandCommit, changes, hand_commits
+
+CLAIMED = "a commit by hand says who means it"
+"""The reason of a commit that stamps; by it `undo` and `revert` know one from a decision."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,15 +39,15 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 def claim_edits(first: Work) -> str:
     """Stamp what hands edited since the last run, in one commit; return it, or an empty string."""
     at = first.refreshed()
-    last = next(history.runs(at.store.repo, at.tree.commit), None)
+    last = next(iter(landed(at)), None)
     state = at.tree.state()
-    updates = _updates(state, _claims(at, f"{last.commit}..HEAD" if last else "HEAD"))
+    updates = _updates(state, _claims(at, f"{last.entry.commit}..HEAD" if last else "HEAD"))
     if not updates:
         return ""
     step = Step(
         op="edit",
         what=counted(len(updates), "memory", "memories") + " edited by hand",
-        reason="a commit by hand says who means it",
+        reason=CLAIMED,
         changes=tuple(updates),
     )
     plan = Plan(base=at.tree.commit, steps=(step,))

@@ -13,8 +13,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.check.secrecy import refuse_new_secrets, refuse_secret
-from memrepo.actions.takeback.rejection import refuse_rejected
+from memrepo.actions.guard import refuse_new_secrets, refuse_rejected, refuse_secret
 from memrepo.core.changes import Plan, Step
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play

@@ -9,7 +9,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.setup.timetable import last_record
+from memrepo.actions.run.timetable import last_record
 from memrepo.actions.work import Work
 from memrepo.views.report import chat, from_json, last_run
 

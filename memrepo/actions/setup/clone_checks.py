@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memrepo.actions.check import detectors, scenes
-from memrepo.actions.lifecycle.stage import derived_files
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.setup.budgets import hot_budget
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
@@ -137,7 +137,7 @@ def _hot(work: Work, fix: bool) -> Finding:
     ok = hot.bullets <= hot.budget
     message = f"{hot.bullets} of {hot.budget} bullets in {hot_path(state, work.config.rules.hot)}"
     if not ok:
-        message += ": more than the budget; `memrepo demote` or `unpin` some"
+        message += ": more than the budget; `memrepo promote ID --off` or `pin ID --off` some"
     return Finding(name="hot", ok=ok, message=message)
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from memrepo.actions import result
+from memrepo.actions.local import outside
 from memrepo.actions.request import option
-from memrepo.actions.setup.outside import outside
 from memrepo.actions.work import Work
 from memrepo.config import KEYS, line_of
 from memrepo.store import settings

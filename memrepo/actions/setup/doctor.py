@@ -8,14 +8,14 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions import result
+from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.recall import index_of, model_folder
 from memrepo.actions.request import option
-from memrepo.actions.review.waiting import all_waiting
 from memrepo.actions.run.judge_choice import Choice, judge_of
+from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup import clone_checks, history_checks
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.setup.schedule import install, out_of_step
-from memrepo.actions.setup.timetable import timetable
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
@@ -23,8 +23,8 @@ from memrepo.purify.manifest import read_manifests
 from memrepo.store import embedder, hooks, settings
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.health import git_version, interrupted, object_problems
-from memrepo.store.identity import person
 from memrepo.store.index import Filter
+from memrepo.store.settings import person
 
 MIN_GIT = (2, 34)
 

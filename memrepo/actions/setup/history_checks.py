@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
+from memrepo.actions.past.timeline import landed
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
 from memrepo.checks.integrity import CommitFacts, history_problems
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store import audit, history, signing
+from memrepo.store import audit, history, stream
 
 SIGNATURES = 200
 """How many of the newest runs have their signatures verified: each starts a program."""
@@ -45,6 +47,17 @@ def _history(work: Work, fix: bool) -> Finding:
             f" {first.rule} {first.message}"
         )
     return Finding(name="history", ok=not problems, message=message, problems=problems)
+
+
+def _runs(work: Work, fix: bool) -> Finding:
+    del fix
+    runs = landed(work)
+    here = sum(run.in_effect for run in runs)
+    said = [f"{counted(here, 'run', 'runs')} in effect"]
+    said += [f"{run.run} is {run.entry.commit[:10]} by now" for run in runs if run.changed]
+    gone = len(runs) - here
+    said += [f"{gone} taken back"] if gone else []
+    return Finding(name="runs", ok=True, message="; ".join(said))
 
 
 def _references(work: Work, fix: bool) -> Finding:
@@ -119,9 +132,9 @@ def _signatures(work: Work, fix: bool) -> Finding:
     del fix
     repo = work.store.repo
     newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), SIGNATURES)]
-    found = signing.verdicts(repo, newest)
-    bad = [commit for commit, letter in found.items() if letter in signing.BAD]
-    open_ = sum(letter in signing.UNCHECKED for letter in found.values())
+    found = stream.verdicts(repo, newest)
+    bad = [commit for commit, letter in found.items() if letter in stream.BAD]
+    open_ = sum(letter in stream.UNCHECKED for letter in found.values())
     message = f"{len(found) - open_ - len(bad)} merges of runs verified" if found else "none"
     if open_:
         message += f", {open_} cannot be checked here (no key, or no program)"
@@ -159,4 +172,4 @@ def _mib(size: int) -> str:
     return f"{size / (1 << 20):.1f} MiB"
 
 
-CHECKS: tuple[Check, ...] = (_history, _references, _tombstones, _signatures, _size)
+CHECKS: tuple[Check, ...] = (_history, _runs, _references, _tombstones, _signatures, _size)

@@ -29,8 +29,8 @@ from memrepo.store.birth import append_local, born
 from memrepo.store.drivers import install_drivers, is_adopted
 from memrepo.store.gitenv import find_layout
 from memrepo.store.hooks import CALL, in_tree, install, other_path
-from memrepo.store.identity import author, person
 from memrepo.store.repo import Repository
+from memrepo.store.settings import author, person
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.trust import trust
 from memrepo.store.workspace import read_workspace

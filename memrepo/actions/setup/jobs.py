@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from memrepo.actions.setup.timetable import local_folder
+from memrepo.actions.run.timetable import local_folder
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.problems import Problem

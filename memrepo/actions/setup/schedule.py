@@ -11,6 +11,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, option
+from memrepo.actions.run.timetable import BY, CRON_ZONE, SINCE, Next, next_of
 from memrepo.actions.setup.jobs import (
     Launcher,
     block_name,
@@ -20,7 +21,6 @@ from memrepo.actions.setup.jobs import (
     launchers,
 )
 from memrepo.actions.setup.prompts import cron_prompt
-from memrepo.actions.setup.timetable import BY, CRON_ZONE, SINCE, Next, next_of
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem

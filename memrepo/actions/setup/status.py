@@ -10,18 +10,18 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle.stage import derived_files, hot_rules
+from memrepo.actions.hand_merges import announced, unsettled, validated
+from memrepo.actions.past.timeline import landed
+from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
-from memrepo.actions.review.waiting import all_waiting, requests_waiting
+from memrepo.actions.run.derived import hot_rules, stale_files
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
-from memrepo.actions.run.proposal import texts_at
+from memrepo.actions.run.source_texts import texts_at
+from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
-from memrepo.actions.setup.timetable import Schedule, timetable
 from memrepo.actions.sync.hand_commits import broken_rules
-from memrepo.actions.sync.hand_merges import announced, unsettled, validated
 from memrepo.actions.work import Work
 from memrepo.assets import asset
-from memrepo.core.changes import Delete, Write
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -29,8 +29,9 @@ from memrepo.merge import closure
 from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, cursors, take_in
 from memrepo.purify.manifest import Recorded, read_manifests
-from memrepo.store import history, hooks, settings, trust
+from memrepo.store import hooks, settings, trust
 from memrepo.store.answers import broken_runs
+from memrepo.store.landings import newest
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 
@@ -112,7 +113,7 @@ def do(work: Work, request: Request) -> Result:
     )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
-    last = next(history.runs(store.repo, work.tree.commit), None)
+    last = newest(landed(work))
     return Result(
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
@@ -130,7 +131,9 @@ def do(work: Work, request: Request) -> Result:
         broken_off=tuple(b.run for b in broken_runs(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
-        last_run=LastRun(run=last.run, when=format_time(last.when), subject=last.subject)
+        last_run=LastRun(
+            run=last.run, when=format_time(last.entry.when), subject=last.entry.subject
+        )
         if last
         else None,
         contradictions=sum(c.status == "open" for c in open_cases),
@@ -174,5 +177,6 @@ def _stale_views(work: Work, state: State) -> tuple[str, ...]:
     area = work.tree.layout.area("views")
     if not any(path.startswith(area) for path in work.tree.blobs):
         return ()
-    changes = derived_files(work, state)
-    return tuple(sorted(c.path for c in changes if isinstance(c, Write | Delete)))
+    stale = stale_files(work, state)
+    work.tree.keep()
+    return stale

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memrepo.actions.hand_merges import announced, unsettled
 from memrepo.actions.recall.recall import index_of
-from memrepo.actions.sync.hand_merges import announced, unsettled
 from memrepo.actions.work import Work
 from memrepo.core.problems import Problem
 from memrepo.store.index import Filter

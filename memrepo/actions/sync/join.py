@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.stage import hot_rules
+from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.sync.unite import recalled_since
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT, Config, parse_config
@@ -25,8 +25,8 @@ from memrepo.core.state import Effect, State, play
 from memrepo.merge.files import keep
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.versions import Conflict, Kept
-from memrepo.store.fitness import CannotWork
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
+from memrepo.store.lock import CannotWork
 from memrepo.store.sides import common, count, last_commit, side_facts
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.tree import Snapshot

@@ -12,14 +12,14 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.stage import derived_contents
-from memrepo.actions.takeback.rejection import refuse_lifting
+from memrepo.actions.guard import refuse_lifting
+from memrepo.actions.run.derived import derived_contents
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
-from memrepo.core.memory import Memory
-from memrepo.core.references import references
+from memrepo.core.memory import Memory, references
 from memrepo.core.state import Effect, State, apply
+from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
 from memrepo.merge.tombstones import is_tombstone, path_of, tombstone_bytes, tombstones_in, turned
 from memrepo.store import history
@@ -30,13 +30,15 @@ from memrepo.store.writes import Wrote, writes
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """One operation to take back: the commits around it, and what of it is meant.
 
-    `only` limits it to some memories; `kept` names files that stay (a settled manifest).
+    `only` limits it to some memories; `kept` names files that stay (a settled manifest). `merge` is
+    one of the last commit that holds more than it: what a person amended is later work.
     """
 
     before: str
     after: str
     only: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
+    merge: str = ""
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +62,13 @@ class _Past(msgspec.Struct):
             found = writes(self.work.store.repo, commit, self.work.tree.commit)
             self.spans[commit] = list(found)
         return self.spans[commit]
+
+    def amended(self, taken: Taken) -> Iterator[Wrote]:
+        """Yield what the merge of an operation holds that the operation did not write."""
+        if taken.merge:
+            changed = self.work.store.work.changed(taken.after, taken.merge)
+            sides = {path: (side.old, side.new) for path, side in changed.items()}
+            yield Wrote(commit=taken.merge, blobs=sides)
 
     def cancelled(self, commit: str) -> dict[str, frozenset[str | None]]:
         """Return the later commits that another one took back, both with the memories that means.
@@ -94,17 +103,23 @@ class _Past(msgspec.Struct):
 
     def pairs(
         self, wrote: Wrote, tails: frozenset[str]
-    ) -> Iterator[tuple[str, Memory | None, Memory | None]]:
-        """Yield the memories that one commit wrote, wherever it moved them, before and after."""
-        sides: tuple[dict[str, Memory], dict[str, Memory]] = ({}, {})
+    ) -> Iterator[tuple[str, Memory | None, Memory | None, bool]]:
+        """Yield the memories that one commit wrote, wherever it moved them, before and after.
+
+        And whether it wrote keys or comments that are a person's own.
+        """
+        sides: tuple[dict[str, FileVersion], dict[str, FileVersion]] = ({}, {})
         for path, blobs in wrote.blobs.items():
             if self.work.tree.layout.is_memory(path) and path[-9:-3] in tails:
                 for side, blob in zip(sides, blobs, strict=True):
                     memory = self.memory(path, blob)
                     if memory is not None:
-                        side[memory.id] = memory
+                        data = read_blob(self.work.store.repo, blob)
+                        side[memory.id] = FileVersion(path, data, memory)
         for id_ in {*sides[0], *sides[1]}:
-            yield id_, sides[0].get(id_), sides[1].get(id_)
+            old, new = (side.get(id_) for side in sides)
+            own = old is not None and new is not None and own_words(old) != own_words(new)
+            yield id_, old.memory if old else None, new.memory if new else None, own
 
 
 def restored(work: Work, taken: Taken) -> Undone | None:
@@ -180,15 +195,15 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
     later: dict[str, Later] = {}
     paths: set[str] = set()
     without = past.cancelled(taken.after)
-    for wrote in past.after(taken.after):
+    for wrote in (*past.amended(taken), *past.after(taken.after)):
         if wrote.commit in gone:
             continue
         nothing = without.get(wrote.commit, frozenset())
         if None not in nothing:
             paths |= wrote.blobs.keys()
-        for id_, old, new in past.pairs(wrote, tails):
+        for id_, old, new, own in past.pairs(wrote, tails):
             if id_ in ids and id_ not in nothing:
-                later[id_] = later.get(id_, Later()).then(written(old, new))
+                later[id_] = later.get(id_, Later()).then(written(old, new, own=own))
     return Operation(
         before=before,
         after=after,
@@ -206,7 +221,7 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
     tails = frozenset(c.path[-9:-3] for c in wanted) | {c.memory[4:10] for c in wanted}
     found: list[str] = []
     for wrote in past.after(taken.after) if wanted else ():
-        for id_, old, new in past.pairs(wrote, tails):
+        for id_, old, new, _ in past.pairs(wrote, tails):
             said = references(new) if new else frozenset()
             said -= references(old) if old else frozenset()
             if any(c.memory == id_ and c.on in said for c in wanted):

@@ -1,21 +1,31 @@
-"""`memrepo reject`: a memory is wrong or unwanted, and is not to come back by any way."""
+"""`memrepo reject`: what a memory says is not to come back by any way; the list; the way back."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.lookup import find
+from memrepo.actions import result
+from memrepo.actions.guard import (
+    back_in_recall,
+    barred_ids,
+    refuse_lifting,
+    with_pages,
+    written,
+)
+from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.takeback.rejection import barred_ids, with_pages, written
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core.changes import Step, Update
+from memrepo.core.changes import Change, Step, Update, Write
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.messages import fold
 from memrepo.core.state import State
 from memrepo.merge.tombstones import (
+    Stand,
     Tombstone,
     Tombstones,
     path_of,
@@ -28,16 +38,79 @@ from memrepo.merge.tombstones import (
 REASON_LENGTH = 500
 
 
+class NotRejected(MemrepoError):
+    """Nothing of this name is rejected."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, word: str) -> None:
+        super().__init__(
+            f"{word!r} is no rejection, nor a memory that is rejected",
+            fix="`memrepo reject --list` lists them",
+        )
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `reject`."""
 
-    id: Annotated[str, option("the memory to reject", metavar="ID")]
+    id: Annotated[
+        str, option("the memory to reject; to undo, a tombstone's key too", metavar="ID")
+    ] = ""
+    undo: Annotated[bool, option("let it come back", "--undo", group="way")] = False
+    list: Annotated[bool, option("list what is rejected", "--list", group="way")] = False
+    all: Annotated[bool, option("list those that were lifted too", "--all")] = False
     dry_run: DryRun = False
-    reason: Annotated[str, option("why; kept in clear, so leave the value itself out", "--reason")]
+    reason: Annotated[
+        str, option("why; kept in clear, so leave the value itself out", "--reason")
+    ] = ""
 
 
-def do(work: Work, request: Request) -> Written | Unchanged:
-    """Write the tombstone and forget what it matches, in one commit."""
+class Rejection(msgspec.Struct, frozen=True, kw_only=True):
+    """A tombstone; `path` is empty where its memory is no longer in the tree."""
+
+    key: str
+    state: Stand
+    epoch: int
+    memory: str
+    path: str
+    scope: str
+    reason: str
+    by: str
+    at: datetime
+    forgotten: tuple[str, ...]
+
+
+class Rejections(result.Result, frozen=True, kw_only=True):
+    """What does not come back, the oldest first."""
+
+    rejected: tuple[Rejection, ...]
+
+
+class LiftedAlready(Unchanged, frozen=True, kw_only=True):
+    """Nothing was to be done: the tombstones of these keys bar nothing any more."""
+
+    keys: tuple[str, ...]
+
+
+def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
+    """Write the tombstone and forget what it matches, in one commit; or lift it; or list them."""
+    if request.list:
+        return _listed(work, all_of_them=request.all)
+    if not request.id:
+        raise UsageError(
+            "reject: which memory was not said",
+            fix="name one, or list what is rejected with --list",
+        )
+    if request.undo:
+        return _lifted(work, request)
+    if not request.reason:
+        raise UsageError(
+            "reject: why was not said", fix="say it with --reason; leave the value itself out"
+        )
+    return _rejected(work, request)
+
+
+def _rejected(work: Work, request: Request) -> Written | Unchanged:
     actor, personal = work.actor, work.config.profile == "personal"
 
     def draft(state: State) -> Step | Unchanged:
@@ -72,3 +145,86 @@ def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
         forgotten=old.forgotten if old.state == "active" else (),
     )
     return turned(united, "active", by=new.by, at=new.at, reason=new.reason)
+
+
+def _listed(work: Work, *, all_of_them: bool) -> Rejections:
+    """List the tombstones; a text is told only while its memory is in the tree."""
+    state = work.tree.state()
+    stones = tombstones_in(state)
+    shown = [s for s in stones.found.values() if all_of_them or s.state == "active"]
+    shown.sort(key=lambda s: (s.at, s.key))
+    return Rejections(
+        rejected=tuple(_rejection(state, stone) for stone in shown), notices=stones.problems
+    )
+
+
+def _rejection(state: State, stone: Tombstone) -> Rejection:
+    memory = state.memories.get(stone.memory)
+    return Rejection(
+        key=stone.key,
+        state=stone.state,
+        epoch=stone.epoch,
+        memory=stone.memory,
+        path=memory.path if memory else "",
+        scope=stone.scope,
+        reason=stone.reason,
+        by=stone.by,
+        at=stone.at,
+        forgotten=stone.forgotten,
+    )
+
+
+def _lifted(work: Work, request: Request) -> Written | Unchanged:
+    """Lift the tombstones, never delete them, and raise the epoch of what comes back."""
+    actor, personal = work.actor, work.config.profile == "personal"
+
+    def draft(state: State) -> Step | Unchanged:
+        stones = meant(state, request.id)
+        if all(stone.state == "lifted" for stone in stones):
+            return LiftedAlready(
+                unchanged="is lifted already", keys=tuple(stone.key for stone in stones)
+            )
+        refuse_lifting(stones, actor)
+        lifted = [
+            turned(stone, "lifted", by=actor, at=work.call.now, reason=request.reason)
+            for stone in stones
+        ]
+        still = Tombstones({**tombstones_in(state).found, **{s.key: s for s in lifted}})
+        ids = dict.fromkeys(id_ for stone in stones for id_ in stone.forgotten)
+        held = [state.memories[i] for i in ids if i in state.memories]
+        back = [m for m in held if m.status == "forgotten" and still.bar(m) is None]
+        changes: list[Change] = [
+            *(Write(path=path_of(state.layout, s.key), data=tombstone_bytes(s)) for s in lifted),
+            *map(back_in_recall, back),
+        ]
+        return Step(
+            op="unreject",
+            what=", ".join(s.key for s in lifted),
+            reason="lifted by hand",
+            changes=with_pages(state, changes, personal=personal),
+        )
+
+    return write(work, request, draft)
+
+
+def meant(state: State, word: str) -> list[Tombstone]:
+    """Return the tombstones that a key, a unique prefix of one, or a memory names."""
+    found = tombstones_in(state).found
+    digits = word.removeprefix("ts-")
+    keyed = [s for key, s in found.items() if digits and key.startswith(f"ts-{digits}")]
+    if len(keyed) == 1:
+        return keyed
+    try:
+        memory = find(state, word)
+    except NoSuchMemory:
+        memory = None
+    named = [
+        s
+        for s in found.values()
+        if s.memory == (memory.id if memory else word)
+        or (memory is not None and Tombstones({"": s}).bar(memory) is not None)
+    ]
+    if not named:
+        raise NotRejected(word)
+    standing = [stone for stone in named if stone.state == "active"]
+    return standing or named

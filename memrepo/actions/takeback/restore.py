@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.guard import Rejected, with_pages
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.recall.usage import count_restored
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.takeback.rejection import Rejected, with_pages
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core import codec

@@ -6,26 +6,31 @@ since returns to its old value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.past.timeline import NoSuchRun, run_merge
+from memrepo.actions.past.timeline import NoSuchRun, landed, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
+from memrepo.actions.run.hand_edits import CLAIMED
 from memrepo.actions.run.landing import chain
 from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo
 from memrepo.actions.work import Work
+from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import ID_PATTERN
+from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
-from memrepo.merge.takeback import ClashKind, Side
-from memrepo.store import history
-from memrepo.store.identity import author
+from memrepo.merge.takeback import ClashKind, Side, together
+from memrepo.store import history, landings
+from memrepo.store.landings import Landing, commit_landing, newest
+from memrepo.store.settings import author
 from memrepo.store.stream import Commit
+from memrepo.store.tree import file_at
 
 
 class NothingToRevert(MemrepoError):
@@ -52,10 +57,49 @@ class Joins(MemrepoError):
         )
 
 
+class TakenBackAlready(MemrepoError):
+    """The run is not in effect: somebody took it back, by memrepo or by git."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, run: str, older: str = "") -> None:
+        back = f"`memrepo accept {run}` brings it back where memrepo took it, else `git revert`"
+        more = f"; `memrepo revert {older}` takes back the run before it" if older else ""
+        super().__init__(f"{run} is taken back already", fix=back + more)
+
+
+class SeveralRuns(MemrepoError):
+    """One commit brought several runs, which cannot be told apart in it."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, commit: str, runs: list[str]) -> None:
+        super().__init__(
+            f"{commit[:10]} brought {len(runs)} runs in one commit: {', '.join(runs)}",
+            fix=f"`memrepo revert {commit[:10]}` takes back all of them",
+        )
+
+
+class ByHand(MemrepoError):
+    """What a memory says was last changed by a person's commit, which memrepo leaves to git."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, memory: str, hand: history.Entry, older: history.Entry) -> None:
+        fix = f"`git revert {hand.commit[:10]}` takes that back"
+        if older.trailer("Reason") != CLAIMED:
+            done = f"`memrepo revert {older.commit[:10]}`"
+            fix += f"; {done} what memrepo did before: {visible(older.subject)}"
+        super().__init__(
+            f"{memory} was last changed by hand, in {hand.commit[:10]} ({visible(hand.subject)})",
+            fix=fix,
+        )
+
+
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be taken back, and how; `only` are memory ids, empty for all of it."""
 
-    target: history.Entry
+    landing: Landing
     latest: bool
     only: frozenset[str] = frozenset()
     side: Side = ""
@@ -65,9 +109,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
     @property
+    def target(self) -> history.Entry:
+        """Return the commit that is taken back; of several the last."""
+        return self.landing.entry
+
+    @property
     def name(self) -> str:
         """Return the run's id, or the beginning of the commit's."""
-        return self.target.run if self.target.is_run else self.target.commit[:10]
+        return self.landing.run or self.target.commit[:10]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,6 +178,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     """Later commits that were taken back with it, since they depended on it."""
     also_subjects: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """Memories that went with those asked for: a supersession has no halves."""
     anew: bool = False
     """Whether its input counts as new again."""
 
@@ -139,13 +190,13 @@ def do(work: Work, request: Request) -> Result:
     work.store.refuse_unfit()
     if not request.dry_run:
         work.store.recover()
-    target, only = _target(work, request.target)
+    landing, only = _target(work, request.target)
     if request.only:
-        tip = work.store.snapshot(target.commit).state()
+        tip = work.store.snapshot(landing.entry.commit).state()
         only = frozenset(find(tip, word).id for word in request.only)
     wanted = Wanted(
-        target=target,
-        latest=target.commit == work.tree.commit,
+        landing=landing,
+        latest=landing.entry.commit == work.tree.commit,
         only=only,
         side=side_of(request),
         settle=request.settle,
@@ -161,8 +212,19 @@ def revert(work: Work, wanted: Wanted) -> Result:
     target = wanted.target
     if target.op == "sync":
         raise Joins(target)
+    asked = wanted.only
+    if asked:
+        before, after = (
+            work.store.snapshot(c).state() for c in (wanted.landing.before, target.commit)
+        )
+        wanted = replace(wanted, only=together(asked, before, after))
     undone = _undone(work, wanted)
-    found = Result(name=wanted.name, reverts=target.commit, latest=wanted.latest)
+    found = Result(
+        name=wanted.name,
+        reverts=target.commit,
+        latest=wanted.latest,
+        together=tuple(sorted(wanted.only - asked)),
+    )
     if undone.clashes:
         clashes = (
             Clash(kind=c.kind, memory=c.memory, path=c.path, on=c.on) for c in undone.clashes
@@ -179,46 +241,109 @@ def revert(work: Work, wanted: Wanted) -> Result:
     return replace(
         found,
         commits=(_commit(work, wanted, undone),),
-        anew=target.is_run and not wanted.settle and not wanted.only,
+        anew=bool(wanted.landing.run) and not wanted.settle and not wanted.only,
         notices=tuple(work.store.notices),
     )
 
 
-def _target(work: Work, word: str) -> tuple[history.Entry, frozenset[str]]:
+def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
     """Return the operation that is meant, and to which memories a word limits it."""
     head, only = work.tree.commit, frozenset[str]()
     if word:
         found, only = _named(work, word)
     else:
-        runs = list(history.runs(work.store.repo, head))
-        if not runs:
-            raise NothingToRevert("no run has landed on this branch")
-        found = runs[0]
-    if not work.store.is_ancestor(found.commit, head):
+        found = _latest(work)
+    entry = found.entry
+    if not work.store.is_ancestor(entry.commit, head):
         raise NothingToRevert(f"{word} is not an operation on this branch")
-    if not found.parents or not found.trailer("Op"):
-        raise NothingToRevert(f"{found.commit[:10]} was not written by memrepo: use `git revert`")
-    if found.op == "init":
-        raise NothingToRevert(f"{found.commit[:10]} made this repository what it is")
+    if not found.before or not entry.trailer("Op"):
+        raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
+    if entry.op == "init":
+        raise NothingToRevert(f"{entry.commit[:10]} made this repository what it is")
     return found, only
 
 
-def _named(work: Work, word: str) -> tuple[history.Entry, frozenset[str]]:
+def _latest(work: Work) -> Landing:
+    """Return the newest run; never an older one in the place of one that is taken back."""
+    runs, store, tree = landed(work), work.store, work.tree
+    removed = landings.removals(store.repo, tree.commit, tree.layout)
+    gone = {landings.run_of(p) for _, paths in removed for p in paths if p not in tree.blobs}
+    there = newest(runs)
+    last = max(gone, default="")
+    if there is None and not last:
+        raise NothingToRevert("no run has landed on this branch")
+    if there is None or last > there.run:
+        raise TakenBackAlready(last, there.run if there else "")
+    return _alone(there, runs)
+
+
+def _alone(found: Landing, runs: Sequence[Landing]) -> Landing:
+    """Return a run; raises SeveralRuns where its commit brought others too."""
+    same = sorted({one.run for one in runs if one.entry.commit == found.entry.commit})
+    if len(same) > 1:
+        raise SeveralRuns(found.entry.commit, same)
+    return found
+
+
+def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
+    runs = landed(work)
     try:
-        return run_merge(work, word), frozenset()
+        landing = _alone(landing_of(work, word, runs), runs)
     except NoSuchRun:
         commit = work.store.resolve(word)
         if commit:
-            return next(iter(history.entries(work.store.repo, "-1", commit))), frozenset()
+            return _operation_at(work, commit, runs), frozenset()
         memory = _memory(work, word)
         if not memory:
             raise
+    else:
+        if not landing.in_effect:
+            raise TakenBackAlready(landing.run)
+        return landing, frozenset()
+    return _last_of(work, memory)
+
+
+def _operation_at(work: Work, commit: str, runs: Sequence[Landing]) -> Landing:
+    """Return the operation that ends in a commit: of a run's last one, all of the run."""
+    known = next((one for one in runs if one.entry.commit == commit), None)
+    return known or commit_landing(next(iter(history.entries(work.store.repo, "-1", commit))))
+
+
+def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
+    """Return what was last decided of a memory; of a commit whose parts stand alone, its part."""
     grep = f"^{PREFIX}Memory: {memory}$"
     walk = history.entries(work.store.repo, "--no-merges", "--grep", grep, work.tree.commit)
     for entry in walk:
         if memory in entry.trailers.get("Memory", ()):
-            return entry, frozenset({memory} if entry.op in BULK_OPS else ())
+            hand = _by_hand_since(work, memory, entry)
+            if hand is not None:
+                raise ByHand(memory, hand, entry)
+            return commit_landing(entry), frozenset({memory} if entry.op in _PARTS else ())
     raise NothingToRevert(f"no operation on this branch names {memory}")
+
+
+_PARTS = (*BULK_OPS, "revert", "import", "edit", "supersede", "compress")
+"""Operations that say something of each memory alone, or of those that `together` finds."""
+
+
+def _by_hand_since(work: Work, memory: str, entry: history.Entry) -> history.Entry | None:
+    """Return the newest commit of a person's that changed what a memory says, after an operation.
+
+    A stamp only says whose words a commit by hand holds: where it came last, the hand did.
+    """
+    held = work.tree.state().memories.get(memory)
+    if held is None:
+        return None
+    repo = work.store.repo
+    stamped = entry.trailer("Reason") == CLAIMED
+    span = work.tree.commit if stamped else f"{entry.commit}..{work.tree.commit}"
+    for hand in history.entries(repo, "--no-merges", span, "--", held.path):
+        if not hand.trailer("Op") and hand.parents:
+            sides = (file_at(repo, commit, held.path) for commit in (hand.parents[0], hand.commit))
+            old, new = (codec.decode(held.path, d)[0] if d is not None else None for d in sides)
+            if old != new:
+                return hand
+    return None
 
 
 def _memory(work: Work, word: str) -> str:
@@ -233,9 +358,17 @@ def _memory(work: Work, word: str) -> str:
 
 def _undone(work: Work, wanted: Wanted) -> Undone:
     target = wanted.target
-    kept = frozenset({work.tree.layout.manifest(target.run)} if wanted.settle else ())
-    taken = Taken(before=target.parents[0], after=target.commit, kept=kept, only=wanted.only)
-    if wanted.latest and not wanted.only:
+    run = wanted.landing.run
+    kept = frozenset({work.tree.layout.manifest(run)} if wanted.settle and run else ())
+    merge = target.commit if _amended(work, target) else ""
+    taken = Taken(
+        before=wanted.landing.before,
+        after=target.parents[1] if merge else target.commit,
+        kept=kept,
+        only=wanted.only,
+        merge=merge,
+    )
+    if wanted.latest and not wanted.only and not merge:
         whole = restored(work, taken)
         if whole is not None:
             return whole
@@ -249,13 +382,17 @@ def _undone(work: Work, wanted: Wanted) -> Undone:
     )
 
 
+def _amended(work: Work, entry: history.Entry) -> bool:
+    """Tell whether a merge holds more than what it merged: an amendment is a person's own work."""
+    return len(entry.parents) == 2 and bool(work.store.work.changed(entry.parents[1], entry.commit))
+
+
 def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
-    target = wanted.target
+    target, steps = wanted.target, wanted.landing.steps(work.store.repo)
     # Later runs read from these which decisions were taken back: of a part, only that part.
     memories = dict.fromkeys(
         id_
-        for e in (*history.chain_of(work.store.repo, target.commit), *undone.also)
-        for id_ in e.trailers.get("Memory", ())
+        for id_ in (*_memories(work, wanted, steps), *_memories_of(undone.also))
         if ID_PATTERN.fullmatch(id_) and (not wanted.only or id_ in wanted.only)
     )
     step = Step(
@@ -264,7 +401,8 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         reason=wanted.reason or "asked for on the command line",
         memories=tuple(memories),
     )
-    reverts = (target.commit, *(entry.commit for entry in undone.also))
+    chain_ = [entry.commit for entry in reversed(wanted.landing.chain)] or [target.commit]
+    reverts = (*chain_, *(entry.commit for entry in undone.also))
     said = message(step, work.context(reverts=reverts))
     made = chain(
         work.store,
@@ -276,3 +414,18 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         author=author(work.store.repo),
     )
     return work.store.land(made, f"revert-{target.commit[:10]}")
+
+
+def _memories(work: Work, wanted: Wanted, steps: Sequence[history.Entry]) -> tuple[str, ...]:
+    """Return the memories that an operation decided of, or changed where git lost its words."""
+    if told := _memories_of(steps):
+        return told
+    if not wanted.landing.run:
+        return ()
+    pair = (wanted.landing.before, wanted.target.commit)
+    before, after = (work.store.snapshot(commit).state().memories for commit in pair)
+    return tuple(sorted(i for i in {*before, *after} if before.get(i) != after.get(i)))
+
+
+def _memories_of(steps: Sequence[history.Entry]) -> tuple[str, ...]:
+    return tuple(id_ for entry in steps for id_ in entry.trailers.get("Memory", ()))

@@ -1,7 +1,7 @@
 """`memrepo undo`: take the last operation of memrepo on the branch back.
 
 An undo is an operation as well: a second one brings back what the first one took. What lies further
-back is named: `memrepo revert`.
+back is named: `memrepo revert`. Where a commit by hand came last, nothing older goes in its place.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import asdict
 
+from memrepo.actions.past.timeline import landed
 from memrepo.actions.request import DryRun, Reason
+from memrepo.actions.run.hand_edits import CLAIMED
 from memrepo.actions.takeback import revert
 from memrepo.actions.takeback.revert import NothingToRevert, Wanted
 from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.store import history
+from memrepo.store.landings import Landing, commit_landing
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,15 +42,30 @@ class Result(revert.Result, frozen=True, kw_only=True):
     undone: Undone
 
 
+class NotOurs(MemrepoError):
+    """The newest thing on the branch is a person's, which memrepo does not take back."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, hand: history.Entry, older: Landing | None) -> None:
+        said = f"{hand.commit[:10]} ({visible(hand.subject)}) came last and is a commit by hand"
+        fix = f"`git revert {hand.commit[:10]}` takes that back"
+        if older is not None and older.in_effect:
+            name, subject = older.run or older.entry.commit[:10], visible(older.entry.subject)
+            fix += f"; `memrepo revert {name}` takes back the operation before it: {subject}"
+        super().__init__(said, fix=fix)
+
+
 def do(work: Work, request: Request) -> Result:
-    """Revert the newest commit along first parents that memrepo wrote."""
+    """Revert the newest operation along first parents; raises NotOurs where a hand came later."""
     work.require_writable()
     work.store.refuse_unfit()
     if not request.dry_run:
         work.store.recover()
-    target = _last(work)
+    landing = _last(work)
+    target = landing.entry
     wanted = Wanted(
-        target=target,
+        landing=landing,
         latest=target.commit == work.tree.commit,
         dry_run=request.dry_run,
         reason=request.reason or "undone",
@@ -55,14 +74,35 @@ def do(work: Work, request: Request) -> Result:
     return Result(**asdict(revert.revert(work, wanted)), undone=undone)
 
 
-def _last(work: Work) -> history.Entry:
-    """Return the last operation; commits of a person are none and are passed over."""
+def _last(work: Work) -> Landing:
+    """Return the last operation; commits by hand that concern no memory are passed over."""
+    runs = {landing.entry.commit: landing for landing in landed(work)}
+    hand: history.Entry | None = None
     for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
-        if entry.trailer("Op") == "init":
+        if entry.trailer("Op") == "init" or not entry.parents:
             break
-        if entry.trailer("Op") and entry.parents:
-            return entry
+        if found := runs.get(entry.commit) or _operation(entry):
+            if hand is not None:
+                raise NotOurs(hand, found)
+            return found
+        if hand is None and (entry.trailer("Op") or _concerns(work, entry)):
+            hand = entry
+    if hand is not None:
+        raise NotOurs(hand, None)
     raise NothingToRevert(
         "memrepo has done nothing here that could be undone",
         fix="commits of your own are taken back by `git revert`",
     )
+
+
+def _operation(entry: history.Entry) -> Landing | None:
+    """Return what memrepo decided in a commit; a stamp only says whose words a hand's are."""
+    decided = entry.trailer("Op") and entry.trailer("Reason") != CLAIMED
+    return commit_landing(entry) if decided else None
+
+
+def _concerns(work: Work, entry: history.Entry) -> bool:
+    """Tell whether a commit by hand changed what runs and decisions are about."""
+    layout = work.tree.layout
+    changed = work.store.work.changed(entry.parents[0], entry.commit)
+    return any(layout.owns(path) and path != layout.config for path in changed)

@@ -14,7 +14,7 @@ from memrepo.actions.write.drafts import BY_HAND, Drafts, Entry, checked
 from memrepo.core.changes import Create, Step
 from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.state import State
-from memrepo.policies.classes import class_of
+from memrepo.policies.decay import class_of
 from memrepo.policies.matching import akin
 
 

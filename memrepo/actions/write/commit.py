@@ -14,11 +14,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.check.secrecy import refuse_secret
-from memrepo.actions.lifecycle.stage import hot_rules
+from memrepo.actions.guard import close_calls, refuse_secret
 from memrepo.actions.request import Writes
+from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.run.landing import TRIES, prepare
-from memrepo.actions.takeback.rejection import close_calls
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
@@ -27,8 +26,8 @@ from memrepo.core.memory import Memory, Stamp
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.policies.hotcache import hot_of
-from memrepo.store.identity import author
 from memrepo.store.repo import BranchMoved
+from memrepo.store.settings import author
 from memrepo.views.hot import hot_changes
 
 

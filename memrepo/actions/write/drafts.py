@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.check.secrecy import refuse_secret
+from memrepo.actions.guard import refuse_secret
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import present
 from memrepo.core.errors import Exit, MemrepoError

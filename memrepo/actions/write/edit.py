@@ -22,8 +22,7 @@ from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
-from memrepo.judges.triples import OBJECT_LENGTH, Triple, read_triple
-from memrepo.judges.wording import bare_object, cap
+from memrepo.judges.wording import OBJECT_LENGTH, Triple, bare_object, cap, read_triple
 
 SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
 _LISTS = ("tags", "entities")

@@ -1,13 +1,13 @@
-"""`memrepo pin` and `memrepo unpin`: protect a memory from ageing, eviction and pruning."""
+"""`memrepo pin`: protect a memory from ageing, eviction and pruning, or end that."""
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import msgspec
 
 from memrepo.actions.recall.lookup import find
-from memrepo.actions.request import DryRun, Reason, Writes, option
+from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Step, Update
@@ -18,23 +18,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `pin`."""
 
     id: Annotated[str, option("the memory", metavar="ID")]
+    off: Annotated[bool, option("end that protection", "--off")] = False
     dry_run: DryRun = False
     reason: Reason = ""
 
 
 def do(work: Work, request: Request) -> Written | Unchanged:
-    """Set `pinned`."""
-    return set_pinned(work, request, pinned=True)
-
-
-class _Pins(Writes, Protocol):
-    @property
-    def id(self) -> str:
-        """Return the memory."""
-
-
-def set_pinned(work: Work, request: _Pins, *, pinned: bool) -> Written | Unchanged:
     """Set or remove `pinned`, in one commit."""
+    pinned = not request.off
 
     def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)

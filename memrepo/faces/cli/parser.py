@@ -6,13 +6,14 @@ A verb's module is imported when it is named, and what it works with when it run
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
 
 from memrepo import __version__
+from memrepo.actions.verbs import ALIASES, VERBS, Verb, perform
 from memrepo.actions.verbs import GROUPS as ACTIONS
-from memrepo.actions.verbs import VERBS, Verb, perform
 from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ GROUPS = {group: (*verbs, *_OWN.get(group, ())) for group, verbs in ACTIONS.item
 COMMANDS = {verb.name: verb for group in GROUPS.values() for verb in group}
 COMMANDS["agent"] = COMMANDS["agent"]._replace(module="memrepo.faces.cli.agent")
 
+argparse._ = str  # type: ignore[attr-defined]
+"""It looks for a translation of each of its words, of which there are none, in all folders."""
 _DRAFT = partial(argparse.HelpFormatter, width=80)
 """While options are declared: `argparse` formats each once, and would ask how wide the screen is,
 which takes longer than all of the declaring. Help that is printed is as wide as the screen."""
@@ -81,11 +84,15 @@ def listing(*, everyday: bool = False) -> str:
         for group, verbs in GROUPS.items()
     }
     width = max(len(verb.name) for verbs in groups.values() for verb in verbs)
-    return "\n\n".join(
+    parts = [
         "\n".join([f"{group}:", *(f"  {verb.name:<{width}}  {verb.says}" for verb in verbs)])
         for group, verbs in groups.items()
         if verbs
-    )
+    ]
+    if not everyday:
+        older = [f"  {name:<{width}}  {alias.now}" for name, alias in ALIASES.items()]
+        parts.append("\n".join(["older names:", *older]))
+    return "\n\n".join(parts)
 
 
 def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
@@ -121,7 +128,8 @@ def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
 
 def command_parser(name: str) -> Parser:
     """Return the parser of one command; raises UsageError with a suggestion for no command."""
-    if name not in COMMANDS:
+    alias = ALIASES.get(name)
+    if name not in COMMANDS and alias is None:
         import difflib
 
         near = difflib.get_close_matches(name, COMMANDS, n=1)
@@ -129,23 +137,32 @@ def command_parser(name: str) -> Parser:
             f"memrepo: {name!r} is not a command",
             fix=f"did you mean {near[0]}?" if near else "`memrepo help --all` lists them",
         )
-    verb = COMMANDS[name]
+    verb = COMMANDS[alias.verb if alias else name]
     parser = Parser(
         prog=f"memrepo {name}",
-        description=f"{verb.says.capitalize()}.",
+        description=f"An older name of `memrepo {alias.now}`."
+        if alias
+        else f"{verb.says.capitalize()}.",
         formatter_class=_DRAFT,
     )
-    add_fields(parser, verb.load().Request)
+    add_fields(parser, verb.load().Request, alias.given if alias else {})
     add_globals(parser, defaults=False)
     parser.formatter_class = argparse.HelpFormatter
     return parser
 
 
-def add_fields(parser: argparse.ArgumentParser, request: Any) -> None:
-    """Declare what a request holds."""
+def add_fields(
+    parser: argparse.ArgumentParser,
+    request: Any,
+    given: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Declare what a request holds, but for what an older name has `given` already."""
+    parser.set_defaults(**given)
     hints = get_type_hints(request, include_extras=True)
     groups: dict[str, Any] = {}
     for name in request.__struct_fields__:
+        if name in given:
+            continue
         type_, meta = get_args(hints[name])
         known: Option = meta.extra["option"]
         where: Any = parser
@@ -241,9 +258,14 @@ def _reading(read: Any) -> Any:
     return reading
 
 
+def canonical(name: str) -> str:
+    """Return the command that an older name is by now, or the name itself."""
+    return ALIASES[name].verb if name in ALIASES else name
+
+
 def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> Any:
     """Return the request that a parsed command line makes; `read` returns standard input."""
-    kind = COMMANDS[name].load().Request
+    kind = COMMANDS[canonical(name)].load().Request
     given = {field: getattr(options, field) for field in kind.__struct_fields__}
     hints = get_type_hints(kind, include_extras=True)
     found = {
@@ -271,5 +293,6 @@ def run_line(work: Work, argv: Sequence[str]) -> tuple[Result, str]:
 
     name, *rest = argv
     request = request_of(name, command_parser(name).parse_args(rest))
+    name = canonical(name)
     result = run_command(work, name, request)
     return result, text_of(name, request, result)

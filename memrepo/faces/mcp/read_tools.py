@@ -15,8 +15,7 @@ from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import facts, in_words, recalled
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import hit_of
-from memrepo.actions.recall.thread import NoSuchThread, thread_of
-from memrepo.actions.recall.threads import all_threads
+from memrepo.actions.recall.thread import NoSuchThread, all_threads, thread_of
 from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.setup import status as standing

@@ -27,7 +27,7 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
-archive = demote = promote = written
+archive = promote = written
 
 
 def health(request: object, result: wellness.Result, *, colour: bool) -> str:

@@ -14,10 +14,10 @@ from memrepo.core.messages import fold
 from memrepo.core.times import format_time
 
 if TYPE_CHECKING:
-    from memrepo.actions.past import blame as blaming
-    from memrepo.actions.past import history as tracing
     from memrepo.actions.past import log as logging
     from memrepo.actions.past import why as explaining
+    from memrepo.actions.past.blame import Act, Blame, Set
+    from memrepo.actions.past.history import Change, History
     from memrepo.actions.past.timeline import Commit
 
 INDENT = " " * 30
@@ -44,9 +44,8 @@ def _local(when: datetime, zone: str) -> str:
     return f"{when.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
 
 
-def history(request: tracing.Request, result: tracing.Result, *, colour: bool) -> str:
+def _history(result: History) -> str:
     """List the commits that touched a memory, each with what it changed."""
-    del request, colour
     lines = list(result.heading)
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
@@ -56,7 +55,7 @@ def history(request: tracing.Request, result: tracing.Result, *, colour: bool) -
     return "\n".join(lines)
 
 
-def _changed(entry: tracing.Change) -> Iterator[str]:
+def _changed(entry: Change) -> Iterator[str]:
     """Spell what a commit did to the memory."""
     match entry.change:
         case "unreadable":
@@ -87,12 +86,11 @@ def _value(value: Any) -> str:
     return text if len(text) <= VALUE else f"{text[: VALUE - 1].rstrip()}…"
 
 
-def blame(request: blaming.Request, result: blaming.Result, *, colour: bool) -> str:
+def _blame(result: Blame) -> str:
     """Spell what each commit set, newest first: fields and elements, then lines of the text."""
-    del request, colour
     order = {commit: n for n, commit in enumerate(result.commits)}
     groups: dict[tuple[str, str], list[str]] = {}
-    said: dict[tuple[str, str], blaming.Set] = {}
+    said: dict[tuple[str, str], Set] = {}
     for label, act in _set(result):
         key = (act.commit, act.restores.commit if act.restores else "")
         groups.setdefault(key, []).append(label)
@@ -108,7 +106,7 @@ def blame(request: blaming.Request, result: blaming.Result, *, colour: bool) -> 
     return "\n".join(lines)
 
 
-def _set(result: blaming.Result) -> Iterator[tuple[str, blaming.Set]]:
+def _set(result: Blame) -> Iterator[tuple[str, Set]]:
     """Yield everything that somebody set, with the words for it."""
     for name, field in result.fields.items():
         if len({part.commit for part in field.elements}) < 2:
@@ -123,7 +121,7 @@ def _set(result: blaming.Result) -> Iterator[tuple[str, blaming.Set]]:
             name = ""
 
 
-def _act(act: blaming.Act, zone: str, indent: str) -> Iterator[str]:
+def _act(act: Act, zone: str, indent: str) -> Iterator[str]:
     run = f", run {visible(act.run)}" if act.run else ""
     when = _local(act.when, zone)
     yield f"{indent}{when}  {act.commit[:10]}  {act.op} by {visible(act.by)}{run}"
@@ -132,9 +130,24 @@ def _act(act: blaming.Act, zone: str, indent: str) -> Iterator[str]:
         yield f"{indent}  or set before: this shallow clone ends here"
 
 
-def why(request: explaining.Request, result: explaining.Result, *, colour: bool) -> str:
-    """Tell what a memory rests on, who judged and decided so, and what it is related to."""
+def why(
+    request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
+) -> str:
+    """Tell what a memory rests on, or its commits, or who set what of it."""
     del request, colour
+    from memrepo.actions.past.blame import Blame
+    from memrepo.actions.past.history import History
+
+    match result:
+        case History():
+            return _history(result)
+        case Blame():
+            return _blame(result)
+    return _evidence(result)
+
+
+def _evidence(result: explaining.Result) -> str:
+    """Tell what a memory rests on, who judged and decided so, and what it is related to."""
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
     lines += evidence_lines(result.evidence) or ["evidence:      none on record"]
@@ -185,7 +198,7 @@ def _decided(decided: explaining.Decision) -> Iterator[str]:
 
 def _other(other: explaining.Other) -> str:
     if other.gone:
-        return f"{other.id}  (not there any more; `memrepo history {other.id}`)"
+        return f"{other.id}  (not there any more; `memrepo why {other.id} --show history`)"
     when = f" {other.superseded_at}" if other.superseded_at else ""
     return f"{other.id}  {_short(other.text)} ({other.status}{when})"
 

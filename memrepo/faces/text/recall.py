@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
     from memrepo.actions.recall import thread as reading
-    from memrepo.actions.recall import threads as listing
     from memrepo.actions.recall import topics as counting
     from memrepo.actions.recall import why_not as explaining
     from memrepo.actions.recall.recall import Derived
@@ -185,9 +184,8 @@ def _importance(found: showing.Importance) -> Iterator[str]:
         yield f"{'keywords:':<15}{', '.join(map(visible, found.keywords))}"
 
 
-def threads(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
+def _threads(result: reading.Threads) -> str:
     """List the threads with time, number of members and title."""
-    del request, colour
     lines = [counted(result.count, "thread", "threads")]
     for row in result.threads:
         members = counted(len(row.members), "member", "members")
@@ -205,9 +203,15 @@ def _when(begin: str, end: str, zone: str) -> str:
     return first + (f" to {same}" if end != begin else "")
 
 
-def thread(request: reading.Request, result: reading.Result, *, colour: bool) -> str:
-    """Print the members of a thread in the order in which they came."""
+def thread(
+    request: reading.Request, result: reading.Result | reading.Threads, *, colour: bool
+) -> str:
+    """Print the members of a thread in the order in which they came, or list the threads."""
     del request, colour
+    from memrepo.actions.recall.thread import Threads
+
+    if isinstance(result, Threads):
+        return _threads(result)
     lines = [f"{result.id}  {visible(result.title)}", _when(result.begin, result.end, result.zone)]
     if result.key:
         lines.append(f"session {visible(result.key)}")

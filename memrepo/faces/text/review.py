@@ -13,7 +13,6 @@ from memrepo.faces.text.write import written
 
 if TYPE_CHECKING:
     from memrepo.actions.review import accept as accepting
-    from memrepo.actions.review import corrections as correcting
     from memrepo.actions.review import diff as diffing
     from memrepo.actions.review import discard as discarding
     from memrepo.actions.review import resolve as resolving
@@ -88,9 +87,8 @@ def diff(
     return review_text(result.review, stat=request.stat, colour=colour)
 
 
-def corrections(request: object, result: correcting.Result, *, colour: bool) -> str:
+def _corrections(result: resolving.Corrections) -> str:
     """List what was contradicted, and what became of it."""
-    del request, colour
     lines = [counted(len(result.corrections), "correction", "corrections")]
     for row in result.corrections:
         said = f", {_verdict(row)}" if row.status == "resolved" else ""
@@ -101,13 +99,15 @@ def corrections(request: object, result: correcting.Result, *, colour: bool) -> 
 
 def resolve(
     request: resolving.Request,
-    result: resolving.Open | resolving.Shown | Written | Unchanged,
+    result: resolving.Open | resolving.Corrections | resolving.Shown | Written | Unchanged,
     *,
     colour: bool,
 ) -> str:
     """List what is open, show one, or say what was written."""
-    from memrepo.actions.review.resolve import HOW, Open, Shown
+    from memrepo.actions.review.resolve import HOW, Corrections, Open, Shown
 
+    if isinstance(result, Corrections):
+        return _corrections(result)
     if isinstance(result, Open):
         lines = [f"{counted(len(result.open), 'contradiction is', 'contradictions are')} open"]
         for one in result.open:

@@ -10,7 +10,7 @@ from memrepo.core.messages import counted
 if TYPE_CHECKING:
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import report as reports
-    from memrepo.actions.run.outcome import Result
+    from memrepo.actions.run.telemetry import Result
     from memrepo.purify.manifest import Removal
 
 SHOWN = 5

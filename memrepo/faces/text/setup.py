@@ -12,6 +12,7 @@ from memrepo.faces.text.check import findings
 
 if TYPE_CHECKING:
     from memrepo.actions.result import Result
+    from memrepo.actions.run.timetable import Next
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.setup import config as configuration
     from memrepo.actions.setup import doctor as checkup
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import status as standing
     from memrepo.actions.setup import trust as trusting
     from memrepo.actions.setup.jobs import Launcher
-    from memrepo.actions.setup.timetable import Next
     from memrepo.faces.cli.agent import Hooked
 
 
@@ -224,7 +224,7 @@ def _noted(result: standing.Result) -> Iterator[str]:
     hot, month = result.budgets.hot, result.budgets.month
     if hot.bullets:
         much = hot.bullets > hot.budget
-        over = ": more than its budget (`memrepo demote` or `unpin` some)" if much else ""
+        over = ": more than its budget (`memrepo promote ID --off` some)" if much else ""
         yield f"hot cache  {hot.bullets} of {hot.budget} bullets{over}"
     if month:
         price = "an unknown price" if month.usd is None else f"${month.usd:.2f}"

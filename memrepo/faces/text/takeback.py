@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memrepo.actions.takeback.unreject import LiftedAlready
+from memrepo.actions.takeback.reject import LiftedAlready, Rejections
 from memrepo.core.ids import visible
 from memrepo.faces.text.write import written
 
 if TYPE_CHECKING:
-    from memrepo.actions.takeback import rejected as rejections
     from memrepo.actions.takeback import revert as reverting
     from memrepo.actions.takeback import undo as undoing
-    from memrepo.actions.takeback import unreject as lifting
+    from memrepo.actions.takeback.reject import Rejection
     from memrepo.actions.write.commit import Unchanged, Written
 
-reject = restore = written
+restore = written
 
 
 def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
@@ -29,6 +28,8 @@ def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
         return f"reverting {name} {said} {result.files} files"
     what = "as they were before" if result.latest else "changed, later work kept"
     lines = [f"reverted {name} in {result.commits[0][:10]}: {result.files} files {what}"]
+    if result.together:
+        lines.append(f"with it, since they were decided together: {', '.join(result.together)}")
     lines += [f"taken back with it, since it depended on it: {s}" for s in result.also_subjects]
     if result.anew:
         lines.append("its input counts as new again; what it proposes anew will wait for review")
@@ -57,20 +58,16 @@ def undo(request: undoing.Request, result: undoing.Result, *, colour: bool) -> s
     return f"undid {what}\n{body}\n`memrepo undo` again brings it back"
 
 
-def unreject(request: lifting.Request, result: Written | Unchanged, *, colour: bool) -> str:
-    """Say which rejections were lifted."""
+def reject(request: object, result: Written | Unchanged | Rejections, *, colour: bool) -> str:
+    """Say what was rejected or lifted, or list the rejections, each with its reason."""
+    if isinstance(result, Rejections):
+        return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
     if isinstance(result, LiftedAlready):
         return f"{', '.join(result.keys)} is lifted already: nothing to do"
     return written(request, result, colour=colour)
 
 
-def rejected(request: rejections.Request, result: rejections.Result, *, colour: bool) -> str:
-    """List the rejections, each with its reason."""
-    del request, colour
-    return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
-
-
-def _rejection(stone: rejections.Rejection) -> str:
+def _rejection(stone: Rejection) -> str:
     slug = stone.path.rsplit("/", 1)[-1].removesuffix(".md")
     lifted = " lifted" if stone.state == "lifted" else ""
     scope = f" in {visible(stone.scope)}" if stone.scope else ""

@@ -25,7 +25,7 @@ def written(request: object, result: Written | Unchanged, *, colour: bool) -> st
     return "\n".join(lines)
 
 
-confirm = edit = forget = link = pin = supersede = unpin = written
+confirm = edit = forget = link = pin = supersede = written
 
 
 def add(request: adding.Request, result: Added | Repeated, *, colour: bool) -> str:

@@ -9,7 +9,7 @@ import workspaces
 from driving import LATER, done, memories, memrepo
 
 from memrepo.core.memory import Memory
-from memrepo.purify.requests import Said, requests
+from memrepo.purify.retire import Said, requests
 
 ID = "mem-1234560000000000"
 SHED = Memory(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.lifecycle.stage import derived_contents
+from memrepo.actions.run.derived import derived_contents
 from memrepo.actions.run.landing import TRIES
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.sync.unite import unite
@@ -24,8 +24,8 @@ from memrepo.merge.git_merges import Made, Settled, settle
 from memrepo.merge.states import Facts, merge_states
 from memrepo.merge.versions import Kept
 from memrepo.store import history
-from memrepo.store.fitness import CannotWork
 from memrepo.store.gitenv import NotARepository
+from memrepo.store.lock import CannotWork
 from memrepo.store.repo import BranchMoved, FilesInTheWay
 from memrepo.store.stream import Chain, Commit
 

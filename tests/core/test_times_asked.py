@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.moments import asked, extent
-from memrepo.core.times import format_time
+from memrepo.core.times import asked, extent, format_time
 
 MANILA, BERLIN, UTC_ = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin"), ZoneInfo("UTC")
 

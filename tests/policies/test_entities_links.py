@@ -10,8 +10,8 @@ from memrepo.core.changes import prints_of
 from memrepo.core.codec import encode
 from memrepo.core.memory import LAYER_OF_TYPE, Link, Memory, Source
 from memrepo.core.state import Files, State, apply
+from memrepo.policies.entities import RARE, LinkRules, Tie, link_step
 from memrepo.policies.graph import Graph, Names, body_references
-from memrepo.policies.inferred_links import RARE, LinkRules, Tie, link_step
 
 RULES = LinkRules()
 

@@ -12,7 +12,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.holds import fingerprints
-from memrepo.purify.requests import REQUEST
+from memrepo.purify.retire import REQUEST
 from memrepo.store import history
 from memrepo.store.light import call
 from memrepo.store.repo import CannotWork

@@ -1,0 +1,181 @@
+"""What is named is taken back, all of it and nothing else; what a hand added is never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo, standing, tree
+
+LATEST, NIGHT = "2026-03-01T11:10:00Z", "2026-03-01T12:10:00Z"
+
+
+def by_word(repo: Path, word: str) -> str:
+    (found,) = [i for i, m in memories(repo).items() if word in m.body]
+    return found
+
+
+def last_run(repo: Path) -> str:
+    return str(done(repo, "runs")["runs"][0]["run"])
+
+
+def statuses(repo: Path) -> dict[str, str]:
+    return {i: m.status for i, m in memories(repo).items()}
+
+
+def committed(repo: Path, subject: str = "by hand") -> str:
+    git(repo, "commit", "-qam", subject, "--no-verify")
+    return git(repo, "rev-parse", "--short=10", "HEAD").strip()
+
+
+def reworded_by_hand(repo: Path, *words: str) -> str:
+    for word in words:
+        path = repo / memories(repo)[by_word(repo, word)].path
+        path.write_text(path.read_text().replace("server", "old server"))
+    return committed(repo)
+
+
+# -- one memory ------------------------------------------------------------------------------------
+
+
+def test_of_a_revert_of_a_revert_only_the_named_memory_goes(two_runs: Path) -> None:
+    beta, before = by_word(two_runs, "beta"), statuses(two_runs)
+    done(two_runs, "undo", now=LATEST)
+    done(two_runs, "undo", now=LATEST)
+    done(two_runs, "revert", beta, now=NIGHT)
+    assert statuses(two_runs) == {i: s for i, s in before.items() if i != beta}
+    assert_sound(two_runs)
+
+
+@pytest.mark.parametrize("word", ["vim", "helix"])
+@pytest.mark.parametrize("undone", [False, True])
+def test_a_supersession_of_a_run_goes_whole(two_runs: Path, word: str, *, undone: bool) -> None:
+    vim, helix, named = (by_word(two_runs, w) for w in ("vim", "helix", word))
+    before, run = statuses(two_runs), last_run(two_runs)
+    if undone:
+        done(two_runs, "undo", now=LATEST)
+        done(two_runs, "undo", now=LATEST)
+        answer = done(two_runs, "revert", named, now=NIGHT)
+    else:
+        answer = done(two_runs, "revert", run, "--memory", named, now=NIGHT)
+    rest = {i: s for i, s in before.items() if i != helix}
+    assert statuses(two_runs) == {**rest, vim: "active"}
+    assert not memories(two_runs)[vim].texts("superseded_by")
+    assert answer["together"] == [helix if word == "vim" else vim]
+    assert_sound(two_runs)
+
+
+def test_a_supersession_whose_heir_was_edited_goes_not_at_all(two_runs: Path) -> None:
+    vim, helix = by_word(two_runs, "vim"), by_word(two_runs, "helix")
+    done(two_runs, "edit", helix, "--text", "Editor: helix, always.", now=LATEST)
+    before = standing(two_runs)
+    answer = memrepo(two_runs, "revert", last_run(two_runs), "--memory", vim, now=NIGHT)
+    assert answer.exit == 3
+    assert [c["memory"] for c in answer.data["conflicts"]] == [helix]
+    assert standing(two_runs) == before
+
+
+@pytest.mark.parametrize("stamped", [False, True])
+def test_what_a_hand_wrote_last_is_left_to_git(two_runs: Path, *, stamped: bool) -> None:
+    hand = reworded_by_hand(two_runs, "alpha", "beta")
+    if stamped:
+        done(two_runs, "run", now=LATEST)
+    before = standing(two_runs)
+    answer = memrepo(two_runs, "revert", by_word(two_runs, "alpha"), now=NIGHT)
+    assert answer.exit == 2
+    assert hand in answer.error["message"]
+    assert f"git revert {hand}" in answer.error["fix"]
+    assert standing(two_runs) == before
+
+
+def test_undo_never_takes_the_stamps_alone(two_runs: Path) -> None:
+    reworded_by_hand(two_runs, "beta")
+    done(two_runs, "run", now=LATEST)
+    git(two_runs, "reset", "-q", "--hard", "HEAD^1")  # the stamps came last, as after a dead run
+    assert "edited by hand" in git(two_runs, "log", "-1", "--format=%s")
+    answer = memrepo(two_runs, "undo", now=NIGHT)
+    assert answer.exit == 2
+    assert memories(two_runs)[by_word(two_runs, "beta")].fields["generated"].by.startswith("human:")
+
+
+# -- what a hand added to a file -------------------------------------------------------------------
+
+
+def key(text: str) -> str:
+    return text.replace("\n---\n", "\nmine: 7\n---\n", 1)
+
+
+def keys(text: str) -> str:
+    return text.replace("---\n", "---\nteam:\n  - choir\n  - parish\n", 1)
+
+
+def comment(text: str) -> str:
+    return text.replace("\ntype:", "\n# asked Vera: 7\ntype:", 1)
+
+
+def last_comment(text: str) -> str:
+    return text.replace("\n---\n", "\n# asked Vera: 7\n---\n", 1)
+
+
+OWN: dict[str, tuple[Callable[[str], str], str]] = {
+    "a key": (key, "mine: 7"),
+    "a key with a list": (keys, "  - parish"),
+    "a comment": (comment, "# asked Vera: 7"),
+    "a comment at the end": (last_comment, "# asked Vera: 7"),
+}
+AFTER: dict[str, tuple[str, ...]] = {
+    "nothing": (),
+    "a pin": ("pin",),
+    "tags": ("edit", "--set", "tags=mine"),
+    "another text": ("edit", "--text", "It was said otherwise."),
+    "a forgetting": ("forget",),
+    "a run": ("run",),
+}
+
+
+@pytest.mark.parametrize("order", ["before it", "after it"])
+@pytest.mark.parametrize("after", AFTER)
+@pytest.mark.parametrize("own", OWN)
+@pytest.mark.parametrize("word", ["beta", "vim", "helix"])
+def test_own_keys_and_comments_stay_or_clash(
+    two_runs: Path, word: str, own: str, after: str, order: str
+) -> None:
+    """Of what the run made, replaced, and put in its place; other edits come before or after."""
+    id_ = by_word(two_runs, word)
+    added, words = OWN[own]
+
+    def by_hand() -> None:
+        path = two_runs / memories(two_runs)[id_].path
+        path.write_text(added(path.read_text()))
+        committed(two_runs)
+
+    if order == "after it":
+        by_hand()
+    if AFTER[after]:
+        verb, *rest = AFTER[after]
+        done(two_runs, verb, *([id_] if verb != "run" else []), *rest, now=LATEST)
+    if order == "before it":
+        by_hand()
+    before = tree(two_runs)
+    answer = memrepo(two_runs, "revert", last_run(two_runs), now=NIGHT)
+    if answer.exit:
+        assert answer.exit == 3
+        assert id_ in {c["memory"] for c in answer.data["conflicts"]}
+        assert tree(two_runs) == before
+    else:
+        assert words in (two_runs / memories(two_runs)[id_].path).read_text()
+    assert answer.exit == (3 if word != "vim" else answer.exit)
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_own_keys_and_comments_stay_when_one_memory_is_named(two_runs: Path, own: str) -> None:
+    alpha = by_word(two_runs, "alpha")
+    added, words = OWN[own]
+    path = two_runs / memories(two_runs)[alpha].path
+    done(two_runs, "pin", alpha, now=LATEST)
+    path.write_text(added(path.read_text()))
+    committed(two_runs)
+    done(two_runs, "revert", alpha, now=NIGHT)
+    assert not memories(two_runs)[alpha].flag("pinned")
+    assert words in path.read_text()

@@ -1,0 +1,311 @@
+"""Plain git around a run: whatever became of its commits, it is listed, taken back, kept away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo, tree
+
+LATEST, NIGHT = "2026-03-01T11:10:00Z", "2026-03-01T12:10:00Z"
+
+
+def by_hand(repo: Path, name: str = "note.txt", text: str = "mine\n") -> str:
+    """Commit a file of a person's own; return the commit."""
+    (repo / name).write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", f"write {name}", "--no-verify")
+    return git(repo, "rev-parse", "HEAD").strip()
+
+
+def amended(repo: Path) -> None:
+    git(repo, "commit", "--amend", "-qm", "what I would say", "--no-verify")
+
+
+def amended_in_date(repo: Path) -> None:
+    git(repo, "commit", "--amend", "-q", "--no-edit", "--no-verify", "--date=2020-01-01T00:00:00Z")
+
+
+def rebased(repo: Path) -> None:
+    git(repo, "checkout", "-q", "-b", "other", "HEAD~1")
+    by_hand(repo)
+    git(repo, "checkout", "-q", "main")
+    git(repo, "rebase", "-q", "other")
+
+
+def rebased_with_merges(repo: Path) -> None:
+    git(repo, "checkout", "-q", "-b", "other", "HEAD~1")
+    by_hand(repo)
+    git(repo, "checkout", "-q", "main")
+    git(repo, "rebase", "-q", "--rebase-merges", "other")
+
+
+def squashed(repo: Path, *message: str) -> None:
+    run = git(repo, "rev-parse", "HEAD").strip()
+    git(repo, "reset", "-q", "--hard", "HEAD^1")
+    git(repo, "merge", "-q", "--squash", run)
+    git(repo, "commit", "-q", "--no-verify", *(message or ("-m", "what happened at night")))
+
+
+def squashed_with_words(repo: Path) -> None:
+    squashed(repo, "--no-edit")
+
+
+def picked(repo: Path) -> None:
+    run = git(repo, "rev-parse", "HEAD").strip()
+    git(repo, "reset", "-q", "--hard", "HEAD^1")
+    by_hand(repo)
+    git(repo, "cherry-pick", "-m", "1", run)
+
+
+def in_an_octopus(repo: Path) -> None:
+    run = git(repo, "rev-parse", "HEAD").strip()
+    git(repo, "reset", "-q", "--hard", "HEAD^1")
+    for name in ("one", "two"):
+        git(repo, "checkout", "-q", "-b", name, "main")
+        by_hand(repo, f"{name}.txt")
+    git(repo, "checkout", "-q", "main")
+    by_hand(repo)
+    git(repo, "merge", "-q", "--no-edit", run, "one", "two")
+
+
+CHANGED: dict[str, Callable[[Path], None]] = {
+    "amended": amended,
+    "amended in its date": amended_in_date,
+    "rebased": rebased,
+    "rebased with its merge": rebased_with_merges,
+    "squashed": squashed,
+    "squashed with git's words": squashed_with_words,
+    "cherry-picked": picked,
+    "merged with others": in_an_octopus,
+}
+
+
+def runs(repo: Path) -> list[str]:
+    return [r["run"] for r in done(repo, "runs")["runs"]]
+
+
+def owned(repo: Path) -> str:
+    return git(repo, "ls-tree", "-r", "HEAD", "memories", "runs", "views", "corrections")
+
+
+@pytest.fixture(params=CHANGED)
+def changed(request: pytest.FixtureRequest, two_runs: Path) -> tuple[Path, str, str]:
+    """Return a repository whose newest run has other commits by now, the run, and what was before.
+
+    What was before are the files of memrepo as they were before the run.
+    """
+    run = runs(two_runs)[0]
+    before = git(two_runs, "ls-tree", "-r", "HEAD^1", "memories", "runs", "views", "corrections")
+    CHANGED[request.param](two_runs)
+    return two_runs, run, before
+
+
+def test_a_run_with_other_commits_is_listed_and_taken_back(changed: tuple[Path, str, str]) -> None:
+    repo, run, before = changed
+    assert run == runs(repo)[0] == done(repo, "status")["last_run"]["run"]
+    told = [e for e in done(repo, "log")["entries"] if e["run"] == run]
+    assert [e["op"] for e in told] == ["run"]
+    assert run in str(done(repo, "diff", run))
+    (line,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "runs"]
+    assert line["ok"]
+    assert line["message"].startswith("2 runs in effect")
+    done(repo, "revert", run, now=LATEST)
+    assert owned(repo) == before
+    assert runs(repo) == runs(repo)[-1:]
+    again = memrepo(repo, "revert", run, now=LATEST)
+    assert again.exit == 2
+    assert "taken back already" in again.error["message"]
+    assert_sound(repo)
+
+
+def test_what_a_run_with_other_commits_decided_is_not_proposed_again(
+    changed: tuple[Path, str, str],
+) -> None:
+    repo, run, _ = changed
+    full = owned(repo)
+    done(repo, "revert", run, now=LATEST)
+    held = set(memories(repo))
+    answer = memrepo(repo, "run", now=NIGHT)
+    assert (answer.exit, answer.data["status"]) == (3, "held")
+    assert set(memories(repo)) == held
+    git(
+        repo,
+        "reset",
+        "-q",
+        "--hard",
+        "HEAD^1" if "run:" in done(repo, "log")["entries"][0]["subject"] else "HEAD",
+    )
+    done(repo, "accept", run, now=NIGHT)
+    assert owned(repo) == full
+
+
+def test_without_a_name_never_something_older_goes(changed: tuple[Path, str, str]) -> None:
+    repo, run, before = changed
+    assert done(repo, "revert", "--dry-run")["name"] == run
+    answer = memrepo(repo, "undo", now=LATEST)
+    if answer.exit:
+        assert run in answer.error["fix"] or "commit by hand" in answer.error["message"]
+        return
+    assert answer.data["name"] == run
+    assert owned(repo) == before
+    gone = memrepo(repo, "revert", now=LATEST)
+    assert (gone.exit, run in gone.error["message"]) == (2, True)
+
+
+def test_what_was_amended_into_a_run_is_a_persons_and_stays(two_runs: Path) -> None:
+    (beta,) = [m for m in memories(two_runs).values() if "beta" in m.body]
+    (alpha,) = [m for m in memories(two_runs).values() if "alpha" in m.body]
+    for memory in (alpha, beta):
+        path = two_runs / memory.path
+        path.write_text(path.read_text().replace("server", "old server"))
+    git(two_runs, "commit", "-q", "--amend", "-a", "--no-edit", "--no-verify")
+    answer = memrepo(two_runs, "revert", runs(two_runs)[0], now=LATEST)
+    assert answer.exit == 3
+    assert [(c["kind"], c["memory"]) for c in answer.data["conflicts"]] == [
+        ("edited-later", beta.id)
+    ]
+    done(two_runs, "revert", runs(two_runs)[0], "--theirs", now=LATEST)
+    assert beta.id not in memories(two_runs)
+    assert "old server" in memories(two_runs)[alpha.id].body
+
+
+def test_two_runs_in_one_commit_are_told_and_go_by_the_commit(two_runs: Path) -> None:
+    both, start = runs(two_runs), git(two_runs, "rev-list", "--first-parent", "HEAD").split()[-2]
+    full, before = git(two_runs, "rev-parse", "HEAD").strip(), tree(two_runs, start)
+    git(two_runs, "reset", "-q", "--hard", start)
+    git(two_runs, "merge", "-q", "--squash", full)
+    git(two_runs, "commit", "-qm", "two nights", "--no-verify")
+    head = git(two_runs, "rev-parse", "--short=10", "HEAD").strip()
+    for run in both:
+        answer = memrepo(two_runs, "revert", run, now=LATEST)
+        assert answer.exit == 3
+        assert all(one in answer.error["message"] for one in both)
+    done(two_runs, "revert", head, now=LATEST)
+    assert tree(two_runs) == before
+
+
+# -- taken back by git, whole or in part -----------------------------------------------------------
+
+
+def git_reverts(repo: Path) -> None:
+    git(repo, "revert", "--no-edit", "-m", "1", "HEAD")
+
+
+def git_reverts_a_squash(repo: Path) -> None:
+    squashed(repo)
+    git(repo, "revert", "--no-edit", "HEAD")
+
+
+def git_reverts_step_by_step(repo: Path) -> None:
+    rebased(repo)
+    git(repo, "revert", "--no-edit", "HEAD~4..HEAD")
+
+
+@pytest.mark.parametrize("way", [git_reverts, git_reverts_a_squash, git_reverts_step_by_step])
+def test_a_run_that_git_took_back_does_not_come_back_by_itself(
+    two_runs: Path, way: Callable[[Path], None]
+) -> None:
+    second, first = runs(two_runs)
+    way(two_runs)
+    held = {i: m.status for i, m in memories(two_runs).items()}
+    assert runs(two_runs) == [first]
+    assert done(two_runs, "status")["last_run"]["run"] == first
+    for word in ((), (second,)):
+        answer = memrepo(two_runs, "revert", *word, now=LATEST)
+        assert answer.exit == 2
+        assert f"{second} is taken back already" in answer.error["message"]
+    undo = memrepo(two_runs, "undo", now=LATEST)
+    assert undo.exit == 2
+    assert "commit by hand" in undo.error["message"]
+    for now in (NIGHT, "2026-03-01T13:10:00Z"):
+        night = memrepo(two_runs, "run", now=now)
+        assert (night.exit, night.data["status"]) == (3, "held")
+        assert {i: m.status for i, m in memories(two_runs).items()} == held
+    assert len(git(two_runs, "for-each-ref", "refs/heads/run/").splitlines()) == 1
+
+
+def test_a_revert_that_git_reverted_counts_no_more(two_runs: Path) -> None:
+    run, full = runs(two_runs)[0], tree(two_runs)
+    done(two_runs, "revert", now=LATEST)
+    git(two_runs, "revert", "--no-edit", "HEAD")
+    assert tree(two_runs) == full
+    assert done(two_runs, "status")["last_run"]["run"] == run
+    assert done(two_runs, "run", now=NIGHT)["status"] == "skipped"
+    workspace = two_runs.parent / "workspace" / "MEMORY.md"
+    workspace.write_text(workspace.read_text() + "- The server gamma rings the bells at noon.\n")
+    assert done(two_runs, "run", now=NIGHT)["status"] == "ok"
+
+
+def test_half_a_run_taken_back_by_hand_stays_away_and_the_rest_can_go(two_runs: Path) -> None:
+    run, before = runs(two_runs)[0], tree(two_runs, "HEAD^1")
+    (beta,) = [m for m in memories(two_runs).values() if "beta" in m.body]
+    git(two_runs, "rm", "-q", beta.path)
+    git(two_runs, "commit", "-qm", "not this one", "--no-verify")
+    memrepo(two_runs, "run", now=LATEST)
+    assert beta.id not in memories(two_runs)
+    assert run in runs(two_runs)
+    done(two_runs, "revert", run, now=NIGHT)
+    kept = {i: m.status for i, m in memories(two_runs).items()}
+    git(two_runs, "checkout", "-q", before, "--", "memories")
+    assert kept == {i: m.status for i, m in memories(two_runs).items()}
+    git(two_runs, "checkout", "-q", "HEAD", "--", "memories")
+
+
+# -- undo ------------------------------------------------------------------------------------------
+
+LAST: dict[str, tuple[str, ...]] = {
+    "a run": (),
+    "a pin": ("pin", "alpha"),
+    "a forgetting": ("forget", "alpha"),
+    "a supersession": ("supersede", "alpha", "The server delta keeps the archive."),
+    "a new memory": ("add", "A person added this afterwards."),
+    "a rewording": ("edit", "alpha", "--text", "The server alpha keeps two archives."),
+    "a revert": ("revert",),
+}
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_undo_twice_is_the_identity_pages_included(two_runs: Path, last: str) -> None:
+    found = {m.body: i for i, m in memories(two_runs).items() if "alpha" in m.body}
+    if LAST[last]:
+        argv = next(iter(found.values())) if "alpha" in LAST[last] else ""
+        done(two_runs, *(argv if word == "alpha" else word for word in LAST[last]), now=LATEST)
+    full = tree(two_runs)
+    done(two_runs, "undo", now=NIGHT)
+    assert tree(two_runs) != full
+    done(two_runs, "undo", now="2026-03-01T13:10:00Z")
+    assert tree(two_runs) == full
+    assert_sound(two_runs)
+
+
+def test_undo_twice_of_a_rejection_rejects_again(two_runs: Path) -> None:
+    (alpha,) = [i for i, m in memories(two_runs).items() if "alpha" in m.body]
+    done(two_runs, "reject", alpha, "--reason", "no", now=LATEST)
+    pages = git(two_runs, "rev-parse", "HEAD:views")
+    for now in (NIGHT, "2026-03-01T13:10:00Z"):
+        done(two_runs, "undo", now=now)
+    assert memories(two_runs)[alpha].status == "forgotten"
+    assert git(two_runs, "rev-parse", "HEAD:views") == pages
+
+
+def test_a_commit_by_hand_elsewhere_does_not_stand_in_the_way_of_undo(two_runs: Path) -> None:
+    run = runs(two_runs)[0]
+    by_hand(two_runs)
+    assert done(two_runs, "undo", now=LATEST)["name"] == run
+    assert (two_runs / "note.txt").exists()
+
+
+def test_undo_says_what_it_would_take_where_a_hand_came_last(two_runs: Path) -> None:
+    run = runs(two_runs)[0]
+    (alpha,) = [m for m in memories(two_runs).values() if "alpha" in m.body]
+    path = two_runs / alpha.path
+    path.write_text(path.read_text().replace("server", "old server"))
+    git(two_runs, "commit", "-qam", "an old one", "--no-verify")
+    hand, before = git(two_runs, "rev-parse", "--short=10", "HEAD").strip(), tree(two_runs)
+    answer = memrepo(two_runs, "undo", now=LATEST)
+    assert answer.exit == 2
+    assert hand in answer.error["message"]
+    assert f"memrepo revert {run}" in answer.error["fix"]
+    assert tree(two_runs) == before

@@ -32,7 +32,7 @@ from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
 from memrepo.core.memory import Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.policies.evidence import Basis, newer_of
+from memrepo.policies.evidence import Basis, newer_of, same_place
 from memrepo.policies.matching import normal_subject, reuse_key, tokens
 from memrepo.purify.known import ACTOR, Known, by_person
 
@@ -86,6 +86,8 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
     """
     from memrepo.policies.change import change_of
 
+    if same_place(first.sources, second.sources):
+        return None
     newer, basis = newer_of(first.sources, second.sources)
     pairs: tuple[tuple[PriorClaim, PriorClaim, Newer], ...] = (
         (second, first, "first"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
+"""As type checkers read it; `typing` takes longer to load than all that `--version` needs."""
 if TYPE_CHECKING:
     from memrepo.faces.python import (
         Entry,

@@ -1,7 +1,20 @@
-"""`python -m memrepo`."""
+"""`python -m memrepo`, and the program that an installation puts on the path."""
 
 import sys
 
-from memrepo.faces.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line; the version is told without loading it."""
+    match sys.argv[1:]:
+        case ["--version"] | ["-C", _, "--version"]:
+            from memrepo import __version__
+
+            sys.stdout.write(f"memrepo {__version__}\n")
+            return 0
+    from memrepo.faces.cli import main as command_line
+
+    return command_line()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.run.derived import derived_contents
 from memrepo.actions.run.landing import TRIES
-from memrepo.actions.run.lifecycle import derived_contents
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.sync.unite import unite
 from memrepo.actions.work import MACHINE, Work

@@ -18,7 +18,7 @@ from memrepo.core.schema import FIELDS
 _Read = Callable[[Any], Any]
 
 
-def plain(memory: Memory) -> list[object]:
+def plain(memory: Memory) -> list[Any]:
     """Return what a file says beside its path: fields by name, and the body."""
     return [{key: _plain(value) for key, value in memory.fields.items()}, memory.body]
 

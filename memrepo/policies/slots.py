@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from memrepo.policies.rows import (
     IS,

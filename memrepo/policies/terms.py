@@ -92,7 +92,7 @@ def _cut(text: str) -> Iterator[str]:
 
 def is_spaceless(term: str) -> bool:
     """Tell whether a term is a character, or two, of a script without blanks."""
-    return bool(_IS_SPACELESS.match(term))
+    return not term.isascii() and bool(_IS_SPACELESS.match(term))
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memrepo.core.patterns import regex
@@ -199,8 +199,9 @@ def _plain(text: str) -> str:
     if text.isascii() and _has_english_hint(plain):
         return plain
     plain = bare(plain)
-    for english, told in _said().items():
-        plain = told.sub(english, plain)
+    for english, told in _SAID.items():
+        if any(phrase in plain for phrase in told.split("|")):  # else it needs no compiling
+            plain = _said(told).sub(english, plain)
     return plain
 
 
@@ -208,14 +209,9 @@ def _has_english_hint(plain: str) -> bool:
     return any(hint in plain for hint in _HINTS)
 
 
-@lru_cache(maxsize=1)
-def _said() -> Mapping[str, re.Pattern[str]]:
-    return {
-        english: re.compile(
-            "|".join(rf"\b{t}\b" if t[0] < "\u3000" else t for t in told.split("|"))
-        )
-        for english, told in _SAID.items()
-    }
+@cache
+def _said(told: str) -> re.Pattern[str]:
+    return re.compile("|".join(rf"\b{t}\b" if t[0] < "\u3000" else t for t in told.split("|")))
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:

@@ -257,6 +257,9 @@ def _shared(own: _Said, other: _Said) -> int:
 
 def overruling(state: State, placed: Iterable[Placed]) -> tuple[Placed, ...]:
     """Return units in scope, those that change a standing memory marked so."""
+    placed = tuple(placed)
+    if not placed:  # as in most runs: no statement is cut into words for them
+        return ()
     near = Near(
         prior_of(m)
         for m in state.active

@@ -21,6 +21,7 @@ Decisions that are a commit of their own: supersessions, then contradictions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -30,11 +31,13 @@ from memrepo.core.changes import Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
 from memrepo.core.memory import Link, Memory
-from memrepo.policies.change import Change, change_of
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.policies.evidence import Basis, newer_of
+from memrepo.policies.evidence import Basis, newer_of, same_place
 from memrepo.policies.matching import normal_subject, reuse_key, tokens
 from memrepo.purify.known import ACTOR, Known, by_person
+
+if TYPE_CHECKING:
+    from memrepo.policies.change import Change
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
 _EXAMINED = 1000
@@ -81,6 +84,10 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
     Where nothing says which is newer, either may be: then the first that is found counts.
     """
+    from memrepo.policies.change import change_of
+
+    if same_place(first.sources, second.sources):
+        return None
     newer, basis = newer_of(first.sources, second.sources)
     pairs: tuple[tuple[PriorClaim, PriorClaim, Newer], ...] = (
         (second, first, "first"),

@@ -177,6 +177,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     comparer: str = ""
     held: tuple[Removal, ...] = ()
     decided: tuple[Removal, ...] = ()
+    offered: frozenset[str] = frozenset()
+    """Fingerprints of what a person left out of the run: it waits when it is proposed again."""
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
@@ -207,6 +209,7 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             comparer=str(record.get("comparer", "")),
             held=tuple(map(read_removal, record.get("held", ()))),
             decided=tuple(map(read_removal, record.get("decided", ()))),
+            offered=frozenset(map(str, record.get("offered", ()))),
         )
     except (
         ValueError,

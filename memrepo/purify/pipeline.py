@@ -141,7 +141,11 @@ def purify(
         quarantined=_quarantined(
             judged.refused, worded.refused | compared.refused, made.quarantined, noted
         ),
-        problems=(*intake.problems, *requests(_said(intake, behind), state.memories)),
+        problems=(
+            *intake.problems,
+            *_verbatim(asked_of, worded.verbatim),
+            *requests(_said(intake, behind), state.memories),
+        ),
         routes=tuple(worded.routes),
         alarms=tuple(intake.alarms),
         receipt=receipt,
@@ -273,6 +277,21 @@ def _behind(
     for id_, source in told:
         found[id_] = frozenset({by_text[source.resource, source.text_hash]})
     return found
+
+
+def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a warning for each wording that was refused twice: its evidence stands instead."""
+    for group in groups:
+        if (why := refused.get(group.cluster_id)) and (sources := group.candidates[0].sources):
+            yield Problem(
+                path=sources[0].resource,
+                line=sources[0].lines[0],
+                column=1,
+                rule="wording-refused",
+                severity="warning",
+                message=f"the judge worded it falsely twice, so its own words stand: {why}",
+                fix="read the line; `memrepo edit` words it anew",
+            )
 
 
 def _said(intake: Intake, behind: Mapping[str, frozenset[tuple[str, str]]]) -> Iterator[Said]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -340,4 +341,14 @@ def _text(given: object, where: str, faults: list[str]) -> str:
     text = given.encode("utf-8", "replace").decode("utf-8")
     if "\0" in text:
         faults.append(f"{where} holds a null character")
-    return text
+    return text if text.isprintable() else "".join(ch for ch in text if _may_enter(ch))
+
+
+def _may_enter(ch: str) -> bool:
+    """Tell whether a character may come from an answer: none that nobody sees, or that turns text.
+
+    Joiners stay: scripts need them.
+    """
+    if ch in "\n\t\u200c\u200d":
+        return True
+    return unicodedata.category(ch) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")

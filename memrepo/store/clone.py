@@ -7,7 +7,7 @@ and inode it was made for. Copied with its folder it fits neither, and a new one
 from __future__ import annotations
 
 import json
-import platform
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ def clone_id(repo: Repo) -> str:
     """Return this clone's id, 16 hex digits, made when it is first asked for."""
     common = Path(repo.common_dir)
     folder = common / "memrepo"
-    here = {"host": platform.node(), "inode": common.stat().st_ino}
+    here = {"host": os.uname().nodename, "inode": common.stat().st_ino}
     if found := _read(folder / NAME, here):
         return found
     with lock(folder, "clone", wait_s=_WAIT_S):

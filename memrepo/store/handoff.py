@@ -9,7 +9,6 @@ import os
 import shlex
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 
 LIMIT_S = 60.0
@@ -21,6 +20,8 @@ def hand_off(command: str, manifest: Path, folder: Path, *, limit_s: float = LIM
 
     No shell is involved. After `limit_s` seconds it is ended, with what it started.
     """
+    import tempfile
+
     with tempfile.TemporaryFile() as out:  # a pipe would wait for whatever it leaves running
         try:
             process = subprocess.Popen(

@@ -6,7 +6,6 @@ nothing from the clone's own folder: `take_over` sets it back, and the shim asks
 
 from __future__ import annotations
 
-import shutil
 import stat
 import sys
 from collections.abc import Mapping
@@ -125,6 +124,8 @@ def take_over(repo: Repo) -> str:
 
 def name_program(repo: Repo) -> None:
     """Record where the running memrepo is, unless one is recorded that is there."""
+    import shutil
+
     program = Path(sys.executable).with_name("memrepo")
     found = str(program) if program.exists() else shutil.which("memrepo")
     known = settings.get(repo, PROGRAM)

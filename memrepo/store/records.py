@@ -1,5 +1,7 @@
 """What memory files say and what follows from each alone, by blob, and which pages come of them.
 
+And what was found out of a whole commit: that its memories have been compared with each other.
+
 They are rows of the search index's file, so that whoever deletes that deletes them too. A row that
 is missing, damaged or of another program is no row: what it stands for is worked out again.
 """
@@ -15,13 +17,15 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import msgspec
+
 from memrepo import __version__
 from memrepo.core.memory import Memory
 from memrepo.core.plain import of_plain, plain
 from memrepo.store.damaged import remove
 
 NAME = "index.sqlite3"
-VERSION = f"2 {__version__}"
+VERSION = f"3 {__version__}"
 """Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""
@@ -29,12 +33,20 @@ _SPARE = 1000
 """Rows that no file has any more, before they are dropped, beside as many as there are files."""
 _PAGES = 5000
 """Pages that are known at most; the oldest are forgotten."""
-_OURS = ("record", "page", "kept_by")
+_OURS = ("record", "page", "compared", "kept_by")
 _TABLES = (
     "CREATE TABLE record (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE page (of TEXT PRIMARY KEY, digest TEXT)",
+    "CREATE TABLE compared (comparer TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE kept_by (version TEXT PRIMARY KEY)",
 )
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The commit whose memories have been compared with each other, but for a few ids of them."""
+
+    commit: str
+    left: tuple[str, ...] = ()
 
 
 class Records:
@@ -44,6 +56,15 @@ class Records:
         self._path = path
         self._had: dict[str, int] = {}
         self._had_pages = 0
+        self._had_compared: dict[str, Compared] = {}
+
+    @cached_property
+    def compared(self) -> dict[str, Compared]:
+        """Return up to which commit memories were compared with each other, by who compares."""
+        asked = self._rows("SELECT comparer, sum, said FROM compared")
+        rows = [(who, said) for who, sum_, said in asked if sum_ == _sum(who, said)]
+        self._had_compared = {who: msgspec.json.decode(said, type=Compared) for who, said in rows}
+        return dict(self._had_compared)
 
     @cached_property
     def pages(self) -> dict[str, str]:
@@ -78,9 +99,9 @@ class Records:
     def keep(self, memories: Mapping[str, Memory]) -> None:
         """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""
         if not self._path.exists():  # somebody took it away meanwhile
-            self._had, self._had_pages = {}, 0
+            self._had, self._had_pages, self._had_compared = {}, 0, {}
         fresh = {b: m for b, m in memories.items() if self._had.get(b) != len(m.derived)}
-        if not fresh and len(self.pages) <= self._had_pages:
+        if not (fresh or len(self.pages) > self._had_pages or self._is_news_compared()):
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,6 +115,9 @@ class Records:
         except OSError:
             pass  # a folder that nobody may write to
 
+    def _is_news_compared(self) -> bool:
+        return self.compared != self._had_compared
+
     def _write(self, fresh: Mapping[str, Memory], needed: Collection[str]) -> None:
         with self._open() as base:
             base.execute("BEGIN IMMEDIATE")
@@ -101,10 +125,12 @@ class Records:
                 _start_over(base)
             base.executemany("REPLACE INTO record VALUES (?, ?, ?)", _spelled(fresh))
             base.executemany("INSERT OR IGNORE INTO page VALUES (?, ?)", self.pages.items())
+            base.execute("DELETE FROM compared")
+            base.executemany("INSERT INTO compared VALUES (?, ?, ?)", _told(self.compared))
             _drop(base, needed)
             base.execute("COMMIT")
         self._had |= {blob: len(memory.derived) for blob, memory in fresh.items()}
-        self._had_pages = len(self.pages)
+        self._had_pages, self._had_compared = len(self.pages), dict(self.compared)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -150,6 +176,12 @@ def _spelled(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, str]]:
         said = json.dumps([plain(memory), memory.derived], separators=(",", ":"))
         if of_plain(memory.path, json.loads(said)[0]) == memory:  # else JSON does not hold it
             yield blob, _sum(blob, said), said
+
+
+def _told(compared: Mapping[str, Compared]) -> Iterator[tuple[str, int, str]]:
+    for who, upto in compared.items():
+        said = msgspec.json.encode(upto).decode()
+        yield who, _sum(who, said), said
 
 
 def _sum(blob: str, said: Any) -> int:

@@ -10,11 +10,12 @@ import errno
 import fcntl
 import json
 import os
-import tempfile
 import time
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+
+from memrepo.store.scratch import scratch
 
 _WAIT_S = 2.0
 _PAUSE_S = 0.02
@@ -61,14 +62,12 @@ def put(path: Path, text: str, *, within: Path | None) -> None:
     """Write a file whole: whoever reads it sees the old text or the new one."""
     _refuse_links(path, within)
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    new = scratch(path.parent, f".{path.name}.", text.encode("utf-8", "replace"))
     try:
-        with os.fdopen(descriptor, "wb") as handle:
-            handle.write(text.encode("utf-8", "replace"))
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        new.chmod(0o644)
+        new.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
 
 

@@ -26,6 +26,7 @@ import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.light import ask, call
+from memrepo.store.scratch import scratch
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
@@ -94,17 +95,14 @@ def _copy(repo: Repo, folder: str) -> Path | None:
 
 def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path:
     """Put a copy in the place of all older ones."""
-    import tempfile
-
     # Bytes 8 to 12 tell the entries. Names may be shortened by what they share with the one before.
     mostly_ours = data.count(folder.encode()) * 2 > int.from_bytes(data[8:12], "big")
     home.mkdir(exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=home, prefix=_PREFIX, delete=False) as made:
-        made.write(data)
+    made = scratch(home, _PREFIX, data)
     # What git believes of a file depends on when the index was written: not before the original.
-    os.utime(made.name, ns=(when, when))
-    old = [path for path in home.glob(f"{_PREFIX}*") if path != Path(made.name)]
-    copy = Path(made.name).rename(home / (name + (_WHOLE if mostly_ours else _PART)))
+    os.utime(made, ns=(when, when))
+    old = [path for path in home.glob(f"{_PREFIX}*") if path != made]
+    copy = made.rename(home / (name + (_WHOLE if mostly_ours else _PART)))
     for path in old:
         path.unlink(missing_ok=True)
     return copy

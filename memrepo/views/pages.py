@@ -142,9 +142,16 @@ class _Page(msgspec.Struct, frozen=True, kw_only=True):
     of: str
     render: Callable[[], bytes]
 
-    def stands(self, there: bytes | None, known: Known) -> bool:
-        """Tell without rendering that a file is this page, where that is known."""
-        return there is not None and known.get(self.of) == _digest(there)
+    def stands(self, there: bytes | None, known: Known) -> bool | None:
+        """Tell without rendering whether a file is this page; None where that is not known."""
+        digest = known.get(self.of)
+        return None if digest is None else there is not None and digest == _digest(there)
+
+    def rendered(self, known: Known) -> bytes:
+        """Return the page, which is known from then on."""
+        data = self.render()
+        known[self.of] = _digest(data)
+        return data
 
 
 def render_views(state: State, *, personal: bool, known: Known | None = None) -> list[Change]:
@@ -155,23 +162,41 @@ def render_views(state: State, *, personal: bool, known: Known | None = None) ->
     that is `known` to be what stands there is not rendered; what is rendered is known then.
     """
     known = {} if known is None else known
-    pages = list(_pages(state, personal=personal)) if state.memories else []
     changes: list[Change] = []
-    for page in sorted(pages, key=lambda page: page.path):
+    for page in (due := _due(state, personal=personal)):
         there = state.files.get(page.path)
-        if page.stands(there, known):
-            continue
-        data = page.render()
-        known[page.of] = _digest(data)
-        if there != data:
+        if not page.stands(there, known) and (data := page.rendered(known)) != there:
             changes.append(Write(path=page.path, data=data))
-    area, wanted = state.layout.area("views"), {page.path for page in pages}
-    stale = (
+    return changes + [Delete(path=path) for path in _left_over(state, due)]
+
+
+def stale_views(state: State, *, personal: bool, known: Known) -> list[str]:
+    """Return the views that do not agree with the memories; what is `known` is not rendered."""
+    due = _due(state, personal=personal)
+    stale = _left_over(state, due)
+    for page in due:
+        there = state.files.get(page.path)
+        stands = page.stands(there, known)
+        if stands is None:
+            stands = page.rendered(known) == there
+        if not stands:
+            stale.append(page.path)
+    return sorted(stale)
+
+
+def _due(state: State, *, personal: bool) -> list[_Page]:
+    pages = _pages(state, personal=personal) if state.memories else ()
+    return sorted(pages, key=lambda page: page.path)
+
+
+def _left_over(state: State, due: Sequence[_Page]) -> list[str]:
+    """Return the pages that were written here and are no longer due."""
+    area, wanted = state.layout.area("views"), {page.path for page in due}
+    return sorted(
         path
         for path in state.files
         if path.startswith(area) and path not in wanted and _is_ours(path, state.files)
     )
-    return changes + [Delete(path=path) for path in sorted(stale)]
 
 
 def _digest(data: bytes) -> str:
@@ -181,9 +206,17 @@ def _digest(data: bytes) -> str:
 
 
 def _said(memory: Memory) -> str:
-    """Return the print of a memory and of where it stands."""
-    said = memory.once("print", lambda: digest([plain(memory)])[:32])
+    """Return the print of what a memory says and of where it stands.
+
+    No page tells which run wrote it, and a run draws the pages before it has its id.
+    """
+    said = memory.once("print", lambda: digest(_shown(memory))[:32])
     return f"{memory.path} {said}"
+
+
+def _shown(memory: Memory) -> list[Any]:
+    fields, body = plain(memory)
+    return [sorted((key, value) for key, value in fields.items() if key != "run"), body]
 
 
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:

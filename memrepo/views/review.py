@@ -72,7 +72,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One difference with what led to it.
 
-    `successors` replaced this memory, `replaces` are those that it replaced in the same span;
+    `successors` replaced this memory, `replaces` are those that it replaced in the same span, and
+    with those in `against` it came into contradiction;
     `judged` is what the judge put down, in its own words.
     """
 
@@ -81,6 +82,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
     successors: tuple[Memory, ...] = ()
     replaces: tuple[str, ...] = ()
+    against: tuple[Memory, ...] = ()
     judged: str = ""
 
     @property
@@ -114,6 +116,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
             values={name: _values(found, name) for name in found.fields},
             superseded_by=tuple(m.id for m in self.successors),
             supersedes=tuple(self.replaces),
+            against=tuple(m.id for m in self.against),
             decisions=tuple(
                 DecisionRecord(op=d.op, reason=d.reason, actor=d.actor, commit=d.commit)
                 for d in self.decisions
@@ -161,6 +164,8 @@ class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Before and after, by field, as a file spells them."""
     superseded_by: tuple[str, ...]
     supersedes: tuple[str, ...]
+    against: tuple[str, ...]
+    """The other sides of a contradiction."""
     decisions: tuple[DecisionRecord, ...]
     evidence: tuple[EvidenceRecord, ...]
     judged: str

@@ -95,7 +95,7 @@ def _card(change: Change) -> dict[str, object]:
     head = " ".join(headline(memory).split())
     # A text is shown once: a pair stands where the old one gives way, a short one is its heading.
     told = found.kind == "added" and bool(change.replaces)
-    single = "reworded" not in found.kinds and not change.successors
+    single = "reworded" not in found.kinds and not change.successors and not change.against
     texts = (
         [] if told or (single and head == memory.body and len(head) <= _HEAD) else _texts(change)
     )
@@ -117,7 +117,15 @@ def _card(change: Change) -> dict[str, object]:
 
 
 def _texts(change: Change) -> list[dict[str, object]]:
-    """Return the wordings of a card: label, tone, text, and the id of another memory, if any."""
+    """Return the wordings of a card: label, tone, text, and the id of another memory, if any.
+
+    Of a contradiction both sides stand on one card.
+    """
+    against = (_text("against", "plain", shown(_long(m.body)), id_=m.id) for m in change.against)
+    return [*_wordings(change), *against]
+
+
+def _wordings(change: Change) -> list[dict[str, object]]:
     found, memory = change.difference, change.difference.memory
     if found.kind == "superseded" and change.successors:
         return _succession(change)

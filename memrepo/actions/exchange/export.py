@@ -17,7 +17,7 @@ from memrepo.actions.recall.when import (
     work_at,
 )
 from memrepo.actions.request import At, ValidAt, option
-from memrepo.actions.run.lifecycle import hot_rules
+from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.work import Work
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core.errors import Exit, MemrepoError

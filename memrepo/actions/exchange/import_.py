@@ -14,8 +14,8 @@ from memrepo import __version__
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.chain import run_stamp
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import prepare
-from memrepo.actions.run.lifecycle import derived_files
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write

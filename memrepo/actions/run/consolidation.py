@@ -14,7 +14,7 @@ lead to there are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -191,13 +191,9 @@ def _comparer(judge: Judge) -> str:
 
 
 def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | None:
-    """Return the memories that changed since every pair was compared; None means all.
-
-    A run compared what stood at its base, so what lies between is new, its own work with it.
-    """
-    layout, tree = setting.work.tree.layout, setting.work.tree
-    whole = [m.base for m in setting.manifests if m.comparer == comparer and m.base]
-    written = tree.files.changed_since(whole[-1]) if whole else None
+    """Return the memories that changed since every pair was compared; None means all."""
+    layout = setting.work.tree.layout
+    written, left = _written(setting, comparer)
     if written is None or layout.config in written:
         return None
     gone = {path for path, blob in written.items() if not blob}
@@ -208,10 +204,25 @@ def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | 
     known = setting.before.memories
     return frozenset(
         (
+            *left,
             *(id_ for case in doubted for id_ in case.memories),
             *(m.id for m in state.active if m.path in written or known.get(m.id) is not m),
         )
     )
+
+
+def _written(setting: Setting, comparer: str) -> tuple[Mapping[str, str] | None, Sequence[str]]:
+    """Return what was written since every pair was compared, and the ids that were left then.
+
+    Where this machine does not know of a commit that was compared, it is the base of a run: that
+    compared its own work, too, but for what it did last, and so its work is looked at once more.
+    """
+    files = setting.work.tree.files
+    upto = setting.work.store.trees.records.compared.get(comparer)
+    if upto is not None and (written := files.changed_since(upto.commit)) is not None:
+        return written, upto.left
+    whole = [m.base for m in setting.manifests if m.comparer == comparer and m.base]
+    return files.changed_since(whole[-1]) if whole else None, ()
 
 
 def summaries(state: State, setting: Setting) -> Offered:

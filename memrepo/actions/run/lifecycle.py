@@ -26,7 +26,7 @@ from memrepo.actions.run.offer import Offered, gisted
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
-from memrepo.core.changes import Change, Create, Delete, Op, Step, Update, Write
+from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.judge import Judge
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.problems import Problem
@@ -37,7 +37,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.archive import archive_due, unarchive
 from memrepo.policies.decay import is_over, keeping, prunable
 from memrepo.policies.hotcache import Candidate, may_be_hot, nominated, unused
-from memrepo.policies.rules import HotRules, Rules
+from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import moves
 from memrepo.policies.upkeep import Allowed, Upkeep, upkeep
 from memrepo.purify.candidates import Nominee
@@ -48,8 +48,6 @@ from memrepo.store.history import Entry
 from memrepo.store.ledger import Ledger, ledger_of, unite
 from memrepo.store.trace import Lost, lost_files, removed_by
 from memrepo.store.tree import file_at
-from memrepo.views.hot import hot_changes, standing_of
-from memrepo.views.pages import render_views
 
 
 class Owed(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,45 +157,6 @@ def _counts(
     """Return the counts of the runs at this very moment."""
     paths = [work.tree.layout.manifest(m.run) for m in manifests if m.now == format_time(now)]
     return [json.loads(state.files[path]).get("counts", {}) for path in paths]
-
-
-def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
-    """Return what makes views and hot cache agree with the memories of a state.
-
-    With `afresh` every page is rendered; else not those that are known to be as they should.
-    """
-    known = {} if afresh else work.store.trees.records.pages
-    pages = render_views(state, personal=work.config.profile == "personal", known=known)
-    return [*pages, *hot_changes(state, hot_rules(work))]
-
-
-def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
-    """Return the derived files that differ: their new contents by path, None where one goes."""
-    contents: dict[str, bytes | None] = {}
-    for page in derived_files(work, state):
-        match page:
-            case Write(path=path, data=data):
-                contents[path] = data
-            case Delete(path=path):
-                contents[path] = None
-            case _:
-                raise TypeError(f"a view is a file, not {page!r}")
-    return contents
-
-
-def hot_rules(work: Work) -> HotRules:
-    """Return the rules of the hot cache; it gives way to a file in the work tree that is not ours.
-
-    Git may not know that file yet: only one that HEAD holds is seen in the state.
-    """
-    rules = work.config.rules.hot
-    path = work.tree.layout.prefix + rules.path
-    if path in work.tree.blobs:
-        return rules
-    data = work.store.work.read(path)
-    if data is not None and standing_of(data) == "foreign":
-        return replace(rules, path="HOT.md")
-    return rules
 
 
 def corrected(

@@ -25,7 +25,6 @@ from memrepo.core.judge import BadReply, BudgetReached, GistRequest, Judge, Judg
 from memrepo.core.memory import Gist, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.judges.claude import NoCredentials
 from memrepo.judges.grounding import fault_in
 from memrepo.purify.batches import Failure
 
@@ -76,6 +75,8 @@ class Clerk(msgspec.Struct, kw_only=True):
         """Return an answer without a fault, or None; `ask` is given the fault of the first one."""
         if self.stopped:
             return None
+        from memrepo.judges.claude import NoCredentials
+
         self.asked += 1
         try:
             return self._twice(ask, fault_of)

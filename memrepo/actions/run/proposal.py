@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recall import index_of
 from memrepo.actions.run.chain import Drafter, Proposal, waiting_units
 from memrepo.actions.run.consolidation import Setting as Consolidating
 from memrepo.actions.run.consolidation import consolidated
 from memrepo.actions.run.judge_choice import Tick, watched
 from memrepo.actions.run.lifecycle import Owed, nominees_of, owed, played
 from memrepo.actions.run.offer import Offered
+from memrepo.actions.run.source_texts import texts_at
 from memrepo.actions.run.withdrawn import taken_back
 from memrepo.actions.work import Work
 from memrepo.core.changes import Delete, Step, Write
@@ -28,7 +30,7 @@ from memrepo.purify.answers import Kept
 from memrepo.purify.batches import Failure
 from memrepo.purify.candidates import Nominee
 from memrepo.purify.holds import Parted, barred, carried, on_record, part, told_apart
-from memrepo.purify.intake import Cursor, Reader, SourceText, cursors
+from memrepo.purify.intake import Reader, cursors
 from memrepo.purify.manifest import (
     Consumed,
     Recorded,
@@ -37,10 +39,10 @@ from memrepo.purify.manifest import (
     read_manifests,
 )
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
-from memrepo.purify.sources import kind_of
-from memrepo.store import history
-from memrepo.store.index import Filter
 from memrepo.store.tree import read_blob
+
+if TYPE_CHECKING:
+    from memrepo.store.index import Index
 
 STAGES = ("ingest", "purify", "lifecycle", "consolidation")
 """What a run goes through, in order; a reconciliation has the first two."""
@@ -80,6 +82,9 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     """What it would take away and holds back."""
     holds: bool = False
     """Whether anything waits, drafted here or not."""
+    comparer: str = ""
+    """Who compared all memories that are there then, but for those that are `left`."""
+    left: tuple[str, ...] = ()
 
 
 def propose(
@@ -89,7 +94,9 @@ def propose(
     state = work.tree.state()
     manifests, damaged = read_manifests(state.files, work.tree.layout)
     refused: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
-    back = taken_back(work)
+    gone = taken_back(work)
+    left_out = frozenset[str]().union(*(m.offered for m in manifests))
+    back = gone | left_out
     purified = Purified()
     if "purify" in wish.stages:
         nominees: tuple[Nominee, ...] = ()
@@ -99,8 +106,9 @@ def propose(
     purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
     never = bars.dropped | refused
-    parted, life, offered = part(purified.steps, back, never, similar=bars.held), Owed(), Offered()
-    waits = _Waits(stays=parted.kept)
+    parted = part(purified.steps, gone, never, similar=bars.held, offered=left_out)
+    life, offered = Owed(), Offered()
+    waits, left = _Waits(stays=parted.kept), tuple[str, ...]()
     if wish.mode == "incremental":
         waits = _told_apart(work, state, parted.kept, purified, manifests, back | never, now, wish)
         # A judge that gave up on what is new is not asked for what is old.
@@ -122,6 +130,8 @@ def propose(
                     manifests=manifests,
                 ),
             )
+        done = (step for step in offered.steps if step.op != "link")  # which states nothing
+        left = tuple(sorted({id_ for step in done for id_ in step.memory_ids}))
         offered, waits = _pressed(state, waits, offered, wish)
     problems += (*life.problems, *offered.problems)
     beside = life.gists + offered
@@ -169,6 +179,8 @@ def propose(
         failures=purified.failures,
         removals=on_record(waits.steps, waits.told),
         holds=bool(waiting is not None or waits.steps),
+        comparer=offered.comparer,
+        left=left,
     )
 
 
@@ -311,46 +323,6 @@ def _why_wait(main: Proposal, wish: Wish) -> str:
     return ""
 
 
-def texts_at(work: Work, cursor: Mapping[str, Cursor]) -> list[SourceText]:
-    """Return the sources at the there's commit, in path order, undated where they are consumed."""
-    layout, rules = work.tree.layout, work.config.source_rules()
-    area = layout.area("sources")
-    paths = [p for p in sorted(work.tree.blobs) if p.startswith(area)]
-    fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(work.tree.blobs[p])]
-    touched = history.last_touched(work.store.repo, work.tree.commit, fresh)
-    found = []
-    for path in paths:
-        kind = kind_of(layout.source_name(path), rules)
-        if kind is not None:
-            when = touched.get(path)
-            found.append(
-                SourceText(
-                    name=layout.source_name(path),
-                    resource=path,
-                    blob=work.tree.blobs[path],
-                    kind=kind,
-                    committed=when.date().isoformat() if when else "",
-                )
-            )
-    return found + _gone(work, cursor, set(paths))
-
-
-def _gone(work: Work, cursor: Mapping[str, Cursor], present: set[str]) -> list[SourceText]:
-    """Return the sources that earlier runs consumed and that the tree no longer holds."""
-    layout, rules = work.tree.layout, work.config.source_rules()
-    return [
-        SourceText(
-            name=layout.source_name(path),
-            resource=path,
-            blob="",
-            committed="",
-            kind=kind_of(layout.source_name(path), rules) or "claims",
-        )
-        for path in sorted(cursor)
-        if path not in present and cursor[path].last
-    ]
-
-
 def _purify(
     work: Work,
     state: State,
@@ -379,11 +351,18 @@ def _purify(
 
 def _near(work: Work) -> Near:
     """Let the search index propose priors: no memory is cut into words for it again."""
-    index = index_of(work, edits=False)
+
+    @cache
+    def index() -> Index:
+        from memrepo.actions.recall.recall import index_of
+
+        return index_of(work, edits=False)
 
     def near(query: Query) -> list[str]:
+        from memrepo.store.index import Filter
+
         words = sorted(query.words | query.subject_words | query.entities)
-        return index.near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))
+        return index().near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))
 
     return near
 

@@ -13,9 +13,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
-from memrepo.actions.recall.recall import embed
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import Proposal
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
 from memrepo.actions.run.hand_edits import claim_edits
 from memrepo.actions.run.ingest import Ingested, take_in
@@ -29,11 +29,13 @@ from memrepo.actions.work import MACHINE, Work
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
+from memrepo.policies.entities import catalogue
 from memrepo.purify.holds import prints_in
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history
 from memrepo.store.answers import KeptAnswers
 from memrepo.store.ledger import ledger_of
+from memrepo.store.records import Compared
 from memrepo.store.repo import BranchMoved
 
 
@@ -148,8 +150,17 @@ def do(work: Work, request: Request) -> Result:
     with _uncollected():
         result = reported(work, request, lambda: _once(work, request))
     if not request.dry_run:
-        work.refreshed().tree.keep()
+        _keep(work, work.refreshed())
     return result
+
+
+def _keep(before: Work, at: Work) -> None:
+    """Keep what the memories say, and what follows from each: the next start works out neither."""
+    if at.tree.commit != before.tree.commit:
+        state = at.tree.state()
+        derived_files(at, state)
+        catalogue(state.active)
+    at.tree.keep()
 
 
 @contextmanager
@@ -178,6 +189,8 @@ def _once(first: Work, request: Request) -> Result:
             claim_edits(first)
         outcome = _run(first, request, wish)
         if outcome.landed:
+            from memrepo.actions.recall.recall import embed
+
             first.store.maintain()
             embed(first.refreshed())
     return replace(result_of(outcome, report, tuple(first.store.notices)), taken_over=taken)
@@ -261,12 +274,14 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
         if request.dry_run:
             return replace(outcome, used=judge.usage)
         try:
-            landed = _land(at, proposed.main, request.reason)
+            head = _land(at, proposed.main, request.reason)
         except BranchMoved:
             # A person's commit takes no lock; the plan is computed again on the new HEAD.
             if turn == TRIES:
                 raise
             continue
+        landed = proposed.main if head else None
+        _remember(at, proposed, head or at.tree.commit)
         if kept is not None and landed is not None:
             kept.billed()
         if landed is not None and proposed.holds:
@@ -308,11 +323,18 @@ def _still_waiting(at: Work, base: str, ingested: Ingested, wish: Wish, waits: W
     )
 
 
-def _land(at: Work, main: Proposal | None, reason: str) -> Proposal | None:
+def _land(at: Work, main: Proposal | None, reason: str) -> str:
+    """Write what lands, and return the commit that it led to; empty where nothing does."""
     if main is None or main.wait:
-        return None
-    at.store.land(_landing(at, main, reason).chain, main.run)
-    return main
+        return ""
+    return at.store.land(_landing(at, main, reason).chain, main.run)
+
+
+def _remember(at: Work, proposed: Proposed, commit: str) -> None:
+    """Let later runs know that the memories of a commit need not be compared once more."""
+    if proposed.comparer:
+        upto = Compared(commit=commit, left=proposed.left)
+        at.store.trees.records.compared[proposed.comparer] = upto
 
 
 def _concluded(first: Work, outcome: Outcome, *, judged: bool) -> Outcome:

@@ -8,7 +8,6 @@ import msgspec
 
 from memrepo.actions.work import Work
 from memrepo.core.state import State
-from memrepo.judges.budget import spent_in_month
 from memrepo.policies.hotcache import hot_of
 from memrepo.purify.manifest import read_manifests
 
@@ -48,6 +47,8 @@ def budgets(work: Work, state: State, now: datetime) -> Budgets:
     usd, tokens = get("run.max_usd_month"), get("run.max_tokens_month")
     if usd is None and tokens is None:
         return Budgets(hot=hot)
+    from memrepo.judges.budget import spent_in_month
+
     spent = spent_in_month(now, read_manifests(state.files, work.tree.layout)[0])
     month = MonthBudget(usd=spent.cost_usd, max_usd=usd, tokens=spent.total, max_tokens=tokens)
     return Budgets(hot=hot, month=month)

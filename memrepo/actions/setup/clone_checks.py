@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memrepo.actions.check import detectors, scenes
-from memrepo.actions.run.lifecycle import derived_files
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.setup.budgets import hot_budget
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work

@@ -13,15 +13,14 @@ from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validate
 from memrepo.actions.past.timeline import landed
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
+from memrepo.actions.run.derived import hot_rules, stale_files
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
-from memrepo.actions.run.lifecycle import derived_files, hot_rules
-from memrepo.actions.run.proposal import texts_at
+from memrepo.actions.run.source_texts import texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.work import Work
 from memrepo.assets import asset
-from memrepo.core.changes import Delete, Write
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -177,5 +176,6 @@ def _stale_views(work: Work, state: State) -> tuple[str, ...]:
     area = work.tree.layout.area("views")
     if not any(path.startswith(area) for path in work.tree.blobs):
         return ()
-    changes = derived_files(work, state)
-    return tuple(sorted(c.path for c in changes if isinstance(c, Write | Delete)))
+    stale = stale_files(work, state)
+    work.tree.keep()
+    return stale

@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -110,18 +111,22 @@ def _main(argv: Sequence[str] | None) -> Exit:
 
 
 def _load_msgspec() -> None:
-    """Import msgspec without `typing_extensions`, which it takes where it finds it.
+    """Import msgspec without what it, and what it takes, only look at: every command waits for it.
 
-    From Python 3.11 on `typing` has what it needs; the other, with `inspect` and `ast` behind it,
-    takes a third of the import, which every command would wait for.
+    `typing_extensions`, with `inspect` and `ast` behind it, has nothing that `typing` lacks from
+    Python 3.11 on; of `platform` the module `uuid` asks the system's name, as it is imported.
     """
-    known = "typing_extensions" in sys.modules
-    if "msgspec" not in sys.modules and not known:
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-        try:
-            import msgspec  # noqa: F401
-        finally:
-            del sys.modules["typing_extensions"]
+    if "msgspec" in sys.modules:
+        return
+    system = SimpleNamespace(system=lambda: os.uname().sysname)
+    instead = {"typing_extensions": None, "platform": system}
+    instead = {name: stands for name, stands in instead.items() if name not in sys.modules}
+    sys.modules.update(instead)  # type: ignore[arg-type]
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        for name in instead:
+            del sys.modules[name]
 
 
 def _call(options: argparse.Namespace) -> Call:

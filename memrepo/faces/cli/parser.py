@@ -44,6 +44,8 @@ GROUPS = {group: (*verbs, *_OWN.get(group, ())) for group, verbs in ACTIONS.item
 COMMANDS = {verb.name: verb for group in GROUPS.values() for verb in group}
 COMMANDS["agent"] = COMMANDS["agent"]._replace(module="memrepo.faces.cli.agent")
 
+argparse._ = str  # type: ignore[attr-defined]
+"""It looks for a translation of each of its words, of which there are none, in all folders."""
 _DRAFT = partial(argparse.HelpFormatter, width=80)
 """While options are declared: `argparse` formats each once, and would ask how wide the screen is,
 which takes longer than all of the declaring. Help that is printed is as wide as the screen."""

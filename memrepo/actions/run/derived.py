@@ -1,0 +1,59 @@
+"""What follows from the memories and is committed beside them: the views and the hot cache."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from memrepo.actions.work import Work
+from memrepo.core.changes import Change, Delete, Write
+from memrepo.core.state import State
+from memrepo.policies.rules import HotRules
+from memrepo.views.hot import hot_changes, standing_of
+from memrepo.views.pages import render_views, stale_views
+
+
+def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
+    """Return what makes views and hot cache agree with the memories of a state.
+
+    With `afresh` every page is rendered; else not those that are known to be as they should.
+    """
+    known = {} if afresh else work.store.trees.records.pages
+    pages = render_views(state, personal=work.config.profile == "personal", known=known)
+    return [*pages, *hot_changes(state, hot_rules(work))]
+
+
+def stale_files(work: Work, state: State) -> tuple[str, ...]:
+    """Return which views, or hot cache, do not agree with the memories of a state."""
+    personal, known = work.config.profile == "personal", work.store.trees.records.pages
+    views = stale_views(state, personal=personal, known=known)
+    hot = (c.path for c in hot_changes(state, hot_rules(work)) if isinstance(c, Write | Delete))
+    return tuple(sorted((*views, *hot)))
+
+
+def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
+    """Return the derived files that differ: their new contents by path, None where one goes."""
+    contents: dict[str, bytes | None] = {}
+    for page in derived_files(work, state):
+        match page:
+            case Write(path=path, data=data):
+                contents[path] = data
+            case Delete(path=path):
+                contents[path] = None
+            case _:
+                raise TypeError(f"a view is a file, not {page!r}")
+    return contents
+
+
+def hot_rules(work: Work) -> HotRules:
+    """Return the rules of the hot cache; it gives way to a file in the work tree that is not ours.
+
+    Git may not know that file yet: only one that HEAD holds is seen in the state.
+    """
+    rules = work.config.rules.hot
+    path = work.tree.layout.prefix + rules.path
+    if path in work.tree.blobs:
+        return rules
+    data = work.store.work.read(path)
+    if data is not None and standing_of(data) == "foreign":
+        return replace(rules, path="HOT.md")
+    return rules

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -37,7 +37,7 @@ from memrepo.purify.replies import (
 )
 
 PassName = Literal["promotion", "purifier", "contradiction", "gist", "summary"]
-SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
+SCHEMAS: Mapping[PassName, Callable[[], dict[str, object]]] = {
     "promotion": verdicts_schema,
     "purifier": claims_schema,
     "contradiction": findings_schema,
@@ -73,7 +73,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
         return "\n\n".join(filter(None, (self.system, self.context, self.data)))
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """Return the JSON Schema of the reply."""
         return SCHEMAS[self.name]()
 
@@ -147,7 +147,7 @@ def comparison_prompt(request: ComparisonRequest) -> Prompt:
     )
 
 
-def _statement(p: PriorClaim) -> dict[str, Any]:
+def _statement(p: PriorClaim) -> dict[str, object]:
     """Spell a statement with all that says who said it, where and when."""
     return _lean(
         {
@@ -227,7 +227,7 @@ def prompt_hash() -> str:
     return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"
 
 
-def fence(key: str, rows: list[Any], head: Mapping[str, Any]) -> str:
+def fence(key: str, rows: list[object], head: Mapping[str, object]) -> str:
     """Spell rows as a JSON object, one row a line, between marks made of its own hash."""
     lead = "".join(f"{_spelled(k)}: {_spelled(v)},\n" for k, v in head.items())
     body = f"{{{lead}{_spelled(key)}: [\n" + ",\n".join(map(_spelled, rows)) + "\n]}"
@@ -235,15 +235,15 @@ def fence(key: str, rows: list[Any], head: Mapping[str, Any]) -> str:
     return f"<<<data {mark}\n{body}\n{mark} data>>>"
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
 
 
-def _faults(faults: Mapping[str, str]) -> dict[str, Any]:
+def _faults(faults: Mapping[str, str]) -> dict[str, object]:
     return {"faults": dict(sorted(faults.items()))} if faults else {}
 
 
-def _candidate(c: Candidate) -> dict[str, Any]:
+def _candidate(c: Candidate) -> dict[str, object]:
     return _lean(
         {
             "candidate_id": c.candidate_id,
@@ -261,7 +261,7 @@ def _candidate(c: Candidate) -> dict[str, Any]:
     )
 
 
-def _cluster(c: Cluster) -> dict[str, Any]:
+def _cluster(c: Cluster) -> dict[str, object]:
     return _lean(
         {
             "cluster_id": c.cluster_id,
@@ -274,7 +274,7 @@ def _cluster(c: Cluster) -> dict[str, Any]:
     )
 
 
-def _prior(p: PriorClaim) -> dict[str, Any]:
+def _prior(p: PriorClaim) -> dict[str, object]:
     return _lean(
         {
             "memory_id": p.memory_id,
@@ -290,6 +290,6 @@ def _prior(p: PriorClaim) -> dict[str, Any]:
     )
 
 
-def _lean(record: dict[str, Any]) -> dict[str, Any]:
+def _lean(record: dict[str, object]) -> dict[str, object]:
     """Leave out what is empty: tokens cost."""
     return {key: value for key, value in record.items() if value not in ("", [], ())}

@@ -37,7 +37,8 @@ from memrepo.purify.answers import (
     verdict_key,
     verdict_record,
 )
-from memrepo.purify.passes import check_claims, check_verdicts
+from memrepo.purify.passes import check_claims, check_verdicts, with_postures
+from memrepo.purify.verbatim import verbatim
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
@@ -85,6 +86,8 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
     refused: dict[str, str] = msgspec.field(default_factory=dict)
     left: set[str] = msgspec.field(default_factory=set)
     routes: list[dict[str, str]] = msgspec.field(default_factory=list)
+    verbatim: dict[str, str] = msgspec.field(default_factory=dict)
+    """Clusters whose wording was refused twice, and why: their evidence stands in its own words."""
     failures: list[Failure] = msgspec.field(default_factory=list)
     stopped: str = ""
     """Why no further question was asked."""
@@ -105,6 +108,8 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
 class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
     answers: tuple[_T, ...]
     refused: Mapping[str, str]
+    instead: Mapping[str, _T] = msgspec.field(default_factory=dict)
+    """What may stand for a refused answer, where its words alone were wrong."""
     routes: tuple[dict[str, str], ...] = ()
 
 
@@ -202,7 +207,7 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
         ],
         _Pass(
             ask=judge.canonicalise,
-            check=_checked_claims,
+            check=lambda r, given: _checked_claims(r, given, grounded=bool(judge.prompt_hash)),
             ids=lambda r: [c.cluster_id for c in r.clusters],
             again=lambda r, faults: replace(
                 r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
@@ -247,14 +252,28 @@ def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _C
 
 
 def _checked_claims(
-    request: CanonicalRequest, given: Sequence[CanonicalClaim]
+    request: CanonicalRequest, given: Sequence[CanonicalClaim], *, grounded: bool
 ) -> _Checked[CanonicalClaim]:
-    found = check_claims(request, given)
+    found = check_claims(request, given, grounded=grounded)
+    clusters = {c.cluster_id: c for c in request.clusters}
+    instead = {}
+    for one in found.rejected:
+        if one.wording:
+            own = [c for c in given if c.cluster_id == one.cluster_id]
+            claim = verbatim(own, clusters[one.cluster_id])
+            if claim is not None and check_claims(_only(request, one.cluster_id), [claim]).claims:
+                instead[one.cluster_id] = with_postures(claim)
     return _Checked(
         answers=found.claims,
         refused={r.cluster_id: r.reason for r in found.rejected},
+        instead=instead,
         routes=tuple(asdict(w) for w in found.warnings),
     )
+
+
+def _only(request: CanonicalRequest, cluster_id: str) -> CanonicalRequest:
+    kept = tuple(c for c in request.clusters if c.cluster_id == cluster_id)
+    return replace(request, clusters=kept)
 
 
 def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
@@ -294,9 +313,12 @@ def _one_batch(
         asked.left |= faults.keys()
         checked = replace(checked, refused=_without(checked.refused, faults))
     elif faults and not isinstance(again, BadReply):
-        checked = _joined(request, first, again, checked.refused, how)
-    asked.answers += checked.answers
-    asked.refused |= checked.refused
+        joined = _joined(request, first, again, checked.refused, how)
+        checked = replace(joined, instead={**checked.instead, **joined.instead})
+    stands = {id_: one for id_, one in checked.instead.items() if id_ in checked.refused}
+    asked.verbatim |= {id_: checked.refused[id_] for id_ in stands}
+    asked.answers += (*checked.answers, *stands.values())
+    asked.refused |= _without(checked.refused, dict.fromkeys(stands, ""))
     asked.routes += checked.routes
     if isinstance(given, BadReply) and (again is None or isinstance(again, BadReply)):
         asked.batches_left += 1

@@ -39,6 +39,7 @@ from memrepo.core.judge import (
 from memrepo.core.memory import CLAIM_TYPES, Memory
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts
+from memrepo.policies.evidence import same_place
 from memrepo.policies.matching import (
     INACTIVE_STANDINGS,
     MOST,
@@ -265,6 +266,8 @@ class Pool:
         one, two = self.memories[id_], self.memories[other]
         if one.text("scope") != two.text("scope"):
             return False  # what holds for one user or project says nothing of another
+        if same_place(one.sources, two.sources):
+            return False
         if named and contradicts(one, two) and contradicts(two, one):
             return False
         case = self._cases.between(id_, other)

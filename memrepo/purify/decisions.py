@@ -21,7 +21,7 @@ Decisions that are a commit of their own: supersessions, then contradictions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
 from memrepo.core.memory import Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.policies.evidence import Basis, newer_of
+from memrepo.policies.evidence import Basis, newer_of, same_place
 from memrepo.policies.matching import normal_subject, reuse_key, tokens
 from memrepo.purify.known import ACTOR, Known, by_person
 
@@ -86,6 +86,8 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
     """
     from memrepo.policies.change import change_of
 
+    if same_place(first.sources, second.sources):
+        return None
     newer, basis = newer_of(first.sources, second.sources)
     pairs: tuple[tuple[PriorClaim, PriorClaim, Newer], ...] = (
         (second, first, "first"),
@@ -402,7 +404,7 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 
 def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
     before, after = known.current(old), known.current(new)
-    gains: dict[str, Any] = {"supersedes": _with(after.texts("supersedes"), old)}
+    gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
     doubted = new in known.fresh or contradicts(after, before)
     if (
         after.standing == "contested"

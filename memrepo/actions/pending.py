@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -11,16 +12,44 @@ import msgspec
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.purify.holds import fingerprints
+from memrepo.core.problems import Problem
+from memrepo.purify.capture import note_hash, scan_notes
+from memrepo.purify.holds import LEFT_OUT, fingerprints
+from memrepo.purify.manifest import CARRIED, Removal, read_removal
 from memrepo.purify.retire import REQUEST
+from memrepo.purify.units import scan
 from memrepo.store import history
 from memrepo.store.light import call
 from memrepo.store.repo import CannotWork
+from memrepo.store.tree import read_blob
 
 RECENT = 10
 """So many manifests are asked for what texts wanted of the memory."""
 PREFIX = "run/"
 REPLACED = "refs/memrepo/replaced/"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What one step of a run does to some of its memories."""
+
+    entry: history.Entry
+    memories: tuple[str, ...]
+
+    @property
+    def prints(self) -> frozenset[str]:
+        """Return the fingerprints of it."""
+        mine = [p for p in self.entry.prints if p.split(":")[1] in self.memories]
+        return fingerprints(self.entry.op, self.memories, mine)
+
+    @property
+    def removals(self) -> list[Removal]:
+        """Return it as removals that wait."""
+        one = self.entry.op == "supersede"
+        groups = [self.memories] if one else [(id_,) for id_ in self.memories]
+        reason = self.entry.trailer("Reason")
+        return [
+            Removal(op=self.entry.op, memories=ids, reason=reason, why=LEFT_OUT) for ids in groups
+        ]
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,9 +87,9 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
                 found |= fingerprints(entry.op, ids, entry.prints)
         return found
 
-    def removals(self, work: Work) -> list[dict[str, Any]]:
+    def removals(self, work: Work) -> list[Removal]:
         """Return what it would take away, as its manifest lists it."""
-        return list(self.manifest(work).get("decided", ()))
+        return [read_removal(one) for one in self.manifest(work).get("decided", ())]
 
     def manifest(self, work: Work) -> dict[str, Any]:
         """Return the record that the run would leave behind."""
@@ -149,7 +178,7 @@ def refuse_on_waiting(work: Work) -> None:
         )
 
 
-def requests_waiting(work: Work) -> list[dict[str, Any]]:
+def requests_waiting(work: Work) -> list[Problem]:
     """Return what texts that the newest runs took in asked of the memory: a person decides."""
     area = work.tree.layout.area("runs")
     found = []
@@ -158,7 +187,9 @@ def requests_waiting(work: Work) -> list[dict[str, Any]]:
             told = json.loads(work.tree.files[path])["warnings"]
         except (ValueError, KeyError, TypeError, RecursionError):
             continue  # `status` tells of a damaged manifest itself
-        found += [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+        wanted = [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+        with suppress(msgspec.ValidationError):
+            found += msgspec.convert(wanted, list[Problem])
     return found
 
 
@@ -172,14 +203,19 @@ def refuse_no_room(work: Work) -> None:
         )
 
 
-def left_behind(work: Work, waits: Waiting, refused: Iterable[str]) -> tuple[Write, ...]:
+def left_behind(
+    work: Work, waits: Waiting, refused: Iterable[str], offered: Sequence[Part] = ()
+) -> tuple[Write, ...]:
     """Return what a decided run leaves behind: its candidates, and its manifest with the refused.
 
     The record stays as the run wrote it: what was judged and paid for was, whatever is decided.
+    Only what is `offered` again counts as not decided: its units are open, its removals wait.
     """
     layout, snap = work.tree.layout, work.store.snapshot(waits.entry.commit)
     record = waits.manifest(work)
     record["refused"] = sorted({*record.get("refused", ()), *refused})
+    if offered:
+        _put_off(work, waits, record, offered)
     text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
     aside = [
         Write(path=path, data=snap.files[path])
@@ -188,6 +224,53 @@ def left_behind(work: Work, waits: Waiting, refused: Iterable[str]) -> tuple[Wri
         and snap.blobs[path] != work.tree.blobs.get(path)
     ]
     return (*aside, Write(path=layout.manifest(waits.run), data=text.encode() + b"\n"))
+
+
+def _put_off(work: Work, waits: Waiting, record: dict[str, Any], offered: Sequence[Part]) -> None:
+    """Let a record tell of what was left out that it is not decided."""
+    prints: set[str] = set()
+    removals: list[Removal] = []
+    for part in offered:
+        if part.entry.op in CARRIED:
+            removals += part.removals
+        else:
+            prints |= part.prints
+    gone = {(removal.op, removal.memories) for removal in removals}
+    decided = [r for r in record.get("decided", ()) if (r["op"], tuple(r["memories"])) not in gone]
+    held = [*record.get("held", ()), *(removal.as_json() for removal in removals)]
+    record |= {"offered": sorted(prints), "decided": decided, "held": held}
+    for key in ("decided", "held", "offered"):
+        if not record[key]:
+            del record[key]
+    texts = _texts(work, waits, {id_ for part in offered for id_ in part.memories})
+    record["consumed"] = [_open(work, entry, texts) for entry in record["consumed"]]
+
+
+def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[str, str]]:
+    """Return the source texts on which a run based what it says of these memories alone."""
+    before, after = (work.store.snapshot(c).state().memories for c in (waits.base, waits.tip))
+    theirs, others = set[tuple[str, str]](), set[tuple[str, str]]()
+    for id_, memory in after.items():
+        known = before[id_].sources if id_ in before else ()
+        new = {(s.resource, s.text_hash) for s in memory.sources if s not in known}
+        (theirs if id_ in ids else others).update(new)
+    return frozenset(theirs - others)
+
+
+def _open(work: Work, entry: dict[str, Any], texts: Collection[tuple[str, str]]) -> dict[str, Any]:
+    """Return what a run consumed of a source without some texts: they are open, as before it."""
+    resource, mine = (
+        entry["resource"],
+        {hash_ for place, hash_ in texts if place == entry["resource"]},
+    )
+    if not mine or not entry["to"]:
+        return entry
+    name, data = work.tree.layout.source_name(resource), read_blob(work.store.repo, entry["to"])
+    left = {unit.hash for unit in scan(name, data).units if unit.text_hash in mine}
+    left |= {note_hash(note) for note in scan_notes(name, data)[0] if note.text_hash in mine}
+    also = [hash_ for hash_ in entry.get("also", ()) if hash_ not in left]
+    fresh = left - {*entry.get("also", ())}
+    return {**entry, "also": also, "except": sorted({*entry.get("except", ()), *fresh})}
 
 
 def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:

@@ -33,7 +33,7 @@ from memrepo.policies.rows import (
     tells_change,
 )
 from memrepo.policies.slots import bound_of, has_one, is_behind, other_value, slot_of
-from memrepo.policies.speech import Language, Word, language_of, sentences
+from memrepo.policies.speech import Language, language_of, sentences
 
 Strength = Literal["stated", "restated", "doubt"]
 """`stated`: the newer one says itself that the older one is over. `restated`: it gives another
@@ -87,7 +87,7 @@ def change_of(old: str, new: str) -> Change | None:
     return structs.replace(best, strength="doubt") if len(before) > 1 else best
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def _unsaid(language: Language, text: str) -> bool:
     """Tell whether a text asks, quotes, jests, or leaves open what is: it says nothing of it."""
     if "?" in text or "？" in text or _QUOTED.search(text):
@@ -129,31 +129,11 @@ def _between(old: Row, new: Row) -> Change | None:
 
 
 def _of_itself(old: Row, new: Row) -> Row | None:
-    """Return what somebody says of themselves as their own statement; None for reports of others.
-
-    "Ana said she prefers tea" is Ana's word about Ana; "Ben said Ana prefers tea" is hearsay.
-    """
-    spans = new.language.spans(new.words, "report")
-    if not spans:
+    """Return what somebody says of themselves as their own statement; None for hearsay."""
+    if new.report is None:
         return new
-    first = spans[0]
-    speaker = row_of(new.language, new.words[: first[0]]).keys
-    told = new.words[first[-1] + 1 :]
-    pronouns = {n for span in new.language.spans(told, "pronouns") for n in span}
-    if not speaker or speaker != old.keys[: len(speaker)]:
-        return None
-    if "drops_pronouns" not in new.language.lists and 0 not in {
-        n - _that(new, told) for n in pronouns
-    }:
-        return None
-    rest = tuple(word for n, word in enumerate(told) if n not in pronouns)
-    return row_of(new.language, (*new.words[: first[0]], *rest))
-
-
-def _that(new: Row, told: tuple[Word, ...]) -> int:
-    """Return how many words before what is told only introduce it."""
-    spans = new.language.spans(told, "that")
-    return len(spans[0]) if spans and spans[0][0] == 0 else 0
+    speaker, own = new.report
+    return own if speaker.keys and speaker.keys == old.keys[: len(speaker.keys)] else None
 
 
 def _narrowed(old: Row, new: Row) -> Change | None:

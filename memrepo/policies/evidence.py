@@ -36,6 +36,12 @@ def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, 
     return "unknown", ""
 
 
+def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
+    """Tell whether one place says both: what stands in one line was meant to hold together."""
+    places = {(s.resource, s.blob, s.lines) for s in first if s.blob}
+    return any((s.resource, s.blob, s.lines) in places for s in second)
+
+
 def _day(sources: Iterable[Source]) -> str:
     return max((s.captured[:10] for s in sources if s.captured_from in _EXPLICIT), default="")
 

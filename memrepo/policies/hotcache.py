@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -102,7 +101,7 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     new: bool
 
-    def rank(self, rules: HotRules) -> tuple[Any, ...]:
+    def rank(self, rules: HotRules) -> tuple[object, ...]:
         """Sort the first to go first: cold, stale, recent; longest unused, oldest promotion."""
         order = (COLD, STALE, RECENT).index(heat(self.unused, rules))
         return (order, -self.unused, self.since, self.memory.path)

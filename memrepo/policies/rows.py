@@ -77,24 +77,39 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return replace(self, items=tuple(items))
 
     def without(self, *names: str) -> Row:
-        """Return the sentence without the phrases of some lists; each is read once."""
-        if (found := self._without.get(names)) is None:
-            found = self._without[names] = self._less(names)
-        return found
-
-    @cached_property
-    def _without(self) -> dict[tuple[str, ...], Row]:
-        return {}
-
-    def _less(self, names: tuple[str, ...]) -> Row:
-        gone = {n for name in names for span in self.spans(name) for n in span}
+        """Return the sentence without the phrases of some lists; each such one is made once."""
+        gone = frozenset(n for name in names for span in self.spans(name) for n in span)
         if not gone:
             return self
-        words = tuple(word for n, word in enumerate(self.words) if n not in gone)
-        return row_of(self.language, words)
+        if gone not in self._less:
+            words = tuple(word for n, word in enumerate(self.words) if n not in gone)
+            self._less[gone] = row_of(self.language, words)
+        return self._less[gone]
+
+    @cached_property
+    def _less(self) -> dict[frozenset[int], Row]:
+        return {}
+
+    @cached_property
+    def report(self) -> tuple[Row, Row | None] | None:
+        """Return who reports something, and what as their own statement; None without a report.
+
+        "Ana said she prefers tea" is Ana's word about Ana; "Ben said Ana prefers tea" is hearsay.
+        """
+        spans = self.spans("report")
+        if not spans:
+            return None
+        who, told = self.words[: spans[0][0]], self.words[spans[0][-1] + 1 :]
+        that = self.language.spans(told, "that")
+        start = len(that[0]) if that and that[0][0] == 0 else 0
+        pronouns = {n for span in self.language.spans(told, "pronouns") for n in span}
+        if "drops_pronouns" not in self.language.lists and start not in pronouns:
+            return row_of(self.language, who), None
+        rest = tuple(word for n, word in enumerate(told) if n not in pronouns)
+        return row_of(self.language, who), row_of(self.language, (*who, *rest))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)  # a first run reads some ten thousand sentences
 def read_row(language: Language, text: str) -> Row:
     """Return a sentence as a row; the latest are kept."""
     return row_of(language, language.cut(text))

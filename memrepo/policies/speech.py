@@ -74,7 +74,7 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
     lists: Mapping[str, Any]
 
     def phrases(self, name: str) -> Mapping[str, tuple[Phrase, ...]]:
-        """Return the phrases of a list by their first word; stems are under an empty one."""
+        """Return the phrases of a list by their first word; stems are under `a*`, their letter."""
         known = self._phrases
         if name not in known:
             known[name] = self._by_first(str(self.lists.get(name, "")))
@@ -91,12 +91,8 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         if not by_first or len(words) > LONGEST:
             return ()
         spans: list[tuple[int, ...]] = []
-        begin, stems = by_first.get, by_first.get("", ())
         for at, word in enumerate(words):
-            these = begin(word.text, ())
-            if not (these or stems):
-                continue
-            these = (*these, *stems)
+            these = (*by_first.get(word.text, ()), *by_first.get(f"{word.text[:1]}*", ()))
             fits = [span for phrase in these if (span := _fit(words, at, phrase))]
             if fits:
                 spans.append(max(fits, key=len))
@@ -238,7 +234,7 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         found: dict[str, list[Phrase]] = {}
         for phrase in self._parsed(text):
             first = phrase[0][0]
-            found.setdefault("" if first.endswith("*") else first, []).append(phrase)
+            found.setdefault(f"{first[0]}*" if first.endswith("*") else first, []).append(phrase)
         return {first: tuple(phrases) for first, phrases in found.items()}
 
 
@@ -288,7 +284,7 @@ def _stemmed(code: str, text: str) -> str:
     return stem(text) if stem else text
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text."""
     return tuple(part.strip() for part in _SENTENCES.split(text) if part and part.strip())
@@ -300,39 +296,26 @@ def language_of(*texts: str) -> Language:
     for code, _ in _SCRIPTS:
         if code in told:
             return language(code)
-    return _by_words(frozenset().union(*(words for words in told if not isinstance(words, str))))
-
-
-@lru_cache(maxsize=4096)
-def _told(text: str) -> str | frozenset[str]:
-    """Return the language that a text's script tells, or its words."""
-    for code, script in () if text.isascii() else _SCRIPTS:
-        if script.search(text):
-            return code
-    return frozenset(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", text).casefold()))
-
-
-def _by_words(words: frozenset[str]) -> Language:
-    latin, telling = _latin(), _telling()
-    votes = [0] * len(latin)
-    for word in words & telling.keys():
-        for number, weight in telling[word]:
-            votes[number] += weight
-    return latin[votes.index(max(votes))]
+    marks = [one for one in told if not isinstance(one, str)]
+    found, best = _latin()[0], 0
+    for n, candidate in enumerate(_latin()):
+        words = frozenset().union(*(one[n] for one in marks))
+        score = sum(candidate.common[word] for word in words)
+        if score > best:
+            found, best = candidate, score
+    return found
 
 
 @cache
 def _latin() -> tuple[Language, ...]:
-    """Return the languages that no script tells."""
-    scripts = dict(_SCRIPTS)
-    return tuple(language(code) for code in LANGUAGES if code not in scripts)
+    return tuple(language(code) for code in LANGUAGES if code not in dict(_SCRIPTS))
 
 
-@cache
-def _telling() -> Mapping[str, tuple[tuple[int, int], ...]]:
-    """Return of each word that tells a language of `_latin` which ones, and how much."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    for number, one in enumerate(_latin()):
-        for word, weight in one.common.items():
-            found.setdefault(word, []).append((number, weight))
-    return {word: tuple(told) for word, told in found.items()}
+@lru_cache(maxsize=32_768)
+def _told(text: str) -> str | tuple[frozenset[str], ...]:
+    """Return the language that a text's script tells, or its common words in each other one."""
+    for code, script in () if text.isascii() else _SCRIPTS:
+        if script.search(text):
+            return code
+    words = frozenset(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", text).casefold()))
+    return tuple(words & one.common.keys() for one in _latin())

@@ -20,25 +20,35 @@ from memrepo.core.judge import (
     CanonicalClaim,
     CanonicalRequest,
     Cluster,
+    ComparisonRequest,
+    Finding,
     Judge,
     JudgeFailed,
     PriorClaim,
     Profile,
     PromotionRequest,
+    Suspicion,
     Usage,
     Verdict,
 )
+from memrepo.core.secrets import secret_fault
 from memrepo.purify.answers import (
     Kept,
     claim_key,
     claims_record,
+    finding_key,
+    finding_record,
     known_claims,
+    known_finding,
     known_verdicts,
     verdict_key,
     verdict_record,
 )
-from memrepo.purify.passes import check_claims, check_verdicts
+from memrepo.purify.passes import check_claims, check_verdicts, with_postures
+from memrepo.purify.verbatim import verbatim
 
+PAIRS = 20
+"""Pairs that one question to a model holds."""
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 _T = TypeVar("_T")
@@ -85,6 +95,8 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
     refused: dict[str, str] = msgspec.field(default_factory=dict)
     left: set[str] = msgspec.field(default_factory=set)
     routes: list[dict[str, str]] = msgspec.field(default_factory=list)
+    verbatim: dict[str, str] = msgspec.field(default_factory=dict)
+    """Clusters whose wording was refused twice, and why: their evidence stands in its own words."""
     failures: list[Failure] = msgspec.field(default_factory=list)
     stopped: str = ""
     """Why no further question was asked."""
@@ -105,6 +117,8 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
 class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
     answers: tuple[_T, ...]
     refused: Mapping[str, str]
+    instead: Mapping[str, _T] = msgspec.field(default_factory=dict)
+    """What may stand for a refused answer, where its words alone were wrong."""
     routes: tuple[dict[str, str], ...] = ()
 
 
@@ -202,7 +216,7 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
         ],
         _Pass(
             ask=judge.canonicalise,
-            check=_checked_claims,
+            check=lambda r, given: _checked_claims(r, given, grounded=bool(judge.prompt_hash)),
             ids=lambda r: [c.cluster_id for c in r.clusters],
             again=lambda r, faults: replace(
                 r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
@@ -216,6 +230,61 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
     order = {g.cluster_id: n for n, g in enumerate(groups)}
     asked.answers = sorted(every, key=lambda c: order[c.cluster_id])
     return asked
+
+
+def ask_pairs(
+    pairs: Sequence[Suspicion], now: datetime, judge: Judge, kept: Kept | None
+) -> Asked[Finding]:
+    """Ask which of some pairs contradict each other; what is kept is not asked again."""
+    keys = {one.pair: finding_key(one, judge) for one in pairs} if kept is not None else {}
+    known: dict[str, Finding] = {}
+    if kept is not None:
+        found = ((one.pair, known_finding(one, kept, judge)) for one in pairs)
+        known = {id_: finding for id_, finding in found if finding is not None}
+    size = PAIRS if judge.prompt_hash else max(len(pairs), 1)
+
+    def keep(findings: Sequence[Finding], usage: Usage) -> None:
+        if kept is not None:
+            kept.keep({keys[f.pair]: finding_record(f) for f in findings}, usage)
+
+    asked = _ask(
+        "contradiction",
+        [
+            ComparisonRequest(now=now, pairs=tuple(batch))
+            for batch in _batches([p for p in pairs if p.pair not in known], size)
+        ],
+        _Pass(
+            ask=judge.compare,
+            check=_checked_findings,
+            ids=lambda r: [p.pair for p in r.pairs],
+            again=lambda r, faults: replace(
+                r, faults=faults, pairs=tuple(p for p in r.pairs if p.pair in faults)
+            ),
+            id_of=lambda f: f.pair,
+            keep=keep,
+            usage=lambda: judge.usage,
+        ),
+    )
+    asked.answers = [*known.values(), *asked.answers]
+    return asked
+
+
+def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _Checked[Finding]:
+    """Take what answers each pair once, without a fault, a secret or words of nobody's."""
+    answers: dict[str, list[Finding]] = {p.pair: [] for p in request.pairs}
+    for one in given:
+        if one.pair in answers:
+            answers[one.pair].append(one)
+    refused = {}
+    for id_, own in answers.items():
+        if len(own) != 1:
+            refused[id_] = f"answered {len(own)} times" if own else "no finding"
+        elif why := own[0].fault or secret_fault(own[0].reasoning, own[0].still):
+            refused[id_] = why
+    return _Checked(
+        answers=tuple(own[0] for id_, own in answers.items() if id_ not in refused),
+        refused=refused,
+    )
 
 
 def _side_by_side(
@@ -235,8 +304,10 @@ def _side_by_side(
 
 
 def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    for at in range(0, len(items), size):
-        yield items[at : at + size]
+    """Yield as few batches as hold the items, all of about one length: 41 are 21 and 20."""
+    count = -(-len(items) // size)
+    for n in range(count):
+        yield items[n * len(items) // count : (n + 1) * len(items) // count]
 
 
 def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _Checked[Verdict]:
@@ -247,14 +318,28 @@ def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _C
 
 
 def _checked_claims(
-    request: CanonicalRequest, given: Sequence[CanonicalClaim]
+    request: CanonicalRequest, given: Sequence[CanonicalClaim], *, grounded: bool
 ) -> _Checked[CanonicalClaim]:
-    found = check_claims(request, given)
+    found = check_claims(request, given, grounded=grounded)
+    clusters = {c.cluster_id: c for c in request.clusters}
+    instead = {}
+    for one in found.rejected:
+        if one.wording:
+            own = [c for c in given if c.cluster_id == one.cluster_id]
+            claim = verbatim(own, clusters[one.cluster_id])
+            if claim is not None and check_claims(_only(request, one.cluster_id), [claim]).claims:
+                instead[one.cluster_id] = with_postures(claim)
     return _Checked(
         answers=found.claims,
         refused={r.cluster_id: r.reason for r in found.rejected},
+        instead=instead,
         routes=tuple(asdict(w) for w in found.warnings),
     )
+
+
+def _only(request: CanonicalRequest, cluster_id: str) -> CanonicalRequest:
+    kept = tuple(c for c in request.clusters if c.cluster_id == cluster_id)
+    return replace(request, clusters=kept)
 
 
 def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
@@ -294,9 +379,12 @@ def _one_batch(
         asked.left |= faults.keys()
         checked = replace(checked, refused=_without(checked.refused, faults))
     elif faults and not isinstance(again, BadReply):
-        checked = _joined(request, first, again, checked.refused, how)
-    asked.answers += checked.answers
-    asked.refused |= checked.refused
+        joined = _joined(request, first, again, checked.refused, how)
+        checked = replace(joined, instead={**checked.instead, **joined.instead})
+    stands = {id_: one for id_, one in checked.instead.items() if id_ in checked.refused}
+    asked.verbatim |= {id_: checked.refused[id_] for id_ in stands}
+    asked.answers += (*checked.answers, *stands.values())
+    asked.refused |= _without(checked.refused, dict.fromkeys(stands, ""))
     asked.routes += checked.routes
     if isinstance(given, BadReply) and (again is None or isinstance(again, BadReply)):
         asked.batches_left += 1

@@ -272,6 +272,7 @@ def _pair(one: str, other: str) -> frozenset[str]:
 
 
 TAKEN_BACK = "the same changes were taken back before"
+LEFT_OUT = "it was left out when a run was accepted"
 SIMILAR = "what it says is close to what was rejected"
 
 
@@ -281,19 +282,21 @@ def part(
     refused: frozenset[str] = frozenset(),
     *,
     similar: frozenset[str] = frozenset(),
+    offered: frozenset[str] = frozenset(),
 ) -> Parted:
     """Part steps by fingerprint: taken back once waits for review, refused is not proposed again.
 
-    What is `similar` to a rejected text waits too. A decision that needs a memory which waits, or
-    was refused, shares its fate.
+    What is `similar` to a rejected text waits too, and what was left out and is `offered` again.
+    A decision that needs a memory which waits, or was refused, shares its fate.
     """
     rest, out = _split(steps, refused)
     # That a note was judged holds, though what it would have become was refused before.
     rest += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
-    kept, held = _split(rest, taken_back | similar)
-    kept_so, back = _split(held, similar)
-    why = [SIMILAR] if back else []
-    why += [TAKEN_BACK] if kept_so else []
+    kept, held = _split(rest, taken_back | similar | offered)
+    others, alike = _split(held, similar)
+    others, again = _split(others, offered - taken_back)
+    causes = ((alike, SIMILAR), (others, TAKEN_BACK), (again, LEFT_OUT))
+    why = [said for steps, said in causes if steps]
     held_ids, refused_ids = _created(held), _created(out)
     return Parted(
         kept=_without_twins(kept, held_ids | refused_ids),

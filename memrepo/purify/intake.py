@@ -51,6 +51,13 @@ _NO_NAME = regex(
     r"|quem sou eu|quién soy|qui suis-je|我是谁|私は誰|나는 누구",
     re.IGNORECASE,
 )
+_HEAD = regex(r"\A\s*#[ \t]+(?P<name>[^\W\d_]+(?:[ \t][^\W\d_]+){0,2})[ \t]*$", re.MULTILINE)
+_KINDS = frozenset(
+    "user users profile human owner person people about me contact contacts info information"
+    " identity context preferences details notes memory agent assistant usuario perfil persona"
+    " utilisateur profil benutzer nutzer mensch utente profilo usuário пользователь профиль".split()
+)
+"""Words of a title that says what kind of file it heads, and names nobody."""
 PERSON = "User"
 """What a person is called whose file gives no name."""
 
@@ -87,7 +94,10 @@ def is_profile(name: str) -> bool:
 
 
 def name_in(data: bytes) -> str:
-    """Return the name that a profile file gives, in a line of its own or in its title."""
+    """Return the name that a profile file gives: in a line of its own, or as its title.
+
+    A title in a script without capitals is not told from other words, and names nobody.
+    """
     text = data.decode("utf-8", "replace")
     for form in (_NAME, _TITLE):
         for match in form.finditer(text):
@@ -97,7 +107,10 @@ def name_in(data: bytes) -> str:
             name = _ASIDE.sub("", plain).strip(_MARKS)
             if name and not _NO_NAME.search(plain) and any(ch.isalnum() for ch in name):
                 return name
-    return ""
+    head = _HEAD.match(text)
+    words = head["name"].split() if head else []
+    named = all(w[0].isupper() and w.casefold() not in _KINDS for w in words)
+    return " ".join(words) if named else ""
 
 
 UnitHashes = Callable[[str], frozenset[str]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -36,6 +35,8 @@ def prior_of(memory: Memory) -> PriorClaim:
         text=memory.said,
         home=memory.text("home"),
         sources=memory.sources,
+        by=_person(memory),
+        under=memory.text("lead"),
     )
 
 
@@ -138,7 +139,7 @@ class Known(msgspec.Struct):
         """Tell whether this run found new evidence for a memory, or new words."""
         return id_ in self.fresh or id_ in self.grown or id_ in self.reworded
 
-    def edit(self, id_: str, fields: Mapping[str, Any]) -> Update:
+    def edit(self, id_: str, fields: Mapping[str, object]) -> Update:
         """Return the update, and see it in what comes after in this run."""
         self.edited[id_] = self.current(id_).with_fields(fields)
         return Update(id=id_, fields=fields)
@@ -204,7 +205,7 @@ class Known(msgspec.Struct):
             return False
         return not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources)
 
-    def revived(self, id_: str) -> dict[str, Any]:
+    def revived(self, id_: str) -> dict[str, object]:
         """Return what changes when a memory about to be retired is stated again."""
         memory = self.state.memories[id_]
         return {"standing": None} if memory.standing == "retire_candidate" else {}
@@ -222,6 +223,14 @@ class Known(msgspec.Struct):
             return False
         self.grown[id_] = united
         return True
+
+
+def _person(memory: Memory) -> str:
+    """Say how a person answers for a memory, or an empty string."""
+    stamp: Stamp | None = memory.fields.get("generated")
+    if stamp is not None and stamp.by.startswith("human:"):
+        return "worded by a person"
+    return "confirmed by a person" if by_person(memory) else ""
 
 
 def by_person(memory: Memory) -> bool:

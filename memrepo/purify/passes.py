@@ -33,6 +33,7 @@ from memrepo.core.schema import Scores
 from memrepo.core.secrets import secret_fault
 from memrepo.purify.clusters import part_fault
 from memrepo.purify.routes import Affinity, affinity, permitted
+from memrepo.purify.verbatim import wording_fault
 
 STRENGTH_TOLERANCE = 0.01
 _SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
@@ -203,6 +204,8 @@ class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
 
     cluster_id: str
     reason: str
+    wording: bool = False
+    """Whether nothing but its words was wrong: they say what the evidence does not."""
 
 
 class RouteWarning(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,11 +226,14 @@ class Pass2(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[RouteWarning, ...] = ()
 
 
-def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) -> Pass2:
+def check_claims(
+    request: CanonicalRequest, claims: Sequence[CanonicalClaim], *, grounded: bool = False
+) -> Pass2:
     """Accept each valid claim and name every other, unanswered clusters included.
 
     A cluster may have several claims where each quotes the evidence it rests on; one bad answer
-    refuses them all. Postures are derived again from the scores, as the documented cuts have it,
+    refuses them all. With `grounded` each wording must say what its evidence says.
+    Postures are derived again from the scores, as the documented cuts have it,
     whatever the judge wrote.
     """
     answers: dict[str, list[CanonicalClaim]] = {c.cluster_id: [] for c in request.clusters}
@@ -245,8 +251,14 @@ def check_claims(request: CanonicalRequest, claims: Sequence[CanonicalClaim]) ->
         reason = next(filter(None, faults), "") if given else "no claim"
         if len(given) > 1 and not reason:
             reason = part_fault(given, clusters[cluster_id])
-        if reason:
-            bad.append(ClaimRejection(cluster_id=cluster_id, reason=reason))
+        worded = ""
+        if grounded and not reason:
+            found = (wording_fault(c, clusters[cluster_id], request.priors) for c in given)
+            worded = next(filter(None, found), "")
+        if reason or worded:
+            bad.append(
+                ClaimRejection(cluster_id=cluster_id, reason=reason or worded, wording=bool(worded))
+            )
         else:
             good += map(with_postures, given)
     warned = tuple(w for claim in good if (w := _warning(claim)) is not None)
@@ -277,7 +289,7 @@ def _claim_fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]
     return (
         _word_fault(claim)
         or _route_fault(claim, profile)
-        or _wording_fault(claim.wording)
+        or _shape_fault(claim.wording)
         or secret_fault(*_said(claim))
         or _reference_fault(claim, priors)
     )
@@ -301,7 +313,7 @@ def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
     return ""
 
 
-def _wording_fault(wording: Wording) -> str:
+def _shape_fault(wording: Wording) -> str:
     if not wording.text.strip():
         return "text is empty"
     if len(wording.said) > BODY_LIMIT:

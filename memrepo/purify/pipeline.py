@@ -142,7 +142,11 @@ def purify(
         quarantined=_quarantined(
             judged.refused, worded.refused | compared.refused, made.quarantined, noted
         ),
-        problems=(*intake.problems, *requests(_said(intake, behind), state.memories)),
+        problems=(
+            *intake.problems,
+            *_verbatim(asked_of, worded.verbatim),
+            *requests(_said(intake, behind), state.memories),
+        ),
         routes=tuple(worded.routes),
         alarms=tuple(intake.alarms),
         receipt=receipt,
@@ -276,6 +280,21 @@ def _behind(
     return found
 
 
+def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a warning for each wording that was refused twice: its evidence stands instead."""
+    for group in groups:
+        if (why := refused.get(group.cluster_id)) and (sources := group.candidates[0].sources):
+            yield Problem(
+                path=sources[0].resource,
+                line=sources[0].lines[0],
+                column=1,
+                rule="wording-refused",
+                severity="warning",
+                message=f"the judge worded it falsely twice, so its own words stand: {why}",
+                fix="read the line; `memrepo edit` words it anew",
+            )
+
+
 def _said(intake: Intake, behind: Mapping[str, frozenset[tuple[str, str]]]) -> Iterator[Said]:
     """Yield what this run read for the first time, with the memories that it speaks for."""
     became: dict[tuple[str, str], list[str]] = {}
@@ -351,7 +370,7 @@ def _judgements(
     groups: Sequence[Cluster],
     claims: Sequence[CanonicalClaim],
     decisions: Sequence[Decision],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return, by memory, the judgement that has no place in frontmatter."""
     by_candidate = {v.candidate_id: v for v in verdicts}
     by_cluster = {c.cluster_id: c for c in claims}

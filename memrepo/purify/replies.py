@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -25,7 +26,7 @@ from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.core.patterns import regex
 from memrepo.purify.passes import JUDGED_STANDINGS, in_unit_range
 
-VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY = "verdicts", "claims", "isContradiction"
+VERDICTS_KEY, CLAIMS_KEY, FINDINGS_KEY = "verdicts", "claims", "findings"
 GIST_KEY, SUMMARY_KEY = "gist", "summary"
 How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
@@ -60,13 +61,13 @@ class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @cache
-def verdicts_schema() -> dict[str, Any]:
+def verdicts_schema() -> dict[str, object]:
     """Return the JSON Schema of a Pass 1 reply."""
     return _reply_schema(VERDICTS_KEY, Verdict)
 
 
 @cache
-def claims_schema() -> dict[str, Any]:
+def claims_schema() -> dict[str, object]:
     """Return the JSON Schema of a Pass 2 reply."""
     return _reply_schema(CLAIMS_KEY, CanonicalClaim)
 
@@ -82,44 +83,55 @@ def read_claims(text: str) -> Answered[CanonicalClaim] | Unreadable:
 
 
 @cache
-def finding_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an answer whether two statements contradict each other."""
-    return _object(
-        {
-            FINDING_KEY: {"type": "boolean"},
-            "confidence": {"type": "number"},
-            "reasoning": {"type": "string"},
-            "whichIsNewer": {"type": "string", "enum": list(NEWER)},
-        }
-    )
+def findings_schema() -> dict[str, object]:
+    """Return the JSON Schema of an answer which pairs of statements contradict each other."""
+    row = {
+        "pair": {"type": "string"},
+        "isContradiction": {"type": "boolean"},
+        "confidence": {"type": "number"},
+        "reasoning": {"type": "string"},
+        "whichIsNewer": {"type": "string", "enum": list(NEWER)},
+        "stillHolds": {"type": "string"},
+    }
+    return _object({FINDINGS_KEY: {"type": "array", "items": _object(row)}})
 
 
-def read_finding(text: str) -> Finding | Unreadable:
-    """Read whether two statements contradict each other; nothing of it is guessed."""
-    objects = [o for _, found in _ladder(text) for o in found if isinstance(o, dict)]
-    answers = [o for o in objects if FINDING_KEY in o]
-    if not answers:
-        return Unreadable(reason=f"the answer holds no JSON object with {FINDING_KEY}")
+def read_findings(text: str) -> Answered[Finding] | Unreadable:
+    """Read which pairs of statements contradict each other; nothing of it is guessed."""
+    found = elements(text, FINDINGS_KEY)
+    if isinstance(found, Unreadable):
+        return found
+    return Answered(answers=tuple(map(_finding, found.answers)), how=found.how, cut=found.cut)
+
+
+def _finding(answer: Any) -> Finding:
     faults: list[str] = []
-    answer = answers[-1]
-    says, newer = answer[FINDING_KEY], answer.get("whichIsNewer")
+    if not isinstance(answer, dict):
+        return Finding(is_contradiction=False, confidence=0.0, fault="it is not an object")
+    pair = _text(answer.get("pair"), "pair", faults)[:_ID_LIMIT]
+    says, newer = answer.get("isContradiction"), answer.get("whichIsNewer")
     sure = _number(answer.get("confidence"), "confidence", faults)
     why = _text(answer.get("reasoning"), "reasoning", faults)
+    still = _text(answer.get("stillHolds", ""), "stillHolds", faults)
     if not isinstance(says, bool):
-        faults.append(f"{FINDING_KEY} is neither true nor false")
+        faults.append("isContradiction is neither true nor false")
     if newer not in NEWER:
         faults.append(f"whichIsNewer is none of {', '.join(NEWER)}")
     if not faults and not in_unit_range(sure):
         faults.append("confidence is not a number from 0 to 1")
-    if faults:
-        return Unreadable(reason=faults[0])
     return Finding(
-        is_contradiction=says, confidence=sure, reasoning=why, newer=cast("Newer", newer)
+        is_contradiction=says is True,
+        confidence=sure,
+        reasoning=why,
+        newer=cast("Newer", newer if newer in NEWER else "unknown"),
+        still=still.strip(),
+        pair=pair,
+        fault=faults[0] if faults else "",
     )
 
 
 @cache
-def gist_schema() -> dict[str, Any]:
+def gist_schema() -> dict[str, object]:
     """Return the JSON Schema of an answer that holds the gist of a note."""
     return _object({GIST_KEY: _schema(Gist, "")})
 
@@ -130,7 +142,7 @@ def read_gist(text: str) -> Gist | Unreadable:
 
 
 @cache
-def summary_schema() -> dict[str, Any]:
+def summary_schema() -> dict[str, object]:
     """Return the JSON Schema of an answer that holds the summary of some memories."""
     return _object({SUMMARY_KEY: _schema(Summary, "")})
 
@@ -164,7 +176,7 @@ def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:
 # -- the ladder ----------------------------------------------------------------------------------
 
 
-def elements(text: str, key: str) -> Answered[Any] | Unreadable:
+def elements(text: str, key: str) -> Answered[object] | Unreadable:
     """Return the elements of the list under a key of the last object in a text that has it.
 
     Tries the whole text, then each fenced block, then every object that starts at a brace, then
@@ -186,7 +198,7 @@ def elements(text: str, key: str) -> Answered[Any] | Unreadable:
     )
 
 
-def _ladder(text: str) -> tuple[tuple[How, Iterator[Any]], ...]:
+def _ladder(text: str) -> tuple[tuple[How, Iterator[object]], ...]:
     """Return what parses of the whole text, then of fenced blocks, then from each brace on."""
     text = text.strip().removeprefix("\ufeff")
     return (
@@ -196,7 +208,7 @@ def _ladder(text: str) -> tuple[tuple[How, Iterator[Any]], ...]:
     )
 
 
-def _parsed(texts: list[str]) -> Iterator[Any]:
+def _parsed(texts: list[str]) -> Iterator[object]:
     for text in texts:
         try:
             yield json.loads(text)
@@ -204,7 +216,7 @@ def _parsed(texts: list[str]) -> Iterator[Any]:
             continue
 
 
-def _objects(text: str) -> Iterator[Any]:
+def _objects(text: str) -> Iterator[object]:
     """Yield every object that parses from a brace on, from left to right, none inside another."""
     decoder = json.JSONDecoder()
     at = text.find("{")
@@ -220,14 +232,14 @@ def _objects(text: str) -> Iterator[Any]:
         at = text.find("{", end)
 
 
-def _cut_off(text: str, key: str) -> tuple[list[Any], bool]:
+def _cut_off(text: str, key: str) -> tuple[list[object], bool]:
     """Return the complete elements of the last such list, and whether its end stands in the text.
 
     A list with a comma too many ends as well: only what cannot be read is lost.
     """
     decoder = json.JSONDecoder()
     for match in list(re.finditer(rf'"{key}"\s*:\s*\[', text))[: -_STARTS - 1 : -1]:
-        found: list[Any] = []
+        found: list[object] = []
         at = match.end()
         while True:
             blank = _BETWEEN.match(text, at)
@@ -247,11 +259,11 @@ def _cut_off(text: str, key: str) -> tuple[list[Any], bool]:
 # -- the schema and the reader of one element ----------------------------------------------------
 
 
-def _reply_schema(key: str, cls: type) -> dict[str, Any]:
+def _reply_schema(key: str, cls: type) -> dict[str, object]:
     return _object({key: {"type": "array", "items": _schema(cls, "")}})
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def _object(properties: dict[str, object]) -> dict[str, object]:
     return {
         "type": "object",
         "properties": properties,
@@ -260,7 +272,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _schema(hint: Any, name: str) -> dict[str, Any]:
+def _schema(hint: object, name: str) -> dict[str, object]:
     if _is_record(hint):
         hints = _hints(hint)
         return _object({name: _schema(part, name) for name, part in hints.items()})
@@ -274,11 +286,11 @@ def _schema(hint: Any, name: str) -> dict[str, Any]:
 
 
 @cache
-def _hints(cls: Any) -> dict[str, Any]:
+def _hints(cls: object) -> dict[str, object]:
     return {name: h for name, h in get_type_hints(cls).items() if name not in _OURS}
 
 
-def _is_record(hint: Any) -> bool:
+def _is_record(hint: object) -> bool:
     return isinstance(hint, type) and issubclass(hint, msgspec.Struct)
 
 
@@ -297,7 +309,7 @@ def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, An
     if not isinstance(value, dict):
         faults.append(f"{place or 'the answer'} is not an object")
         value = {}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, hint in _hints(cls).items():
         where = f"{place}.{name}" if place else name
         given = value.get(name)
@@ -322,7 +334,7 @@ def _value(hint: Any, given: Any, where: str, faults: list[str]) -> Any:
     return _text(given, where, faults)
 
 
-def _number(given: Any, where: str, faults: list[str]) -> float:
+def _number(given: object, where: str, faults: list[str]) -> float:
     if isinstance(given, int | float) and not isinstance(given, bool):
         try:
             return float(given)
@@ -332,7 +344,7 @@ def _number(given: Any, where: str, faults: list[str]) -> float:
     return math.nan
 
 
-def _text(given: Any, where: str, faults: list[str]) -> str:
+def _text(given: object, where: str, faults: list[str]) -> str:
     if not isinstance(given, str):
         faults.append(f"{where} is missing" if given is None else f"{where} is not a text")
         return ""
@@ -340,4 +352,14 @@ def _text(given: Any, where: str, faults: list[str]) -> str:
     text = given.encode("utf-8", "replace").decode("utf-8")
     if "\0" in text:
         faults.append(f"{where} holds a null character")
-    return text
+    return text if text.isprintable() else "".join(ch for ch in text if _may_enter(ch))
+
+
+def _may_enter(ch: str) -> bool:
+    """Tell whether a character may come from an answer: none that nobody sees, or that turns text.
+
+    Joiners stay: scripts need them.
+    """
+    if ch in "\n\t\u200c\u200d":
+        return True
+    return unicodedata.category(ch) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")

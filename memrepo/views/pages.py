@@ -41,11 +41,11 @@ _HEAD_LINES = 8
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
-def _by_subject(memory: Memory) -> tuple[Any, ...]:
+def _by_subject(memory: Memory) -> tuple[object, ...]:
     return (normalise(memory.text("subject")), _newest(memory), memory.path)
 
 
-def _by_place(memory: Memory) -> tuple[Any, ...]:
+def _by_place(memory: Memory) -> tuple[object, ...]:
     """Order by subject, and the parts of one text as they stand in it."""
     subject, newest, path = _by_subject(memory)
     first = next(((s.resource, s.lines[0]) for s in memory.sources), ("", 0))
@@ -56,11 +56,11 @@ def _newest(memory: Memory) -> int:
     return -int(memory.captured[:10].replace("-", "") or 0)
 
 
-def _by_newest(memory: Memory) -> tuple[Any, ...]:
+def _by_newest(memory: Memory) -> tuple[object, ...]:
     return (_newest(memory), memory.path)
 
 
-def _by_oldest(memory: Memory) -> tuple[Any, ...]:
+def _by_oldest(memory: Memory) -> tuple[object, ...]:
     return (-_newest(memory), memory.path)
 
 
@@ -308,7 +308,7 @@ def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory])
     )
 
 
-def _rendered(template: str, **shown: Any) -> bytes:
+def _rendered(template: str, **shown: object) -> bytes:
     return stamped("view", _template(template).render(**shown))
 
 
@@ -336,7 +336,7 @@ def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     return [(tag, groups[tag]) for tag in named] + [("Uncategorized", groups.get("", []))]
 
 
-def _block(state: State, memory: Memory) -> Mapping[str, Any]:
+def _block(state: State, memory: Memory) -> Mapping[str, object]:
     prefix = state.layout.prefix
     return {
         "heading": _heading(memory),

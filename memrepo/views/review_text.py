@@ -63,6 +63,8 @@ def _block(change: Change, *, colour: bool) -> list[str]:
             lines += [*_side(spans, "old", colour), *_side(spans, "new", colour)]
         case _:
             lines.append(f"    {_line(memory.body)}")
+    for other in change.against:
+        lines.append(f"    contradicts {other.id}, which says: {_line(other.body, 500)}")
     lines += _fields(change)
     lines += _evidence(change)
     if change.why:

@@ -219,8 +219,10 @@ def test_imported_again_it_is_left_out_and_told(repo: Path, tmp_path: Path) -> N
     prune(fresh, by_word(fresh, "alpha"))
     answer = done(fresh, "import", "artifacts", tmp_path / "out")
     assert answer["counts"]["barred"] == 1
-    assert [p["rule"] for p in answer["problems"]].count("rejected-left-out") == 1
-    assert in_recall(fresh) == {BETA.removeprefix("- ")}
+    (told,) = [p for p in answer["problems"] if p["rule"].startswith("rejected-")]
+    # There it stands under a heading, which its text says: close to what was rejected, no more.
+    assert (told["rule"], "it is left out" in told["message"]) == ("rejected-similar", True)
+    assert in_recall(fresh) == {f"Infra: {BETA.removeprefix('- ')}"}
     done(repo, "import", "artifacts", tmp_path / "out")
     assert SAID not in in_recall(repo)
     assert key

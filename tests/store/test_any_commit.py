@@ -98,12 +98,12 @@ def test_a_search_at_a_commit_is_a_search_in_its_checkout(
             written(repo, contents)
             commits.append(committed(repo, number))
         git(repo, "clone", "-q", ".", str(clone))
-        there = {}
+        there, moments = {}, {}
         for commit in commits:
             git(clone, "checkout", "-q", "-B", "main", commit)
-            moment = git(repo, "show", "-s", "--format=%cI", commit).strip()
+            now = moments[commit] = git(repo, "show", "-s", "--format=%cI", commit).strip()
             there[commit] = [
-                done(clone, "search", *query, "--no-touch", now=moment) for query in QUERIES
+                done(clone, "search", *query, "--no-touch", now=now) for query in QUERIES
             ]
         # Work that is not committed, and an index of the present, change nothing of the past.
         written(
@@ -120,7 +120,8 @@ def test_a_search_at_a_commit_is_a_search_in_its_checkout(
         )
         done(repo, "search", "pump")
         for commit in (commits[i] for i in order if i < len(commits)):
-            found = [done(repo, "search", *query, "--at", commit) for query in QUERIES]
+            now = moments[commit]
+            found = [done(repo, "search", *query, "--at", commit, now=now) for query in QUERIES]
             assert all(one.pop("heading") for one in found)  # it says of when it is
             assert found == [
                 {k: v for k, v in one.items() if k != "heading"} for one in there[commit]

@@ -1,13 +1,13 @@
 """`memrepo accept`: let a waiting run take effect, whole or in part.
 
 A replay, not a merge of the branch: each accepted decision is merged field by field onto HEAD, in a
-new chain. Only decisions in effect are ancestors of the branch; what is left out is on record by
-fingerprint and not proposed again.
+new chain. Only decisions in effect are ancestors of the branch. What a person left out is on record
+and waits again, what cannot take effect any more is not proposed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 import msgspec
@@ -17,6 +17,7 @@ from memrepo.actions import result
 from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.pending import (
     NothingWaits,
+    Part,
     Waiting,
     left_behind,
     put_away,
@@ -26,6 +27,7 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, option
+from memrepo.actions.run.chain import count_parts, headline
 from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import chain
 from memrepo.actions.run.telemetry import Downstream, handed
@@ -34,12 +36,12 @@ from memrepo.actions.takeback.revert import Wanted, revert
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
-from memrepo.core.messages import Context, message
+from memrepo.core.messages import Context, counted, message
 from memrepo.core.state import State, play
 from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.takeback import together
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import Conflict
-from memrepo.purify.holds import fingerprints
 from memrepo.store import history
 from memrepo.store.landings import RECORD, commit_landing
 from memrepo.store.stream import Chain, Commit
@@ -49,10 +51,14 @@ _DERIVED = ("view", "run")
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memories a person takes: all, only these, or all but these."""
+    """Which memories a person takes: all, only these, or all but these.
+
+    `together` are those among them that nobody named: a decision about several has no halves.
+    """
 
     only: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
+    together: frozenset[str] = frozenset()
 
     def takes(self, id_: str) -> bool:
         """Tell whether one memory is taken."""
@@ -63,7 +69,8 @@ class _Replay(msgspec.Struct):
     """A chain under construction on top of HEAD.
 
     `people` are the memories that a person changed or removed since the run was computed, `barred`
-    those that say what a person rejected since.
+    those that say what a person rejected since. `taken` and `offered` are the memories of each step
+    that take effect, and those that the person left out.
     """
 
     state: State
@@ -71,6 +78,8 @@ class _Replay(msgspec.Struct):
     commits: list[Commit] = msgspec.field(default_factory=list)
     edited: set[str] = msgspec.field(default_factory=set)
     left: set[str] = msgspec.field(default_factory=set)
+    taken: list[Part] = msgspec.field(default_factory=list)
+    offered: list[Part] = msgspec.field(default_factory=list)
     barred: set[str] = msgspec.field(default_factory=set)
     conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = msgspec.field(
         default_factory=list
@@ -110,7 +119,11 @@ class Result(result.Result, frozen=True, kw_only=True):
     decisions: int
     conflicts: tuple[Clash, ...]
     refused: tuple[str, ...]
-    """Fingerprints of what was left out, and is not proposed again."""
+    """Fingerprints of what cannot take effect any more, and is not proposed again."""
+    offered: tuple[str, ...]
+    """Memories of decisions that were left out: the next run offers them again."""
+    together: tuple[str, ...]
+    """Memories that nobody named and that were taken, or left out, with those that were named."""
     rejected: tuple[str, ...]
     """Memories that say what a person rejected since."""
     only: tuple[str, ...]
@@ -173,6 +186,8 @@ def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
     before = work.store.snapshot(entry.parents[0]).state()
     only = frozenset(find(before, word).id for word in request.only)
     without = frozenset(find(before, word).id for word in request.without)
+    if without:
+        without = together(without, before, work.store.snapshot(entry.commit).state())
     return Wanted(
         landing=commit_landing(entry),
         latest=entry.commit == work.tree.commit,
@@ -184,15 +199,44 @@ def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
 
 def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Choice]:
     tip = work.store.snapshot(waits.tip).state()
-    choice = Choice(
-        only=frozenset(find(tip, word).id for word in request.only),
-        without=frozenset(find(tip, word).id for word in request.without),
+    steps = waits.chain(work)
+    choice = _choice(
+        [frozenset(e.trailers.get("Memory", ())) for e in steps if e.op not in BULK_OPS],
+        frozenset(find(tip, word).id for word in request.only),
+        frozenset(find(tip, word).id for word in request.without),
+        made=tip.memories.keys() - work.store.snapshot(waits.base).state().memories.keys(),
     )
     replay = _Replay(state=work.tree.state(), people=_people(work, waits))
-    for entry in waits.chain(work):
+    for entry in steps:
         if entry.op not in _DERIVED:
             _step(work, waits, replay, entry, choice)
     return replay, choice
+
+
+def _choice(
+    decisions: Sequence[Collection[str]],
+    only: frozenset[str],
+    without: frozenset[str],
+    made: Collection[str],
+) -> Choice:
+    """Return a choice that parts no decision about several memories: all of it, or nothing.
+
+    To leave one out leaves out what the run made beside it; what was there before has other
+    decisions too.
+    """
+    taken, left = {*only}, {*without}
+    while True:
+        more = {i for ids in decisions if taken & {*ids} for i in ids} - taken
+        less = {i for ids in decisions if left & {*ids} for i in ids if i in made} - left
+        if not (more or less):
+            break
+        taken |= more
+        left |= less
+    return Choice(
+        only=frozenset(taken),
+        without=frozenset(left),
+        together=frozenset((taken - only) | (left - without)),
+    )
 
 
 def _people(work: Work, waits: Waiting) -> frozenset[str]:
@@ -224,9 +268,12 @@ def _step(
         return
     barred = _barred(replay.state, base, theirs, ids)
     replay.barred |= barred
-    taken = _share(entry, ids, [i for i in ids if choice.takes(i) and i not in barred])
+    chosen = _share(entry, ids, [i for i in ids if choice.takes(i)])
+    if put_off := _rest(ids, chosen):
+        replay.offered.append(Part(entry=entry, memories=tuple(put_off)))
+    taken = _share(entry, ids, [i for i in chosen if i not in barred])
     if ids and not taken:
-        replay.left |= _prints(entry, ids)
+        replay.left |= _prints(entry, chosen)
         return
     result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
     if result.conflicts:
@@ -237,12 +284,13 @@ def _step(
         taken = _share(entry, ids, kept)
         result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
         taken = [] if result.conflicts else taken
-    if out := _rest(ids, taken):
-        replay.left |= _prints(entry, out)
+    if lost := _rest(chosen, taken):
+        replay.left |= _prints(entry, lost)
     if result.conflicts or (ids and not taken) or not result.effect.files:
         return
     replay.state = result.state
     replay.edited |= result.effect.files.keys()
+    replay.taken.append(Part(entry=entry, memories=tuple(taken)))
     replay.commits.append(Commit(message=_message(waits, entry, taken), effect=result.effect))
 
 
@@ -268,8 +316,11 @@ def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, .
 
 def _share(entry: history.Entry, ids: Sequence[str], taken: list[str]) -> list[str]:
     """Return what can be taken of a step: a supersession is one decision, and has no parts."""
-    parts = entry.op in BULK_OPS or _by_hand(entry)
-    return taken if parts or len(taken) == len(ids) else []
+    return taken if _by_parts(entry) or len(taken) == len(ids) else []
+
+
+def _by_parts(entry: history.Entry) -> bool:
+    return entry.op in BULK_OPS or _by_hand(entry)
 
 
 def _rest(ids: Sequence[str], taken: Sequence[str]) -> list[str]:
@@ -306,8 +357,7 @@ def _message(waits: Waiting, entry: history.Entry, taken: Sequence[str]) -> str:
 
 def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
     """Return the fingerprints of what a step does to some of its memories."""
-    mine = [p for p in entry.prints if p.split(":")[1] in ids]
-    return fingerprints(entry.op, ids, mine)
+    return Part(entry=entry, memories=tuple(ids)).prints if ids else frozenset()
 
 
 def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
@@ -317,7 +367,13 @@ def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
 def _what(entry: history.Entry, count: int) -> str:
     what = entry.subject.partition(": ")[2] or entry.subject
     first, _, rest = what.partition(" ")
-    return f"{count} {rest}" if entry.op in BULK_OPS and first.isdigit() else what
+    if entry.op not in BULK_OPS or not first.isdigit() or int(first) == count:
+        return what
+    noun, _, more = rest.partition(" ")
+    return f"{counted(count, _ONE.get(noun, noun), noun)} {more}".rstrip()
+
+
+_ONE = {"memories": "memory", "links": "link"}
 
 
 def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
@@ -341,13 +397,18 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
             op="run",
             what=RECORD,
             reason="accepted after review",
-            changes=left_behind(work, waits, replay.left),
+            changes=left_behind(work, waits, replay.left, replay.offered),
         )
     ]
     if pages:
         steps.insert(
             0,
-            Step(op="view", what="pages", reason="they follow the memories", changes=tuple(pages)),
+            Step(
+                op="view",
+                what=counted(len(pages), "page", "pages"),
+                reason="they follow the memories",
+                changes=tuple(pages),
+            ),
         )
     context = Context(actor=MACHINE, run=waits.run)
     effects, _ = play(replay.state, Plan(base=work.tree.commit, steps=tuple(steps)))
@@ -357,7 +418,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     ]
     merge = Step(
         op="run",
-        what=waits.entry.subject.partition(": ")[2],
+        what=_headline(waits, replay, work.store.snapshot(waits.tip).state()),
         reason=reason or "accepted after review",
     )
     return chain(
@@ -369,6 +430,13 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
         now=work.call.now,
         merge=message(merge, Context(actor=work.actor, run=waits.run)),
     )
+
+
+def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
+    """Return what the merge says: as the run said it where all of it is in effect, else counted."""
+    if not (replay.offered or replay.left or replay.conflicts):
+        return waits.entry.subject.partition(": ")[2]
+    return headline(waits.run, count_parts(tip, replay.taken))
 
 
 def _told(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Result:
@@ -383,6 +451,8 @@ def _told(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Resul
         decisions=len(replay.commits),
         conflicts=conflicts,
         refused=tuple(sorted(replay.left)),
+        offered=tuple(sorted({id_ for part in replay.offered for id_ in part.memories})),
+        together=tuple(sorted(choice.together)),
         rejected=tuple(sorted(replay.barred)),
         only=tuple(sorted(choice.only)),
         without=tuple(sorted(choice.without)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -146,6 +146,7 @@ def review_of(work: Work, span: Span, *, quote: bool) -> Review:
                 evidence=tuple(_evidence(one, successors, recorded)),
                 successors=successors,
                 replaces=_replaced(one, before),
+                against=_against(one, after),
             )
         )
     entry = span.entry
@@ -168,6 +169,18 @@ def _state(work: Work, commit: str) -> State:
     if commit:
         return work.store.snapshot(commit).state()
     return State(layout=work.tree.layout, files=Files({}, {}), memories={})
+
+
+def _against(found: Difference, after: State) -> tuple[Memory, ...]:
+    """Return the memories that a memory contradicts since: a reviewer sees both sides."""
+    known = _contradicted(found.before) if found.before else frozenset()
+    new = _contradicted(found.after) - known if found.after else frozenset()
+    return tuple(after.memories[id_] for id_ in sorted(new) if id_ in after.memories)
+
+
+def _contradicted(memory: Memory) -> frozenset[str]:
+    links = memory.fields.get("links") or ()
+    return frozenset(link.target for link in links if link.type == "contradicts")
 
 
 def _successors(found: Difference, after: State) -> tuple[Memory, ...]:
@@ -208,7 +221,7 @@ def _decisions(
     return found
 
 
-def _record(work: Work, span: Span) -> Mapping[str, Any]:
+def _record(work: Work, span: Span) -> Mapping[str, object]:
     """Return the manifest that a run left or would leave; nothing where it cannot be read."""
     path = work.tree.layout.manifest(span.run)
     data = file_at(work.store.repo, span.tip, path) if span.run else None

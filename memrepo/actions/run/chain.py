@@ -1,12 +1,6 @@
 """From decisions to one finished chain: views, manifest, the run's id in everything it writes.
 
-A run's id, known only once its plan is, written into what the run decided.
-
-From decisions to one finished chain: views, manifest, the run's id in everything it writes.
-
-What a run's chain holds, counted and put in words.
-
-From decisions to one finished chain: views, manifest, the run's id in everything it writes.
+What the chain holds is counted and put in words here too.
 """
 
 from __future__ import annotations
@@ -19,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
+from memrepo.actions.pending import Part
 from memrepo.actions.run.derived import derived_files
 from memrepo.actions.work import Work
 from memrepo.core import corrections
@@ -104,6 +99,42 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     }
 
 
+def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
+    """Count what parts of an earlier chain hold, whose changes are not at hand."""
+
+    def of(op: str) -> list[str]:
+        return [id_ for part in parts if part.entry.op == op for id_ in part.memories]
+
+    found = state.memories
+    ops = [part.entry.op for part in parts]
+    notes = {id_ for id_, memory in found.items() if memory.is_note}
+    new = [id_ for id_ in of("create") if id_ not in found or found[id_].type != "summary"]
+    return {
+        "memories_new": sum(id_ not in notes for id_ in new),
+        "notes_new": sum(id_ in notes for id_ in new),
+        "superseded": ops.count("supersede"),
+        "contested": ops.count("flag"),
+        "memories_retired": len(of("retire")),
+        "memories_reworded": sum(id_ not in notes for id_ in of("reword")),
+        "notes_grown": sum(id_ in notes for id_ in of("reword")),
+        "linked": len(of("link")),
+        **{name: ops.count(op) for name, op in _LIFE},  # type: ignore[arg-type]
+    }
+
+
+def in_words(counts: Mapping[str, int]) -> list[str]:
+    """Return counts in words, those of nothing left out."""
+    return [f"{counts[key]} {word}" for key, word in SAID if counts.get(key)]
+
+
+def headline(run: str, counts: Mapping[str, int]) -> str:
+    """Return what the subject of a run's merge says: its id, and the weightiest counts."""
+    said = in_words(counts)
+    while len(f"{run}: {', '.join(said)}") > WHAT_LENGTH:
+        said.pop()  # the manifest and the answer hold every count
+    return f"{run}: {', '.join(said) or 'no new memory'}"
+
+
 def _updated(steps: Sequence[Step], op: str) -> list[str]:
     return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
 
@@ -133,16 +164,12 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told(self) -> list[str]:
         """Return the counts in words, those of nothing left out."""
-        return [f"{self.counts[key]} {word}" for key, word in SAID if self.counts.get(key)]
+        return in_words(self.counts)
 
     @property
     def merge(self) -> Step:
         """Return the step of the merge commit."""
-        said = self.told
-        while len(f"{self.run}: {', '.join(said)}") > WHAT_LENGTH:
-            said.pop()  # the manifest and the answer hold every count
-        what = f"{self.run}: {', '.join(said) or 'no new memory'}"
-        return Step(op="run", what=what, reason=self.wait)
+        return Step(op="run", what=headline(self.run, self.counts), reason=self.wait)
 
 
 def waiting_units(parted: Parted, purified: Purified) -> frozenset[tuple[str, str]]:
@@ -283,7 +310,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
 
 def _stamped(step: Step, run: str) -> Step:
     """Write the run's id into every memory it writes."""
-    changes: list[Any] = []
+    changes: list[object] = []
     for change in step.changes:
         match change:
             case Create(memory=memory):
@@ -310,7 +337,7 @@ def run_stamp(now: datetime, runs: Sequence[str]) -> str:
 
 
 def _plan_digest(base: str, steps: Sequence[Step]) -> str:
-    parts: list[Any] = [base]
+    parts: list[object] = [base]
     for step in steps:
         for change in step.changes:
             match change:

@@ -94,7 +94,9 @@ def propose(
     state = work.tree.state()
     manifests, damaged = read_manifests(state.files, work.tree.layout)
     refused: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
-    back = taken_back(work)
+    gone = taken_back(work)
+    left_out = frozenset[str]().union(*(m.offered for m in manifests))
+    back = gone | left_out
     purified = Purified()
     if "purify" in wish.stages:
         nominees: tuple[Nominee, ...] = ()
@@ -104,7 +106,8 @@ def propose(
     purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
     never = bars.dropped | refused
-    parted, life, offered = part(purified.steps, back, never, similar=bars.held), Owed(), Offered()
+    parted = part(purified.steps, gone, never, similar=bars.held, offered=left_out)
+    life, offered = Owed(), Offered()
     waits, left = _Waits(stays=parted.kept), tuple[str, ...]()
     if wish.mode == "incremental":
         waits = _told_apart(work, state, parted.kept, purified, manifests, back | never, now, wish)

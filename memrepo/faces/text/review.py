@@ -40,6 +40,10 @@ def accept(
     said = counted(result.decisions, "decision", "decisions")
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
     lines = [f"accepted {result.run}: {said} in effect {commit}"]
+    if result.together:
+        lines.append(f"decided together with what you named: {', '.join(result.together)}")
+    if result.offered:
+        lines.append(f"left out, the next run offers it again: {', '.join(result.offered)}")
     if result.refused:
         lines.append(f"left out, and not proposed again: {len(result.refused)}")
     if result.rejected:

@@ -28,8 +28,7 @@ from memrepo.purify import lineage
 from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import left_out
 from memrepo.purify.imported_candidates import import_candidates
-from memrepo.purify.imported_claims import Draft, Reading, read_claim
-from memrepo.purify.imported_evidence import Evidence
+from memrepo.purify.imported_claims import Draft, Evidence, Reading, read_claim
 from memrepo.purify.known import free_path, storable, unite
 from memrepo.purify.records import Line, mappings, read_lines, read_object, texts
 

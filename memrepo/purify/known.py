@@ -35,6 +35,8 @@ def prior_of(memory: Memory) -> PriorClaim:
         text=memory.said,
         home=memory.text("home"),
         sources=memory.sources,
+        by=_person(memory),
+        under=memory.text("lead"),
     )
 
 
@@ -221,6 +223,14 @@ class Known(msgspec.Struct):
             return False
         self.grown[id_] = united
         return True
+
+
+def _person(memory: Memory) -> str:
+    """Say how a person answers for a memory, or an empty string."""
+    stamp: Stamp | None = memory.fields.get("generated")
+    if stamp is not None and stamp.by.startswith("human:"):
+        return "worded by a person"
+    return "confirmed by a person" if by_person(memory) else ""
 
 
 def by_person(memory: Memory) -> bool:

@@ -23,8 +23,8 @@ from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
 from memrepo.merge.tombstones import is_tombstone, path_of, tombstone_bytes, tombstones_in, turned
 from memrepo.store import history
+from memrepo.store.history import Wrote, writes
 from memrepo.store.tree import read_blob
-from memrepo.store.writes import Wrote, writes
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,8 +5,6 @@ from __future__ import annotations
 TYPE_CHECKING = False
 """As type checkers read it; `typing` takes longer to load than all that `--version` needs."""
 if TYPE_CHECKING:
-    from typing import Any
-
     from memrepo.faces.python import (
         Entry,
         Hit,
@@ -29,7 +27,7 @@ __all__ = (
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load the Python API when it is asked for: `memrepo --version` does not wait for it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

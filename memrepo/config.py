@@ -231,7 +231,7 @@ KEYS: tuple[Key, ...] = (
     Key(name="announce.to", kind="text", default=None, doc="To whom it delivers them there."),
     *MORE,
 )
-CLASSIC_SOURCES: Mapping[str, Any] = MappingProxyType(
+CLASSIC_SOURCES: Mapping[str, object] = MappingProxyType(
     {"sources.claims": CLASSIC_CLAIMS, "sources.notes": (), "sources.days": False}
 )
 """Defaults of the source profile `classic`, where they differ."""
@@ -393,7 +393,7 @@ def parse_config(text: str) -> Config:
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+    flat: dict[str, object] = {}
     for name, value in table.items():
         if isinstance(value, dict) and name in _SECTIONS:
             flat.update({f"{name}.{key}": part for key, part in value.items()})
@@ -440,7 +440,7 @@ def _outside(text: str, name: str) -> ConfigError:
     )
 
 
-def parse_outside(text: str, path: str) -> dict[str, Any]:
+def parse_outside(text: str, path: str) -> dict[str, object]:
     """Parse the person's own configuration file; raises ConfigError as `parse_config` does."""
     try:
         flat = _flatten(tomllib.loads(text))
@@ -474,7 +474,7 @@ def git_name(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _value(text: str, key: Key, found: Any) -> Any:
+def _value(text: str, key: Key, found: object) -> object:
     value, expected = read_value(key, found)
     if expected:
         raise ConfigError(

@@ -182,7 +182,7 @@ LIFECYCLE: tuple[Key, ...] = (
     ),
 )
 
-CLASSIC: Mapping[str, Any] = MappingProxyType(
+CLASSIC: Mapping[str, object] = MappingProxyType(
     {
         "tiers.clean_after": "30d",
         "tiers.forgotten_last": True,

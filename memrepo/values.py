@@ -19,7 +19,7 @@ _NAME = regex(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _REF = regex(r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)", re.ASCII)
 
 
-def read_value(key: Key, found: Any) -> tuple[Any, str]:
+def read_value(key: Key, found: object) -> tuple[object, str]:
     """Return a key's value as it is kept, and what was expected where it is none of its kind."""
     match key.kind:
         case "choice":
@@ -44,7 +44,7 @@ def _kept(key: Key, found: Any) -> Any:
             return found
 
 
-def is_zone(value: Any) -> bool:
+def is_zone(value: object) -> bool:
     """Tell whether the tz database has a zone; the list of all zones takes long to read."""
     if not isinstance(value, str) or value.startswith(_NO_ZONES):
         return False
@@ -57,7 +57,7 @@ def is_zone(value: Any) -> bool:
     return True
 
 
-def _not_crons(found: Any) -> str:
+def _not_crons(found: object) -> str:
     """Say what was expected where a list of cron expressions is none, or return an empty string."""
     if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
         return 'a list of cron expressions such as ["15 5 * * 1-5"]'
@@ -67,7 +67,7 @@ def _not_crons(found: Any) -> str:
     return f"cron expressions ({wrong[0]})" if wrong else ""
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -76,14 +76,14 @@ def _is_amount(value: Any) -> bool:
     return number and math.isfinite(value) and value >= 0
 
 
-def _are_prices(value: Any) -> bool:
+def _are_prices(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(four, list) and len(four) == 4 and all(map(_is_amount, four))
         for four in value.values()
     )
 
 
-def _are_texts(value: Any) -> bool:
+def _are_texts(value: object) -> bool:
     """Tell whether a value is a list of texts, each with a letter or digit."""
     from memrepo.policies.lexicon import tokens
 
@@ -106,7 +106,7 @@ def _is_duration(value: Any) -> bool:
     return True
 
 
-def _are_durations(value: Any) -> bool:
+def _are_durations(value: object) -> bool:
     return isinstance(value, dict) and all(t == NEVER or _is_duration(t) for t in value.values())
 
 
@@ -115,7 +115,7 @@ def _are_words(value: Any) -> bool:
     return known and all(map(_are_texts, value.values()))
 
 
-def _are_aliases(value: Any) -> bool:
+def _are_aliases(value: object) -> bool:
     return isinstance(value, dict) and all(n.strip() and _are_texts(v) for n, v in value.items())
 
 

@@ -145,7 +145,7 @@ NOT_ASKED = {
     "memrepo.judges.claude",
     "memrepo.judges.prompting",
     "memrepo.policies.change",
-    "memrepo.store.indexing",
+    "memrepo.store.tables",
 }
 
 

@@ -40,13 +40,19 @@ class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
     settled: Settled
     kept: tuple[Kept, ...] = ()
 
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "merge": self.merge.commit,
-            "memories": list(self.settled.memories),
-            "what": list(self.settled.told),
-        }
+    def told(self) -> GitMerge:
+        """Return what is told of it."""
+        return GitMerge(
+            merge=self.merge.commit, memories=self.settled.memories, what=self.settled.told
+        )
+
+
+class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
+    """A merge that git made without memrepo: its commit, and what settling it will change."""
+
+    merge: str
+    memories: tuple[str, ...]
+    what: tuple[str, ...]
 
 
 class Settling(msgspec.Struct, frozen=True, kw_only=True):

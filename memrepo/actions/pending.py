@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -11,9 +12,10 @@ import msgspec
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.problems import Problem
 from memrepo.purify.capture import note_hash, scan_notes
 from memrepo.purify.holds import LEFT_OUT, fingerprints
-from memrepo.purify.manifest import CARRIED, Removal
+from memrepo.purify.manifest import CARRIED, Removal, read_removal
 from memrepo.purify.retire import REQUEST
 from memrepo.purify.units import scan
 from memrepo.store import history
@@ -85,9 +87,9 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
                 found |= fingerprints(entry.op, ids, entry.prints)
         return found
 
-    def removals(self, work: Work) -> list[dict[str, Any]]:
+    def removals(self, work: Work) -> list[Removal]:
         """Return what it would take away, as its manifest lists it."""
-        return list(self.manifest(work).get("decided", ()))
+        return [read_removal(one) for one in self.manifest(work).get("decided", ())]
 
     def manifest(self, work: Work) -> dict[str, Any]:
         """Return the record that the run would leave behind."""
@@ -176,7 +178,7 @@ def refuse_on_waiting(work: Work) -> None:
         )
 
 
-def requests_waiting(work: Work) -> list[dict[str, Any]]:
+def requests_waiting(work: Work) -> list[Problem]:
     """Return what texts that the newest runs took in asked of the memory: a person decides."""
     area = work.tree.layout.area("runs")
     found = []
@@ -185,7 +187,9 @@ def requests_waiting(work: Work) -> list[dict[str, Any]]:
             told = json.loads(work.tree.files[path])["warnings"]
         except (ValueError, KeyError, TypeError, RecursionError):
             continue  # `status` tells of a damaged manifest itself
-        found += [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+        wanted = [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+        with suppress(msgspec.ValidationError):
+            found += msgspec.convert(wanted, list[Problem])
     return found
 
 

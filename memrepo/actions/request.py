@@ -66,7 +66,7 @@ def option(
     rest: bool = False,
     piped: bool = False,
     group: str = "",
-    read: Callable[[str], Any] | None = None,
+    read: Callable[[str], object] | None = None,
 ) -> msgspec.Meta:
     """Describe a field: one line of help, how it is spelled, its bounds and its closed list."""
     known = Option(
@@ -75,7 +75,7 @@ def option(
     return msgspec.Meta(description=says, ge=ge, le=le, extra={"option": known})
 
 
-def choices_of(type_: Any, meta: msgspec.Meta) -> tuple[str, ...]:
+def choices_of(type_: object, meta: msgspec.Meta) -> tuple[str, ...]:
     """Return the closed list of a field: what its option names, or what its type spells out."""
     known: Option = (meta.extra or {})["option"]
     if known.choices:
@@ -88,7 +88,7 @@ def choices_of(type_: Any, meta: msgspec.Meta) -> tuple[str, ...]:
 class Unfit(UsageError):
     """A field of a request is outside its bounds or its closed list."""
 
-    def __init__(self, field: str, found: Any, expected: str) -> None:
+    def __init__(self, field: str, found: object, expected: str) -> None:
         super().__init__(f"{field}: found {found!r}", fix=f"expected {expected}")
 
 
@@ -100,7 +100,7 @@ def _declared(kind: type[msgspec.Struct]) -> dict[str, tuple[msgspec.Meta, tuple
     return {name: (meta, choices_of(type_, meta)) for name, (type_, meta) in parts.items()}
 
 
-def checked(request: msgspec.Struct) -> Any:
+def checked(request: msgspec.Struct) -> object:
     """Return a request whose fields are within their bounds and lists; raises Unfit.
 
     For callers in this process: a command line's parser and a tool's schema have looked already.

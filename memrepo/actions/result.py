@@ -6,7 +6,7 @@ A verb's `Result` says everything that a face may tell; how it is worded for a r
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -16,6 +16,9 @@ from memrepo.core.problems import Problem
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The base of all results; these two are told beside the record and are no keys of it."""
+
+    beside: ClassVar[tuple[str, ...]] = ()
+    """More fields that a face words and that are no keys of the record."""
 
     exit: Exit = Exit.DONE
     notices: tuple[Problem, ...] = ()
@@ -28,7 +31,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def as_json(self) -> dict[str, Any]:
         """Return the record as JSON can hold it."""
         found: dict[str, Any] = msgspec.to_builtins(
-            msgspec.structs.replace(self, exit=Exit.DONE, notices=()), str_keys=True
+            msgspec.structs.replace(
+                self, exit=Exit.DONE, notices=(), **dict.fromkeys(self.beside, msgspec.UNSET)
+            ),
+            str_keys=True,
         )
         del found["exit"], found["notices"]
         return found

@@ -102,8 +102,8 @@ def _read(files: Mapping[str, bytes], name: str, problems: list[Problem]) -> lis
     return lines
 
 
-def _by_id(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
+def _by_id(lines: Iterable[Line]) -> dict[str, Mapping[str, object]]:
+    found: dict[str, Mapping[str, object]] = {}
     for line in lines:
         id_ = line.record.get("id")
         if isinstance(id_, str) and id_:

@@ -22,7 +22,7 @@ class _Claim(msgspec.Struct, frozen=True):
     profile: str
 
     @property
-    def record(self) -> Mapping[str, Any]:
+    def record(self) -> Mapping[str, object]:
         return self.line.record
 
     def problem(self, rule: str, key: str, said: str, fix: str, *, soft: bool = False) -> Problem:
@@ -40,7 +40,7 @@ class _Claim(msgspec.Struct, frozen=True):
 
 def check_claims(lines: Sequence[Line], profile: str) -> list[Problem]:
     """Return every finding in claim records, in file order."""
-    others: dict[str, Mapping[str, Any]] = {}
+    others: dict[str, Mapping[str, object]] = {}
     problems: list[Problem] = []
     for line in lines:
         id_ = line.record.get("id")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from memrepo.checks.places import place
 from memrepo.checks.rules import Rule, Scene
@@ -99,7 +98,7 @@ def revived(memory: Memory, old: Memory) -> bool:
 
 def mended(memory: Memory, old: Memory) -> Memory:
     """Return a memory with what only memrepo writes as it was, and its epoch raised if need be."""
-    back: dict[str, Any] = {key: old.fields.get(key) for key in machine_keys(memory, old)}
+    back: dict[str, object] = {key: old.fields.get(key) for key in machine_keys(memory, old)}
     if revived(memory, old):
         back["status_epoch"] = old.fields.get("status_epoch", 0) + 1
     return memory.with_fields(back) if back else memory

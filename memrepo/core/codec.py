@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from memrepo.core import header as headers
 from memrepo.core import refusals
@@ -32,12 +31,12 @@ _BLANK = regex(r"\s*")
 _MANY_LINES = 2000  # beyond this, lines that repeat often are not matched one by one
 
 
-def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
     """Return the schema keys whose value differs, in schema order; absent is the default."""
     return [f.name for f in FIELDS if old.get(f.name, f.default) != new.get(f.name, f.default)]
 
 
-def spelled(key: str, fields: Mapping[str, Any]) -> list[str]:
+def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
     """Spell a field's entry, or nothing where it has its default."""
     field = BY_NAME[key]
     value = fields.get(key, field.default)
@@ -47,7 +46,7 @@ def spelled(key: str, fields: Mapping[str, Any]) -> list[str]:
 
 
 def edit_header(
-    head: Sequence[Line], header: Header, keys: Sequence[str], fields: Mapping[str, Any]
+    head: Sequence[Line], header: Header, keys: Sequence[str], fields: Mapping[str, object]
 ) -> list[Line]:
     """Replace, remove and insert the lines of `keys`; `head` runs from marker to marker."""
     end = dominant_end(head)
@@ -352,9 +351,9 @@ def _second_header(path: str, header: Header, text: str) -> list[Problem]:
     ]
 
 
-def _fields(path: str, header: Header, text: str) -> tuple[dict[str, Any], list[Problem]]:
+def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], list[Problem]]:
     """Read the schema's fields out of a header's entries."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     problems: list[Problem] = []
     for entry in header.entries:
         field = BY_NAME.get(entry.key)
@@ -426,7 +425,7 @@ def _mismatch(
     )
 
 
-def _steps(kind: Kind, node: Any, bad: ValueMismatch) -> Sequence[str | int]:
+def _steps(kind: Kind, node: object, bad: ValueMismatch) -> Sequence[str | int]:
     """Return the way from a field's value to the node that does not fit."""
     steps: list[str | int] = [step for step in bad.key.split(".") if step]
     if isinstance(kind, ListOf) and isinstance(node, list):

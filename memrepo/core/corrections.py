@@ -121,7 +121,7 @@ def path_of(layout: Layout, correction: Correction) -> str:
 
 def encode(correction: Correction) -> bytes:
     """Spell a correction file; the reason is folded to one line."""
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "type": "correction",
         "id": correction.id,
         "kind": correction.kind,

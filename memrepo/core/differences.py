@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -99,7 +99,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("a difference has at least one side")
         return found
 
-    def value(self, name: str) -> tuple[Any, Any]:
+    def value(self, name: str) -> tuple[object, object]:
         """Return a field's value before and after; an absent one is its default."""
         default = BY_NAME[name].default
         old, new = (m.fields.get(name, default) if m else None for m in (self.before, self.after))

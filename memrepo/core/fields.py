@@ -27,6 +27,15 @@ class Raw(str):
     __slots__ = ()
 
 
+def bare(node: Node) -> Node:
+    """Return a node whose scalars are plain texts, as JSON holds them."""
+    if isinstance(node, list):
+        return [bare(part) for part in node]
+    if isinstance(node, dict):
+        return {key: bare(part) for key, part in node.items()}
+    return str(node)
+
+
 class ValueMismatch(Exception):
     """A node that is not of its field's kind; the codec turns it into a located Problem.
 
@@ -66,16 +75,16 @@ def shown(node: object) -> str:
 class Kind(Protocol):
     """One kind of value."""
 
-    def read(self, node: Node) -> Any:
+    def read(self, node: Node) -> object:
         """Turn a node into the value; raises ValueMismatch."""
 
-    def write(self, value: Any) -> Node:
+    def write(self, value: object) -> Node:
         """Turn a value into its canonical node."""
 
     def describe(self) -> str:
         """Say in a few words what is expected."""
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Return the JSON Schema of the value."""
 
 
@@ -94,7 +103,7 @@ class Text(msgspec.Struct, frozen=True):
             raise ValueMismatch(node, self.describe())
         return str(node)
 
-    def write(self, value: Any) -> Node:
+    def write(self, value: object) -> Node:
         """Write the string as it is."""
         return str(value)
 
@@ -104,9 +113,9 @@ class Text(msgspec.Struct, frozen=True):
             self.what if self.limit >= 2000 else f"{self.what} of at most {self.limit} characters"
         )
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
-        schema: dict[str, Any] = {"type": "string", "maxLength": self.limit}
+        schema: dict[str, object] = {"type": "string", "maxLength": self.limit}
         return {**schema, "pattern": f"^(?:{self.pattern})$"} if self.pattern else schema
 
 
@@ -121,7 +130,7 @@ class Choice(msgspec.Struct, frozen=True):
             raise ValueMismatch(node, self.describe(), words=self.words)
         return str(node)
 
-    def write(self, value: Any) -> Node:
+    def write(self, value: object) -> Node:
         """Write the word."""
         return str(value)
 
@@ -129,7 +138,7 @@ class Choice(msgspec.Struct, frozen=True):
         """Describe."""
         return "one of " + ", ".join(self.words)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {"enum": list(self.words)}
 
@@ -137,7 +146,7 @@ class Choice(msgspec.Struct, frozen=True):
 class Time:
     """A moment, RFC 3339; read leniently (a plain date is midnight UTC), written in UTC."""
 
-    def read(self, node: Node) -> Any:
+    def read(self, node: Node) -> object:
         """Read a time."""
         try:
             return parse_time(str(node) if isinstance(node, str) else "")
@@ -152,7 +161,7 @@ class Time:
         """Describe."""
         return "an RFC 3339 time such as 2026-01-31T09:00:00Z"
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {"type": "string", "format": "date-time"}
 
@@ -168,7 +177,7 @@ class Day:
             raise ValueMismatch(node, self.describe()) from error
         return str(node)
 
-    def write(self, value: Any) -> Node:
+    def write(self, value: object) -> Node:
         """Write it plain."""
         return Raw(value)
 
@@ -176,7 +185,7 @@ class Day:
         """Describe."""
         return "a date such as 2026-01-31 or an RFC 3339 time"
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}"}
 
@@ -197,7 +206,7 @@ class Number(msgspec.Struct, frozen=True):
             raise ValueMismatch(node, self.describe())
         return value
 
-    def write(self, value: Any) -> Node:
+    def write(self, value: object) -> Node:
         """Write at most four decimals, always with a point."""
         text = f"{value:.4f}".rstrip("0")
         return Raw(text + "0" if text.endswith(".") else text)
@@ -206,7 +215,7 @@ class Number(msgspec.Struct, frozen=True):
         """Describe."""
         return f"a number from {self.low:g} to {self.high:g}"
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {"type": "number", "minimum": self.low, "maximum": self.high}
 
@@ -242,7 +251,7 @@ class Flag:
             raise ValueMismatch(node, self.describe())
         return str(node) == "true"
 
-    def write(self, value: Any) -> Node:
+    def write(self, value: object) -> Node:
         """Write true or false."""
         return Raw("true" if value else "false")
 
@@ -250,7 +259,7 @@ class Flag:
         """Describe."""
         return "true or false"
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {"type": "boolean"}
 
@@ -262,7 +271,7 @@ class ListOf(msgspec.Struct, frozen=True):
     bare: bool = False
     limit: int = 1000
 
-    def read(self, node: Node) -> tuple[Any, ...]:
+    def read(self, node: Node) -> tuple[object, ...]:
         """Read each item; a repeated one is kept once."""
         if self.bare and isinstance(node, dict):
             node = [node]
@@ -278,7 +287,7 @@ class ListOf(msgspec.Struct, frozen=True):
         """Describe."""
         return f"a list, each item {self.item.describe()}"
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {"type": "array", "items": self.item.json_schema()}
 
@@ -303,7 +312,7 @@ class Pair:
         """Describe."""
         return "two line numbers [first, last]"
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
 
@@ -322,11 +331,11 @@ class Record(msgspec.Struct, frozen=True):
     def __hash__(self) -> int:
         return hash((self.make, tuple(self.members)))
 
-    def read(self, node: Node) -> Any:
+    def read(self, node: Node) -> object:
         """Read the known members; an unknown or a missing one is a mismatch."""
         if not isinstance(node, dict):
             raise ValueMismatch(node, self.describe())
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         for key, part in node.items():
             if key not in self.members:
                 raise ValueMismatch(key, f"only the keys {', '.join(self.members)}", key)
@@ -340,7 +349,7 @@ class Record(msgspec.Struct, frozen=True):
                 raise ValueMismatch(node, f"a mapping with the key {key}", key)
         return self.make(**values)
 
-    def write(self, value: Any) -> Node:
+    def write(self, value: object) -> Node:
         """Write members that differ from their default, in the order of the table."""
         defaults = defaults_of(self.make)
         node: dict[str, Node] = {}
@@ -355,7 +364,7 @@ class Record(msgspec.Struct, frozen=True):
         """Describe."""
         return "a mapping {" + ", ".join(self.members) + "}"
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, object]:
         """Describe for JSON Schema."""
         return {
             "type": "object",
@@ -366,7 +375,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 @cache
-def defaults_of(record: type[msgspec.Struct]) -> Mapping[str, Any]:
+def defaults_of(record: type[msgspec.Struct]) -> Mapping[str, object]:
     """Return a record's attributes in order, each with its default or `msgspec.NODEFAULT`."""
     names, known = record.__struct_fields__, record.__struct_defaults__
     without = dict.fromkeys(names[: len(names) - len(known)], msgspec.NODEFAULT)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 
@@ -52,7 +51,7 @@ def parse(text: str) -> Node:
     return _node(text, _past(text, 0))
 
 
-def append(text: str, keys: Sequence[str], value: Any) -> str:
+def append(text: str, keys: Sequence[str], value: object) -> str:
     """Add a value at the end of the list that keys lead to from the root; both are made if absent.
 
     Raises NotJson where a key leads to something else.
@@ -63,13 +62,13 @@ def append(text: str, keys: Sequence[str], value: Any) -> str:
         raise NotJson(text, path[-1].start, f"expected {'an object' if rest else 'a list'}")
     if not rest:
         return _add(text, path[-1], "", value)
-    made: Any = [value]
+    made: object = [value]
     for key in reversed(rest[1:]):
         made = {key: made}
     return _add(text, path[-1], rest[0], made)
 
 
-def take_out(text: str, keys: Sequence[str], ours: Callable[[Any], bool]) -> str:
+def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> str:
     """Take the values that are ours out of a list, and what is empty then up to the root."""
     path = _path(parse(text), keys)
     if len(path) <= len(keys) or path[-1].kind != "[":
@@ -122,7 +121,7 @@ def _node(text: str, start: int) -> Node:
     return Node(start=start, end=at + 1, kind=kind, parts=tuple(parts))
 
 
-def _add(text: str, node: Node, key: str, value: Any) -> str:
+def _add(text: str, node: Node, key: str, value: object) -> str:
     """Write one more member at the end of a container."""
     name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
     if node.parts and "\n" not in text[node.start : node.end]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -97,9 +97,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
             calls=self.calls - earlier.calls,
         )
 
-    def tokens(self) -> dict[str, Any]:
+    def tokens(self) -> dict[str, object]:
         """Return the token block of manifests and of the JSON answer."""
-        block: dict[str, Any] = {
+        block: dict[str, object] = {
             "prompt": self.prompt,
             "completion": self.completion,
             "total": self.total,

@@ -287,7 +287,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found: T = self.derived[rule]
         return found
 
-    def with_fields(self, changes: Mapping[str, Any], body: str | None = None) -> Memory:
+    def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
         """Return a copy with fields set, or removed where the new value is None."""
         merged = {k: v for k, v in {**self.fields, **changes}.items() if v is not None}
         return replace(self, fields=merged, body=self.body if body is None else body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, AnyStr, cast
+from typing import AnyStr, cast
 
 
 class _Regex:
@@ -18,10 +18,10 @@ class _Regex:
         self._spell = spell
         self._given = flags
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """Compile, and keep what was asked for: the next time it is found without this method."""
         if name == "pattern":
-            found: Any = self._spell()
+            found: object = self._spell()
         else:
             found = getattr(re.compile(self._spell(), self._given), name)
         setattr(self, name, found)

@@ -31,7 +31,7 @@ def of_plain(path: str, said: list[Any]) -> Memory:
     return Memory(path=path, fields=fields, body=body)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     match value:
         case datetime():
             return value.isoformat()
@@ -64,7 +64,7 @@ def _reader(kind: Kind) -> _Read | None:
     return None
 
 
-def _record(make: type[Any], parts: Mapping[str, _Read], found: dict[str, Any]) -> Any:
+def _record(make: type[object], parts: Mapping[str, _Read], found: dict[str, object]) -> object:
     for name in found.keys() & parts.keys():
         found[name] = parts[name](found[name])
     return make(**found)

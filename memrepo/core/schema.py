@@ -353,7 +353,7 @@ BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in 
 ORDER: Mapping[str, int] = MappingProxyType({f.name: n for n, f in enumerate(FIELDS)})
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> dict[str, object]:
     """Return the JSON Schema (2020-12) of a memory's frontmatter; foreign keys are allowed."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -182,7 +182,7 @@ def concealed(value: Any) -> Any:
     return _mapped(value, clean)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -197,7 +197,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _mapped(value: Any, clean: Callable[[str], str]) -> Any:
+def _mapped(value: object, clean: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):

@@ -89,7 +89,7 @@ class _Composer(msgspec.Struct):
         self.note(rule, message, line, column, fix)
         return _Refused()
 
-    def take(self, event: Any) -> None:
+    def take(self, event: object) -> None:
         """Take one event of the stream."""
         match type(event).__name__:
             case "DocumentStartEvent":

@@ -163,7 +163,7 @@ class OpenRepository:
         here = self._work(now)
         there = work_at(here, at)
         memory = find_present(there, there.tree.state(), id, here)
-        derived: Mapping[str, Any] = {}
+        derived: Mapping[str, object] = {}
         if not at:
             accesses = ledger_of(self._store).accesses()
             derived = msgspec.to_builtins(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from memrepo.core.problems import Problem
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
@@ -44,7 +43,7 @@ def read(files: Files) -> Read:
     return Read(records=tuple(records), problems=tuple(problems), passed=passed)
 
 
-def _page(path: str, data: bytes) -> tuple[str, list[Any], int] | Problem:
+def _page(path: str, data: bytes) -> tuple[str, list[object], int] | Problem:
     """Return the key that the memories stand under, the memories, and the number of relations."""
     try:
         value = json.loads(data)
@@ -60,7 +59,7 @@ def _page(path: str, data: bytes) -> tuple[str, list[Any], int] | Problem:
     return refused(path, f"found no list of memories, here or under {' or '.join(_LISTS)}")
 
 
-def _numbered(text: str, where: str, found: list[Any]) -> Iterator[tuple[str, int, Any]]:
+def _numbered(text: str, where: str, found: list[object]) -> Iterator[tuple[str, int, object]]:
     """Pair each memory with its key and the line that its id stands on (0 without an id)."""
     at, line = 0, 1
     for number, value in enumerate(found):
@@ -72,7 +71,7 @@ def _numbered(text: str, where: str, found: list[Any]) -> Iterator[tuple[str, in
         yield f"{where}[{number}]", line if place >= 0 else 0, value
 
 
-def _record(path: str, key: str, line: int, value: Any) -> tuple[Record | None, list[Problem]]:
+def _record(path: str, key: str, line: int, value: object) -> tuple[Record | None, list[Problem]]:
     if not isinstance(value, dict):
         return None, [refused(path, f"found a {type(value).__name__}", line=line, key=key)]
     text = next((value[k] for k in _TEXTS if isinstance(value.get(k), str)), "")
@@ -101,7 +100,7 @@ def _record(path: str, key: str, line: int, value: Any) -> tuple[Record | None, 
     return record, given.problems
 
 
-def _extra(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _extra(value: Mapping[str, object]) -> Mapping[str, object]:
     found = value.get("metadata")
     return found if isinstance(found, dict) else {}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
@@ -41,7 +40,7 @@ def read_jsonl(files: Files) -> Read:
 
 def _memory(path: str, line: Line) -> tuple[Memory | None, list[Problem]]:
     given = Given(path, line.number)
-    record: Mapping[str, Any] = line.record
+    record: Mapping[str, object] = line.record
     for key, value in record.items():
         if key in BY_NAME:
             given.set(key, value)

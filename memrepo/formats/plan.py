@@ -202,7 +202,7 @@ class _Work(msgspec.Struct):
             return shown
 
         body = clean(memory.body)
-        fields: dict[str, Any] = {}
+        fields: dict[str, object] = {}
         for name in _SPOKEN:
             match memory.fields.get(name):
                 case str() as text:

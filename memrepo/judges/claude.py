@@ -17,7 +17,7 @@ from memrepo.judges.budget import Price
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
 
-_CACHED: Any = {"type": "ephemeral"}
+_CACHED: object = {"type": "ephemeral"}
 _CONNECT_S = 15.0
 _CUT = ("max_tokens", "model_context_window_exceeded")
 _DONE = ("end_turn", "stop_sequence")
@@ -65,13 +65,13 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         """Ask once, the SDK's retries included; raises JudgeFailed, NoCredentials."""
         import anthropic
 
-        content: list[Any] = [{"type": "text", "text": prompt.data}]
+        content: list[object] = [{"type": "text", "text": prompt.data}]
         if prompt.context:
             content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
-        schema: Any = {"type": "json_schema", "schema": dict(prompt.schema)}
+        schema: object = {"type": "json_schema", "schema": dict(prompt.schema)}
         try:
             with self._client() as client:
-                message: Any = client.messages.create(
+                message: object = client.messages.create(
                     model=self.model,
                     max_tokens=self.max_tokens,
                     system=[{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
@@ -120,7 +120,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         if wait > self.timeout_s:
             response.headers["x-should-retry"] = "false"
 
-    def _reply(self, message: Any) -> Reply:
+    def _reply(self, message: object) -> Reply:
         """Read a message; the SDK does not validate what servers send, so nothing is taken as is.
 
         A gateway that answers with something else than a message has given no answer.
@@ -141,7 +141,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             refusal=_refusal(message, reason),
         )
 
-    def _usage(self, usage: Any) -> Usage:
+    def _usage(self, usage: object) -> Usage:
         fresh, output, written, read = (
             _count(usage, name)
             for name in (
@@ -165,12 +165,12 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _count(usage: Any, name: str) -> int:
+def _count(usage: object, name: str) -> int:
     found = getattr(usage, name, None)
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
 
 
-def _refusal(message: Any, reason: str) -> str:
+def _refusal(message: object, reason: str) -> str:
     if reason in _CUT or reason in _DONE:
         return ""
     if reason != "refusal":

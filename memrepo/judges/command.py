@@ -15,7 +15,6 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -149,7 +148,7 @@ def unwrapped(text: str) -> str:
     return _inner(found, _DEPTH) or text
 
 
-def _inner(value: Any, depth: int) -> str:
+def _inner(value: object, depth: int) -> str:
     match value:
         case str():
             return value

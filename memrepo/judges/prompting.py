@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -36,7 +36,7 @@ from memrepo.purify.replies import (
 )
 
 PassName = Literal["promotion", "purifier", "contradiction", "gist", "summary"]
-SCHEMAS: Mapping[PassName, Callable[[], dict[str, Any]]] = {
+SCHEMAS: Mapping[PassName, Callable[[], dict[str, object]]] = {
     "promotion": verdicts_schema,
     "purifier": claims_schema,
     "contradiction": finding_schema,
@@ -72,7 +72,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
         return "\n\n".join(filter(None, (self.system, self.context, self.data)))
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """Return the JSON Schema of the reply."""
         return SCHEMAS[self.name]()
 
@@ -124,7 +124,7 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
 
 def contradiction_prompt(suspicion: Suspicion) -> Prompt:
     """Spell the question whether two statements contradict each other."""
-    body: dict[str, Any] = {"today": suspicion.now.date().isoformat(), "why": suspicion.why}
+    body: dict[str, object] = {"today": suspicion.now.date().isoformat(), "why": suspicion.why}
     if suspicion.fault:
         body["fault"] = suspicion.fault
     named = (("first", suspicion.first), ("second", suspicion.second))
@@ -188,7 +188,7 @@ def prompt_hash() -> str:
     return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"
 
 
-def fence(key: str, rows: list[Any], head: Mapping[str, Any]) -> str:
+def fence(key: str, rows: list[object], head: Mapping[str, object]) -> str:
     """Spell rows as a JSON object, one row a line, between marks made of its own hash."""
     lead = "".join(f"{_spelled(k)}: {_spelled(v)},\n" for k, v in head.items())
     body = f"{{{lead}{_spelled(key)}: [\n" + ",\n".join(map(_spelled, rows)) + "\n]}"
@@ -196,15 +196,15 @@ def fence(key: str, rows: list[Any], head: Mapping[str, Any]) -> str:
     return f"<<<data {mark}\n{body}\n{mark} data>>>"
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
 
 
-def _faults(faults: Mapping[str, str]) -> dict[str, Any]:
+def _faults(faults: Mapping[str, str]) -> dict[str, object]:
     return {"faults": dict(sorted(faults.items()))} if faults else {}
 
 
-def _candidate(c: Candidate) -> dict[str, Any]:
+def _candidate(c: Candidate) -> dict[str, object]:
     return _lean(
         {
             "candidate_id": c.candidate_id,
@@ -222,7 +222,7 @@ def _candidate(c: Candidate) -> dict[str, Any]:
     )
 
 
-def _cluster(c: Cluster) -> dict[str, Any]:
+def _cluster(c: Cluster) -> dict[str, object]:
     return _lean(
         {
             "cluster_id": c.cluster_id,
@@ -235,7 +235,7 @@ def _cluster(c: Cluster) -> dict[str, Any]:
     )
 
 
-def _prior(p: PriorClaim) -> dict[str, Any]:
+def _prior(p: PriorClaim) -> dict[str, object]:
     return _lean(
         {
             "memory_id": p.memory_id,
@@ -251,6 +251,6 @@ def _prior(p: PriorClaim) -> dict[str, Any]:
     )
 
 
-def _lean(record: dict[str, Any]) -> dict[str, Any]:
+def _lean(record: dict[str, object]) -> dict[str, object]:
     """Leave out what is empty: tokens cost."""
     return {key: value for key, value in record.items() if value not in ("", [], ())}

@@ -122,7 +122,7 @@ def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
             )
 
 
-def _but(items: tuple[Any, ...], gone: Collection[str]) -> tuple[Any, ...]:
+def _but(items: tuple[object, ...], gone: Collection[str]) -> tuple[object, ...]:
     return tuple(item for item in items if targets((item,))[0] not in gone)
 
 
@@ -133,7 +133,7 @@ def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
             other = memories.get(target)
             if other is None or memory.id in other.texts(other_key):
                 continue
-            repairs: dict[str, dict[str, Any]]
+            repairs: dict[str, dict[str, object]]
             old = memory if key == "superseded_by" else other
             if old.status in ("superseded", "forgotten"):
                 repairs = {target: {other_key: (*other.texts(other_key), memory.id)}}
@@ -180,13 +180,13 @@ def _cycles(memories: _Memories) -> Iterator[Finding]:
         from memrepo.merge.versions import Origin, rank
 
         stays = max((memories[i] for i in ring), key=lambda m: rank(m, None, Origin()))
-        repairs: dict[str, dict[str, Any]] = {}
+        repairs: dict[str, dict[str, object]] = {}
         for id_ in ring:
             rest = tuple(t for t in memories[id_].texts("supersedes") if t != stays.id)
             if rest != memories[id_].texts("supersedes"):
                 repairs[id_] = {"supersedes": rest or None}
         heirs = tuple(t for t in stays.texts("superseded_by") if t not in ring)
-        mine: dict[str, Any] = {"superseded_by": heirs or None}
+        mine: dict[str, object] = {"superseded_by": heirs or None}
         if not heirs:
             epoch = stays.fields.get("status_epoch", 0) + 1
             mine |= {"superseded_at": None}
@@ -243,7 +243,7 @@ def _finding(
     rule: str,
     key: str,
     message: str,
-    repairs: Mapping[str, Mapping[str, Any]],
+    repairs: Mapping[str, Mapping[str, object]],
     fix: str,
 ) -> Finding:
     problem = Problem(

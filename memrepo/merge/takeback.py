@@ -395,10 +395,10 @@ class _Work:
         return Effect(files={p: d for p, d in found if d != self.head.files.get(p)})
 
 
-_DOUBT: Mapping[str, Any] = {"standing": "contested"}
+_DOUBT: Mapping[str, object] = {"standing": "contested"}
 
 
-def _whole(fields: dict[str, Any], head: Memory) -> None:
+def _whole(fields: dict[str, object], head: Memory) -> None:
     """Leave a memory superseded while something else replaced it as well."""
     if fields["superseded_by"] and head.status == "superseded" != fields["status"]:
         for key in ("status", "status_epoch", "superseded_at"):

@@ -71,11 +71,11 @@ class MergedFields(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def merge_fields(
-    base: Mapping[str, Any], older: Mapping[str, Any], newer: Mapping[str, Any]
+    base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
 ) -> MergedFields:
     """Merge two sides' fields over their base; `newer` wins where a rule must choose a side."""
-    fields: dict[str, Any] = {}
-    lost: dict[str, Any] = {}
+    fields: dict[str, object] = {}
+    lost: dict[str, object] = {}
     for column in FIELDS:
         key = column.name
         if key == "status_epoch":
@@ -112,7 +112,7 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
 
 def _status(
     base: Mapping[str, Any], older: Mapping[str, Any], newer: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Merge status and epoch, which travel together: the higher epoch, then the higher rank."""
     o, a, b = (
         (side.get("status_epoch", 0), _RANK[side.get("status", "active")])
@@ -124,8 +124,8 @@ def _status(
 
 
 def merge_list(
-    column: Field, base: Sequence[Any], older: Sequence[Any], newer: Sequence[Any]
-) -> tuple[Any, ...]:
+    column: Field, base: Sequence[object], older: Sequence[object], newer: Sequence[object]
+) -> tuple[object, ...]:
     """Merge lists by stable key: (A∪B) − (O−A) − (O−B).
 
     A key that is there on both sides takes the value of the side that changed it, `newer`'s where
@@ -140,30 +140,30 @@ def merge_list(
     return tuple(dict.fromkeys([*kept.values(), *fresh]))
 
 
-def _value(base: Any, older: Any, newer: Any) -> Any:
+def _value(base: object, older: object, newer: object) -> object:
     return older if base == newer else newer
 
 
-def keyed(name: str, items: Sequence[Any]) -> dict[Any, Any]:
+def keyed(name: str, items: Sequence[object]) -> dict[object, object]:
     """Return a list's items by stable key; the n-th one of a key has a key of its own."""
     key = _KEYS.get(name, _whole)
-    found: dict[Any, Any] = {}
+    found: dict[object, object] = {}
     for item in items:
         turn = next(n for n in count() if (key(item), n) not in found)
         found[key(item), turn] = item
     return found
 
 
-def _whole(item: Any) -> Any:
+def _whole(item: object) -> object:
     """Return the item itself: texts, stamps (by, at), retirements (run, reason)."""
     return item
 
 
-def _link(item: Link) -> Any:
+def _link(item: Link) -> object:
     return item.target, item.type
 
 
-def _source(item: Source) -> Any:
+def _source(item: Source) -> object:
     # Without a text hash nothing but the whole tells two spans of one file apart.
     return (item.resource, item.text_hash) if item.text_hash else item
 
@@ -341,7 +341,9 @@ def _memory(version: FileVersion | None) -> Memory | None:
     return version.memory if version is not None else None
 
 
-def _weight(base: FileVersion | None, side: FileVersion, origin: Origin) -> tuple[bool, Any, bytes]:
+def _weight(
+    base: FileVersion | None, side: FileVersion, origin: Origin
+) -> tuple[bool, object, bytes]:
     """Order two versions of a file: a readable one wins, then the records' rank, then bytes."""
     if side.memory is None:
         return False, (origin.person,), side.data

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Change, Remove, Step, Update
@@ -78,8 +77,8 @@ class Leaving:
             yield Update(id=user, fields=fields)
 
 
-def _without(memory: Memory, gone: set[str]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _without(memory: Memory, gone: set[str]) -> dict[str, object]:
+    fields: dict[str, object] = {}
     links = memory.fields.get("links", ())
     if any(link.target in gone for link in links):
         fields["links"] = tuple(link for link in links if link.target not in gone) or None

@@ -8,7 +8,6 @@ the value. A list is asked element by element, a body line by line.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -66,11 +65,11 @@ def authors(points: Sequence[Point]) -> Authors:
     )
 
 
-def _value(memory: Memory, name: str) -> Any:
+def _value(memory: Memory, name: str) -> object:
     return memory.fields.get(name, BY_NAME[name].default)
 
 
-def _same(name: str, value: Any) -> Callable[[Memory], bool]:
+def _same(name: str, value: object) -> Callable[[Memory], bool]:
     return lambda memory: _value(memory, name) == value
 
 

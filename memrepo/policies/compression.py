@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -165,7 +164,7 @@ def compressed(
 ) -> Step:
     """Return the commit that puts a summary in the place of a group."""
     summary = _summary(group, said, layout, now, by)
-    rests: dict[str, Any] = {
+    rests: dict[str, object] = {
         "status": "archived",
         "archived_at": now,
         "compressed_into": summary.id,
@@ -195,7 +194,7 @@ def _summary(group: Group, said: Summary, layout: Layout, now: datetime, by: str
         layer=first.layer,
         captured=max(map(day_of, group.memories)),
     )
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "id": id_,
         "type": "summary",
         "title": said.title,

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -141,7 +141,7 @@ class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     age_days: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return what reports and telemetry say of it; the text is one line of at most 240."""
         memory = self.memory
         changed = changed_at(memory)

@@ -10,7 +10,7 @@ the tree before it has stood there as forgotten for its full time. The tier forg
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -173,7 +173,7 @@ def _step(note: Memory, move: Move, now: datetime) -> Step:
     from memrepo.core.changes import Step, Update
     from memrepo.policies.gists import gist_of
 
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "tier": None if move.tier == "hot" else move.tier,
         "tier_since": move.since,
         "tier_written": now,

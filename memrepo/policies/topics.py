@@ -51,7 +51,7 @@ def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) ->
     return _ranked((m.once(rule, partial(_said, m, lexicon)) for m in memories), most)
 
 
-def _said(memory: Memory, lexicon: Lexicon) -> list[list[Any]]:
+def _said(memory: Memory, lexicon: Lexicon) -> list[list[object]]:
     return _words(without_secrets(f"{memory.text('title')}\n{memory.body}"), lexicon)
 
 
@@ -63,7 +63,7 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
     return _ranked((_words(text, lexicon) for text in texts), most)
 
 
-def _words(text: str, lexicon: Lexicon) -> list[list[Any]]:
+def _words(text: str, lexicon: Lexicon) -> list[list[object]]:
     """Count the words of a text that may be topics, in the order in which they first stand."""
     found = Counter(w for w in lexicon.content(text) if w not in _OWN and _is_term(w))
     return [[word, count] for word, count in found.items()]

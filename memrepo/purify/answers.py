@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -36,10 +36,10 @@ class Kept(Protocol):
     def unbilled(self) -> Usage:
         """Return what the answers kept have cost, as far as no manifest says so yet."""
 
-    def find(self, key: str) -> Mapping[str, Any] | None:
+    def find(self, key: str) -> Mapping[str, object] | None:
         """Return an answer, or None."""
 
-    def keep(self, answers: Mapping[str, Mapping[str, Any]], usage: Usage) -> None:
+    def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
         """Keep the answers of one question, and what it cost."""
 
 
@@ -124,23 +124,23 @@ def known_claims(
     return found
 
 
-def verdict_record(verdict: Verdict) -> dict[str, Any]:
+def verdict_record(verdict: Verdict) -> dict[str, object]:
     """Return a verdict as it is kept."""
     return _record(verdict)
 
 
-def claims_record(claims: Sequence[CanonicalClaim]) -> dict[str, Any]:
+def claims_record(claims: Sequence[CanonicalClaim]) -> dict[str, object]:
     """Return the claims of one cluster as they are kept."""
     return {CLAIMS_KEY: [_record(c) for c in claims]}
 
 
-def finding_record(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, object]:
     """Return a finding as it is kept."""
     return _record(finding)
 
 
-def _record(answer: Verdict | CanonicalClaim | Finding) -> dict[str, Any]:
-    record: dict[str, Any] = msgspec.to_builtins(answer)
+def _record(answer: Verdict | CanonicalClaim | Finding) -> dict[str, object]:
+    record: dict[str, object] = msgspec.to_builtins(answer)
     return record
 
 
@@ -148,7 +148,7 @@ def _links(verdict: Verdict) -> set[str]:
     return {*verdict.merge_with, *([verdict.compress_into] if verdict.compress_into else [])}
 
 
-def _shown(c: Candidate) -> list[Any]:
+def _shown(c: Candidate) -> list[object]:
     return [
         c.candidate_id,
         c.text,

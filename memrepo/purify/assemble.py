@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -121,7 +120,7 @@ def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
     evidence = [text for c in cluster.candidates for text in (c.text, *c.context)]
     names = held(claim.entities, evidence)
-    made: dict[str, Any] = {"entities": names or None}
+    made: dict[str, object] = {"entities": names or None}
     if any(c.retrieved for c in cluster.candidates):
         made["origin"] = "promotion"
     memory = _memory(known, claim, id_, sources, twin, detail).with_fields(made)
@@ -239,7 +238,7 @@ def _memory(
     said = claim.wording
     dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
     standing = "probable_duplicate" if twin and claim.standing == "resolved" else claim.standing
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "id": id_,
         "type": claim.type,
         "title": said.title,
@@ -264,7 +263,7 @@ def _memory(
     return replace(memory, path=free_path(known.state, known.paths, memory))
 
 
-def _sparse(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
     """Drop what equals the schema's default, empty texts and None: defaults are not written."""
     return {
         name: value

@@ -21,7 +21,7 @@ Decisions that are a commit of their own: supersessions, then contradictions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -404,7 +404,7 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 
 def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
     before, after = known.current(old), known.current(new)
-    gains: dict[str, Any] = {"supersedes": _with(after.texts("supersedes"), old)}
+    gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
     doubted = new in known.fresh or contradicts(after, before)
     if (
         after.standing == "contested"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import text_hash
@@ -96,7 +95,7 @@ def _read(reader: RecordReader, resource: Callable[[str], str], now: datetime) -
 
 def _scores(reader: RecordReader) -> PromotionScores:
     given = reader.record.get("scores")
-    scores: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    scores: Mapping[str, object] = given if isinstance(given, dict) else {}
     values: dict[str, float] = {}
     for key in _SCORES:
         part = scores.get(key)

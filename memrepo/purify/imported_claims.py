@@ -172,7 +172,7 @@ def read_claim(line: Line, how: Reading) -> tuple[Draft | None, list[Problem]]:
     return draft, reader.problems
 
 
-def _sparse(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
     return {
         name: value
         for name, value in fields.items()
@@ -180,13 +180,13 @@ def _sparse(fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _axes(reader: RecordReader) -> dict[str, Any]:
+def _axes(reader: RecordReader) -> dict[str, object]:
     word = reader.record.get("status")
     if not isinstance(word, str) or word not in lineage.CLAIM_STATUSES:
         reader.note("status", f"found the status {word!r}, taken for unresolved")
         word = "unresolved"
     status, standing = lineage.axes_of(word)
-    axes: dict[str, Any] = {"status": status, "standing": standing}
+    axes: dict[str, object] = {"status": status, "standing": standing}
     if status == "superseded":
         axes["superseded_at"] = reader.time("updatedAt_utc", "updatedAt")
     return axes
@@ -236,7 +236,7 @@ def _sources(reader: RecordReader, text: str, how: Reading) -> tuple[Source, ...
 
 
 def _source(
-    reader: RecordReader, entry: Mapping[str, Any], text: str, in_force: bool, how: Reading
+    reader: RecordReader, entry: Mapping[str, object], text: str, in_force: bool, how: Reading
 ) -> Source | None:
     name = entry.get("source")
     if not isinstance(name, str) or not name or len(name) > 1000 or "\n" in name:
@@ -309,7 +309,7 @@ def _retired(reader: RecordReader, how: Reading) -> tuple[Retired, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _judgement(reader: RecordReader) -> dict[str, Any]:
+def _judgement(reader: RecordReader) -> dict[str, object]:
     """Return what a manifest holds of a memory: what has no place in its header."""
     return {
         "cluster": reader.text("sourceClusterId"),

@@ -122,7 +122,7 @@ class _Known:
         return None
 
 
-def _record(data: bytes, name: str) -> tuple[Mapping[str, Any], tuple[Problem, ...]]:
+def _record(data: bytes, name: str) -> tuple[Mapping[str, object], tuple[Problem, ...]]:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -140,7 +140,7 @@ def _record(data: bytes, name: str) -> tuple[Mapping[str, Any], tuple[Problem, .
     return {}, (problem,)
 
 
-def _entries(found: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _entries(found: object) -> Iterator[tuple[str, Mapping[str, object]]]:
     items = found.items() if isinstance(found, dict) else ()
     yield from ((str(key), entry) for key, entry in items if isinstance(entry, dict))
 
@@ -151,13 +151,13 @@ def _plain(key: str) -> str:
     return f"{folder.removeprefix('memory/').removesuffix('.md')}:{slug}"
 
 
-def _newest(log: Any) -> dict[str, Mapping[str, Any]]:
+def _newest(log: object) -> dict[str, Mapping[str, object]]:
     rows = [r for r in log if isinstance(r, dict)] if isinstance(log, list) else []
     return {_plain(str(r.get("entry"))): r for r in sorted(rows, key=lambda r: str(r.get("at")))}
 
 
 def _hot(
-    memory: Memory, entry: Mapping[str, Any], row: Mapping[str, Any] | None, now: datetime
+    memory: Memory, entry: Mapping[str, object], row: Mapping[str, object] | None, now: datetime
 ) -> Iterator[Step]:
     if hot_of(memory) is None and memory.status == "active":
         since = _day(row.get("at")) if row else None
@@ -168,7 +168,7 @@ def _hot(
         yield _step("pin", memory, "pinned before", {"pinned": True})
 
 
-def _sessions(memory: Memory, access: Access, entry: Mapping[str, Any]) -> Iterator[Event]:
+def _sessions(memory: Memory, access: Access, entry: Mapping[str, object]) -> Iterator[Event]:
     """Yield a retrieval for each session that is not known, on the day of the last access."""
     at, sessions = _day(entry.get("lastAccess")), entry.get("sessions")
     seen = {id_ for _, id_ in access.recent}
@@ -195,13 +195,13 @@ def _is_count(entry: Mapping[str, Any]) -> bool:
     return isinstance(entry.get("total"), int) and entry["total"] < 10**6
 
 
-def _day(found: Any) -> datetime | None:
+def _day(found: object) -> datetime | None:
     try:
         return parse_time(str(found)).astimezone(UTC) if found else None
     except ValueError:
         return None
 
 
-def _step(op: Op, memory: Memory, reason: str, fields: Mapping[str, Any]) -> Step:
+def _step(op: Op, memory: Memory, reason: str, fields: Mapping[str, object]) -> Step:
     change = Update(id=memory.id, fields=fields)
     return Step(op=op, what=memory.label, reason=reason, changes=(change,))

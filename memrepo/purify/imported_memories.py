@@ -160,7 +160,7 @@ class Work(msgspec.Struct):
         held = self.state.memories[id_].fields.get(key, default)
         return self.edits.get(id_, {}).get(key, held)
 
-    def _add(self, id_: str, key: str, value: Any) -> None:
+    def _add(self, id_: str, key: str, value: object) -> None:
         old = self._value(id_, key, ())
         if value in old:
             return
@@ -200,7 +200,7 @@ class Work(msgspec.Struct):
             why = f"the competing claim {entry.get('competingClaimId')} is not among the claims"
             problems.append(_reference(draft, "contradictions", why))
 
-    def _by_text(self, entry: Mapping[str, Any]) -> str:
+    def _by_text(self, entry: Mapping[str, object]) -> str:
         hash_ = text_hash(str(entry.get("competingText") or ""))
         found = (d.id for d in self.drafts if text_hash(d.text) == hash_)
         return next(found, "")
@@ -336,7 +336,7 @@ def _lines(files: Mapping[str, bytes], name: str, problems: list[Problem]) -> li
     return found
 
 
-def _manifest(files: Mapping[str, bytes], problems: list[Problem]) -> Mapping[str, Any]:
+def _manifest(files: Mapping[str, bytes], problems: list[Problem]) -> Mapping[str, object]:
     if lineage.MANIFEST not in files:
         return {}
     page = read_object(files[lineage.MANIFEST])
@@ -353,7 +353,7 @@ def _manifest(files: Mapping[str, bytes], problems: list[Problem]) -> Mapping[st
     return page
 
 
-def _reading(layout: Layout, offer: Offer, page: Mapping[str, Any]) -> Reading:
+def _reading(layout: Layout, offer: Offer, page: Mapping[str, object]) -> Reading:
     inventory = {
         str(entry.get("path")): str(entry.get("content_hash"))
         for entry in mappings(page.get("sourceInventory"))
@@ -375,7 +375,7 @@ def _resource(layout: Layout, name: str) -> str:
     return name if foreign else layout.source(name)
 
 
-def _producer(page: Mapping[str, Any]) -> str:
+def _producer(page: Mapping[str, object]) -> str:
     """Return who made the claims, as an actor; our own exports name themselves."""
     version = str(page.get("packageVersion") or page.get("version") or "unknown")
     ours = version.partition("+memrepo.")[2]

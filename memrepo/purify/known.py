@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -138,7 +137,7 @@ class Known(msgspec.Struct):
         """Tell whether this run found new evidence for a memory, or new words."""
         return id_ in self.fresh or id_ in self.grown or id_ in self.reworded
 
-    def edit(self, id_: str, fields: Mapping[str, Any]) -> Update:
+    def edit(self, id_: str, fields: Mapping[str, object]) -> Update:
         """Return the update, and see it in what comes after in this run."""
         self.edited[id_] = self.current(id_).with_fields(fields)
         return Update(id=id_, fields=fields)
@@ -204,7 +203,7 @@ class Known(msgspec.Struct):
             return False
         return not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources)
 
-    def revived(self, id_: str) -> dict[str, Any]:
+    def revived(self, id_: str) -> dict[str, object]:
         """Return what changes when a memory about to be retired is stated again."""
         memory = self.state.memories[id_]
         return {"standing": None} if memory.standing == "retire_candidate" else {}

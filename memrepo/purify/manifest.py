@@ -41,7 +41,7 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True):
     except_: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
             "resource": self.resource,
@@ -63,7 +63,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     why: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the manifest's form."""
         return {
             "op": self.op,
@@ -98,7 +98,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         calls = f"{used.calls} call{'s' if used.calls > 1 else ''}"
         return f"{cost}, {used.total} tokens ({used.source}), {calls}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the manifest's keys."""
         return {
             "tokens": self.usage.tokens(),
@@ -207,8 +207,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             compared=frozenset(map(str, record.get("compared", ()))),
             base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
             comparer=str(record.get("comparer", "")),
-            held=tuple(map(_removal, record.get("held", ()))),
-            decided=tuple(map(_removal, record.get("decided", ()))),
+            held=tuple(map(read_removal, record.get("held", ()))),
+            decided=tuple(map(read_removal, record.get("decided", ()))),
             offered=frozenset(map(str, record.get("offered", ()))),
         )
     except (
@@ -227,7 +227,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         )
 
 
-def _removal(found: Mapping[str, Any]) -> Removal:
+def read_removal(found: Mapping[str, Any]) -> Removal:
+    """Return a removal as a manifest holds it; raises ValueError where it is none."""
     op, memories = found["op"], tuple(map(str, found["memories"]))
     if op not in CARRIED or len(memories) != (2 if op == "supersede" else 1):
         raise ValueError(f"{op!r} of {len(memories)} memories is no removal")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import msgspec
 from mistune.block_parser import BlockParser
@@ -107,7 +107,7 @@ def _swallowed(resource: str, line: int, last: int, what: str) -> Problem:
 class _State(BlockState):
     """A block state that knows on which line its text starts."""
 
-    def __init__(self, parent: Any = None) -> None:
+    def __init__(self, parent: object = None) -> None:
         super().__init__(parent)
         self.first = 1
         self.item_line = 0

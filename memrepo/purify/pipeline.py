@@ -369,7 +369,7 @@ def _judgements(
     groups: Sequence[Cluster],
     claims: Sequence[CanonicalClaim],
     decisions: Sequence[Decision],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return, by memory, the judgement that has no place in frontmatter."""
     by_candidate = {v.candidate_id: v for v in verdicts}
     by_cluster = {c.cluster_id: c for c in claims}

@@ -48,7 +48,7 @@ def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Prob
     return found, problems
 
 
-def read_object(data: bytes) -> dict[str, Any] | str:
+def read_object(data: bytes) -> dict[str, object] | str:
     """Read one JSON object, or return what was found instead."""
     try:
         value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
@@ -61,7 +61,7 @@ def read_object(data: bytes) -> dict[str, Any] | str:
     return value if isinstance(value, dict) else f"a {type(value).__name__}"
 
 
-def spell_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+def spell_lines(records: Iterable[Mapping[str, object]]) -> bytes:
     """Spell JSON lines; line separators of Unicode are escaped, for readers that split at them."""
     text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     return _SEPARATORS.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode("utf-8")

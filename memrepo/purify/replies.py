@@ -61,13 +61,13 @@ class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @cache
-def verdicts_schema() -> dict[str, Any]:
+def verdicts_schema() -> dict[str, object]:
     """Return the JSON Schema of a Pass 1 reply."""
     return _reply_schema(VERDICTS_KEY, Verdict)
 
 
 @cache
-def claims_schema() -> dict[str, Any]:
+def claims_schema() -> dict[str, object]:
     """Return the JSON Schema of a Pass 2 reply."""
     return _reply_schema(CLAIMS_KEY, CanonicalClaim)
 
@@ -83,7 +83,7 @@ def read_claims(text: str) -> Answered[CanonicalClaim] | Unreadable:
 
 
 @cache
-def finding_schema() -> dict[str, Any]:
+def finding_schema() -> dict[str, object]:
     """Return the JSON Schema of an answer whether two statements contradict each other."""
     return _object(
         {
@@ -120,7 +120,7 @@ def read_finding(text: str) -> Finding | Unreadable:
 
 
 @cache
-def gist_schema() -> dict[str, Any]:
+def gist_schema() -> dict[str, object]:
     """Return the JSON Schema of an answer that holds the gist of a note."""
     return _object({GIST_KEY: _schema(Gist, "")})
 
@@ -131,7 +131,7 @@ def read_gist(text: str) -> Gist | Unreadable:
 
 
 @cache
-def summary_schema() -> dict[str, Any]:
+def summary_schema() -> dict[str, object]:
     """Return the JSON Schema of an answer that holds the summary of some memories."""
     return _object({SUMMARY_KEY: _schema(Summary, "")})
 
@@ -165,7 +165,7 @@ def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:
 # -- the ladder ----------------------------------------------------------------------------------
 
 
-def elements(text: str, key: str) -> Answered[Any] | Unreadable:
+def elements(text: str, key: str) -> Answered[object] | Unreadable:
     """Return the elements of the list under a key of the last object in a text that has it.
 
     Tries the whole text, then each fenced block, then every object that starts at a brace, then
@@ -187,7 +187,7 @@ def elements(text: str, key: str) -> Answered[Any] | Unreadable:
     )
 
 
-def _ladder(text: str) -> tuple[tuple[How, Iterator[Any]], ...]:
+def _ladder(text: str) -> tuple[tuple[How, Iterator[object]], ...]:
     """Return what parses of the whole text, then of fenced blocks, then from each brace on."""
     text = text.strip().removeprefix("\ufeff")
     return (
@@ -197,7 +197,7 @@ def _ladder(text: str) -> tuple[tuple[How, Iterator[Any]], ...]:
     )
 
 
-def _parsed(texts: list[str]) -> Iterator[Any]:
+def _parsed(texts: list[str]) -> Iterator[object]:
     for text in texts:
         try:
             yield json.loads(text)
@@ -205,7 +205,7 @@ def _parsed(texts: list[str]) -> Iterator[Any]:
             continue
 
 
-def _objects(text: str) -> Iterator[Any]:
+def _objects(text: str) -> Iterator[object]:
     """Yield every object that parses from a brace on, from left to right, none inside another."""
     decoder = json.JSONDecoder()
     at = text.find("{")
@@ -221,14 +221,14 @@ def _objects(text: str) -> Iterator[Any]:
         at = text.find("{", end)
 
 
-def _cut_off(text: str, key: str) -> tuple[list[Any], bool]:
+def _cut_off(text: str, key: str) -> tuple[list[object], bool]:
     """Return the complete elements of the last such list, and whether its end stands in the text.
 
     A list with a comma too many ends as well: only what cannot be read is lost.
     """
     decoder = json.JSONDecoder()
     for match in list(re.finditer(rf'"{key}"\s*:\s*\[', text))[: -_STARTS - 1 : -1]:
-        found: list[Any] = []
+        found: list[object] = []
         at = match.end()
         while True:
             blank = _BETWEEN.match(text, at)
@@ -248,11 +248,11 @@ def _cut_off(text: str, key: str) -> tuple[list[Any], bool]:
 # -- the schema and the reader of one element ----------------------------------------------------
 
 
-def _reply_schema(key: str, cls: type) -> dict[str, Any]:
+def _reply_schema(key: str, cls: type) -> dict[str, object]:
     return _object({key: {"type": "array", "items": _schema(cls, "")}})
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def _object(properties: dict[str, object]) -> dict[str, object]:
     return {
         "type": "object",
         "properties": properties,
@@ -261,7 +261,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _schema(hint: Any, name: str) -> dict[str, Any]:
+def _schema(hint: object, name: str) -> dict[str, object]:
     if _is_record(hint):
         hints = _hints(hint)
         return _object({name: _schema(part, name) for name, part in hints.items()})
@@ -275,11 +275,11 @@ def _schema(hint: Any, name: str) -> dict[str, Any]:
 
 
 @cache
-def _hints(cls: Any) -> dict[str, Any]:
+def _hints(cls: object) -> dict[str, object]:
     return {name: h for name, h in get_type_hints(cls).items() if name not in _OURS}
 
 
-def _is_record(hint: Any) -> bool:
+def _is_record(hint: object) -> bool:
     return isinstance(hint, type) and issubclass(hint, msgspec.Struct)
 
 
@@ -298,7 +298,7 @@ def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, An
     if not isinstance(value, dict):
         faults.append(f"{place or 'the answer'} is not an object")
         value = {}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, hint in _hints(cls).items():
         where = f"{place}.{name}" if place else name
         given = value.get(name)
@@ -323,7 +323,7 @@ def _value(hint: Any, given: Any, where: str, faults: list[str]) -> Any:
     return _text(given, where, faults)
 
 
-def _number(given: Any, where: str, faults: list[str]) -> float:
+def _number(given: object, where: str, faults: list[str]) -> float:
     if isinstance(given, int | float) and not isinstance(given, bool):
         try:
             return float(given)
@@ -333,7 +333,7 @@ def _number(given: Any, where: str, faults: list[str]) -> float:
     return math.nan
 
 
-def _text(given: Any, where: str, faults: list[str]) -> str:
+def _text(given: object, where: str, faults: list[str]) -> str:
     if not isinstance(given, str):
         faults.append(f"{where} is missing" if given is None else f"{where} is not a text")
         return ""

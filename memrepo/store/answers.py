@@ -54,7 +54,7 @@ class KeptAnswers:
     def __init__(self, store: Path, of: Broken) -> None:
         self.of = of
         self.path = store / FOLDER / f"{of.run}.jsonl"
-        self._answers: dict[str, Mapping[str, Any]] = {}
+        self._answers: dict[str, Mapping[str, object]] = {}
         self._mine: set[str] = set()
         self._used: set[str] = set()
         self._unbilled = Usage()
@@ -72,14 +72,14 @@ class KeptAnswers:
         """Return how many answers of an earlier process were found."""
         return len(self._used)
 
-    def find(self, key: str) -> Mapping[str, Any] | None:
+    def find(self, key: str) -> Mapping[str, object] | None:
         """Return an answer, or None."""
         found = self._answers.get(key)
         if found is not None and key not in self._mine:
             self._used.add(key)
         return found
 
-    def keep(self, answers: Mapping[str, Mapping[str, Any]], usage: Usage) -> None:
+    def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
         """Put the answers of one question on disk, and what it cost."""
         if not answers and not usage.calls:
             return
@@ -99,7 +99,7 @@ class KeptAnswers:
         """Forget the run: everything that it was told has landed."""
         self.path.unlink(missing_ok=True)
 
-    def _append(self, line: Mapping[str, Any]) -> None:
+    def _append(self, line: Mapping[str, object]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = not self.path.exists()
         with self.path.open("a", encoding="utf-8") as handle:

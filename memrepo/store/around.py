@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 
@@ -171,7 +170,7 @@ def grounds(git: Git) -> Grounds:
     return Grounds(layout=layout, blobs=blobs)
 
 
-def _tables(config: bytes) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _tables(config: bytes) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """Return what a configuration says of tags and of the hot cache; of a damaged one nothing."""
     said = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
     if not any(b"tags" in line or b"budget" in line for line in said):

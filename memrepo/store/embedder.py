@@ -63,7 +63,7 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
             found[batch] = self._vectors([cut[n] for n in batch], longest)
         return found
 
-    def _vectors(self, cut: Sequence[Any], longest: int) -> Any:
+    def _vectors(self, cut: Sequence[object], longest: int) -> object:
         import numpy as np
 
         def padded(name: str) -> Any:

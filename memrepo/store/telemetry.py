@@ -14,7 +14,6 @@ import time
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from memrepo.store.scratch import scratch
 
@@ -22,7 +21,7 @@ _WAIT_S = 2.0
 _PAUSE_S = 0.02
 
 
-def append(folder: Path, day: date, record: Mapping[str, Any], *, within: Path | None) -> Path:
+def append(folder: Path, day: date, record: Mapping[str, object], *, within: Path | None) -> Path:
     """Append one event to a day's log, `memory-log-YYYY-MM-DD.jsonl`, and return its path.
 
     `within` is the work tree when the folder lies in it: no link on the way is followed then.
@@ -72,7 +71,7 @@ def put(path: Path, text: str, *, within: Path | None) -> None:
         raise
 
 
-def load(path: Path, *, within: Path | None) -> dict[str, Any]:
+def load(path: Path, *, within: Path | None) -> dict[str, object]:
     """Read a JSON object; a missing, damaged or linked file is an empty one."""
     try:
         _refuse_links(path, within)
@@ -94,6 +93,6 @@ def _refuse_links(path: Path, within: Path | None) -> None:
     raise OSError(errno.EXDEV, f"it does not lie in {within}", str(path))
 
 
-def dumped(record: Mapping[str, Any]) -> str:
+def dumped(record: Mapping[str, object]) -> str:
     """Spell a record as a JSON file's text, keys in order."""
     return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=str) + "\n"

@@ -59,7 +59,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         return self.folder / f"vectors-{self.name}.sqlite3"
 
     def rows(
-        self, wanted: Sequence[Key], embed: Callable[[Sequence[Key]], Any]
+        self, wanted: Sequence[Key], embed: Callable[[Sequence[Key]], object]
     ) -> Mapping[Key, int]:
         """Return the row of each key; what has none is embedded and appended, batch by batch.
 
@@ -76,7 +76,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
             return self._rows(wanted, embed)
 
     def _rows(
-        self, wanted: Sequence[Key], embed: Callable[[Sequence[Key]], Any]
+        self, wanted: Sequence[Key], embed: Callable[[Sequence[Key]], object]
     ) -> Mapping[Key, int]:
         with closing(sqlite3.connect(self.keys, timeout=10.0, isolation_level=None)) as base:
             base.execute(_TABLE)
@@ -203,8 +203,8 @@ class Meanings(msgspec.Struct, frozen=True, kw_only=True):
 
 def _embed(
     wanted: Indexed, embedder: Embedder, paths: Mapping[Key, str]
-) -> Callable[[Sequence[Key]], Any]:
-    def embed(batch: Sequence[Key]) -> Any:
+) -> Callable[[Sequence[Key]], object]:
+    def embed(batch: Sequence[Key]) -> object:
         found = []
         for blob, part in batch:
             wanted.tick("memories embedded")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -125,5 +124,5 @@ def _views(state: State) -> list[str]:
     return sorted(p.removeprefix(area) for p in state.files if p.startswith(area))
 
 
-def _page(record: Mapping[str, Any]) -> bytes:
+def _page(record: Mapping[str, object]) -> bytes:
     return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode("utf-8")

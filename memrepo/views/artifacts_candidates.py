@@ -24,14 +24,14 @@ def candidate_records(
     folder: str,
     runs: Iterable[RunRecord],
     how: Spelling,
-) -> tuple[list[dict[str, Any]], list[Problem]]:
+) -> tuple[list[dict[str, object]], list[Problem]]:
     """Return the records of `candidates/<folder>/`, by time and text; a damaged file is a Problem.
 
     A record's run is the one that judged at the file's time, or null.
     """
     area = f"{layout.area('candidates')}{folder}/"
     by_time: dict[datetime | None, str] = {run.now: run.run for run in runs if run.now}
-    records: list[tuple[str, str, dict[str, Any]]] = []
+    records: list[tuple[str, str, dict[str, object]]] = []
     problems: list[Problem] = []
     for path in sorted(p for p in files if p.startswith(area) and p.endswith(".md")):
         found = headers.split(files[path], path)

@@ -191,11 +191,11 @@ def updated(memory: Memory) -> datetime | None:
     return max(known) if known else memory.time("created")
 
 
-def claim_record(told: Told, claims: Claims, how: Spelling) -> dict[str, Any]:
+def claim_record(told: Told, claims: Claims, how: Spelling) -> dict[str, object]:
     """Return the record of one claim, keys in the lineage's order."""
     memory, judged = told.memory, how.judged.get(told.memory.id, Judgement())
     provenance = _provenance(memory, how)
-    record: dict[str, Any] = {
+    record: dict[str, object] = {
         "id": told.id,
         "sourceClusterId": judged.cluster or None,
         "type": told.type,
@@ -237,7 +237,7 @@ def _provenance(memory: Memory, how: Spelling) -> list[dict[str, Any]]:
     return [_evidence(source, how) for source in memory.sources]
 
 
-def _evidence(source: Source, how: Spelling) -> dict[str, Any]:
+def _evidence(source: Source, how: Spelling) -> dict[str, object]:
     captured = format_time(parse_time(source.captured)) if source.captured else None
     return {
         "source": how.layout_source.get(source.resource, source.resource),
@@ -247,7 +247,7 @@ def _evidence(source: Source, how: Spelling) -> dict[str, Any]:
     }
 
 
-def _contradictions(told: Told, claims: Claims, judged: Judgement) -> list[dict[str, Any]]:
+def _contradictions(told: Told, claims: Claims, judged: Judgement) -> list[dict[str, object]]:
     by_id = claims.by_id if told.id in claims.against else {}
     return [
         {
@@ -296,7 +296,7 @@ def _signature(told: Told) -> str:
     return f"{subject}|{normal_predicate(told.memory.text('predicate'))}|{told.home}"
 
 
-def route_of(told: Told) -> dict[str, Any]:
+def route_of(told: Told) -> dict[str, object]:
     """Return the three route fields of a claim."""
     state = affinity(told.type, told.home)
     return {
@@ -306,7 +306,7 @@ def route_of(told: Told) -> dict[str, Any]:
     }
 
 
-def _retired(memory: Memory, how: Spelling) -> list[dict[str, Any]]:
+def _retired(memory: Memory, how: Spelling) -> list[dict[str, object]]:
     found: dict[tuple[str, str], list[str]] = {}
     reasons: Sequence[Retired] = memory.fields.get("retired", ())
     for retired in reasons:
@@ -321,7 +321,7 @@ def _retired(memory: Memory, how: Spelling) -> list[dict[str, Any]]:
     ]
 
 
-def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, Any]]:
+def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, object]]:
     """Return one record a claim and competing claim: each contradiction from both sides."""
     by_id = claims.by_id
     return [

@@ -28,7 +28,7 @@ _VERDICTS = (
 _PASSES = (("cand-", "promotion"), ("clust-", "purifier"))
 
 
-def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[str, object]:
     """Return every subject with its claims, inactive ones included.
 
     Deliberate difference: `aliases` names the other spellings of a subject (case, article,
@@ -43,7 +43,7 @@ def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[st
     same: dict[str, list[str]] = {}
     for subject in sorted(ids):
         same.setdefault(normal_subject(subject), []).append(subject)
-    rows: dict[str, Any] = {}
+    rows: dict[str, object] = {}
     for subject in sorted(ids):
         entity = known.find(subject)
         spelled = {s for s in same[normal_subject(subject)] if s != subject}
@@ -126,7 +126,7 @@ def manifest(told: Published, how: Spelling) -> dict[str, Any]:
     }
 
 
-def _versions(told: Published) -> dict[str, Any]:
+def _versions(told: Published) -> dict[str, object]:
     """Return the versions: the shape is the lineage's, the build metadata names who wrote it."""
     package = f"{lineage.PACKAGE_VERSION}+memrepo.{told.record.get('package_version', __version__)}"
     return {
@@ -180,7 +180,7 @@ def _failures(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _odd_routes(claims: Claims) -> list[dict[str, Any]]:
+def _odd_routes(claims: Claims) -> list[dict[str, object]]:
     found = []
     for told in claims.told:
         state = route_of(told)
@@ -197,7 +197,7 @@ def _odd_routes(claims: Claims) -> list[dict[str, Any]]:
     return found
 
 
-def summary(told: Published, how: Spelling, now: datetime) -> dict[str, Any]:
+def summary(told: Published, how: Spelling, now: datetime) -> dict[str, object]:
     """Return the summary of the newest run; only its timestamp is the time of the export."""
     page = manifest(told, how)
     tokens = told.record.get("tokens") or {}

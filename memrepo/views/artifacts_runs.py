@@ -31,7 +31,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.record.get("mode", ""))
 
     @property
-    def judgements(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def judgements(self) -> Mapping[str, Sequence[Mapping[str, object]]]:
         """Return, by memory id, why it was judged so."""
         found = self.record.get("judgements")
         return found if isinstance(found, dict) else {}
@@ -109,7 +109,7 @@ def _joined(old: Judgement | None, new: Judgement) -> Judgement:
     )
 
 
-def _judgement(entry: Mapping[str, Any]) -> Judgement:
+def _judgement(entry: Mapping[str, object]) -> Judgement:
     relations = entry.get("relations")
     keys = ("cluster", "disposition", "reason", "rationale", "route", "freshness", "confidence")
     return Judgement(

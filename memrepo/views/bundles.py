@@ -22,7 +22,7 @@ _DESCRIPTION = 160
 _MARKUP = regex(r"([\\\[\]`*_<>])")
 
 
-def memory_json(memory: Memory) -> dict[str, Any]:
+def memory_json(memory: Memory) -> dict[str, object]:
     """Return a memory's path, layer, fields and text, numbers and flags as JSON has them.
 
     Fields at their default are left out, as in the file.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
 
 from markupsafe import Markup
 
@@ -63,7 +62,7 @@ def label(memory: Memory) -> str:
     return text if len(text) <= _LABEL else text[: _LABEL - 1].rstrip() + "…"
 
 
-def _node(memory: Memory) -> dict[str, Any]:
+def _node(memory: Memory) -> dict[str, object]:
     text = visible(without_secrets(memory.body))
     return {
         "id": memory.id,
@@ -80,7 +79,7 @@ def _counts(graph: Graph, linked: int) -> str:
     return f"{links} between {linked} of {whole}"
 
 
-def _as_script(data: dict[str, Any]) -> Markup:
+def _as_script(data: dict[str, object]) -> Markup:
     """Return data as JSON in which nothing ends the block that holds it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":

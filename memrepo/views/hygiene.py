@@ -54,7 +54,7 @@ def hygiene_files(
     """Return hygiene.json and its monthly logs by name; memories without an access are left out."""
     found = sorted((m for m in memories.values() if not _is_other(m)), key=lambda m: m.path)
     events = [e for e in logged if e.memory in memories]
-    tracker: dict[str, Any] = {
+    tracker: dict[str, object] = {
         "L1accessLog": {
             key_of(m): _hot_entry(m, accesses, now) for m in found if hot_of(m) is not None
         },
@@ -79,7 +79,7 @@ def refcount_file(
     for note in sorted(notes, key=lambda m: m.path):
         access = accesses.of(note.id)
         created = note.time("created")
-        entry: dict[str, Any] = {
+        entry: dict[str, object] = {
             "total": access.total,
             "7d": access.within(WEEK, now),
             "timestamps": sorted(at for at, _ in access.recent),
@@ -97,7 +97,7 @@ def _is_other(memory: Memory) -> bool:
     return memory.type in ("note", "chunk") or memory.status not in ("active", "archived")
 
 
-def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, Any]:
+def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, object]:
     last = next(iter(accesses.of(memory.id).recent), None)
     return {
         "sessionsSinceAccess": unused(memory, accesses, now),
@@ -112,7 +112,7 @@ def _counted(memory: Memory, accesses: Accesses) -> tuple[tuple[int, str], ...]:
     return accesses.of(memory.id).since(hot.until if hot is not None else None)
 
 
-def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, Any]:
+def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, object]:
     sessions = sorted({id_ for _, id_ in recent})
     return {
         "accessCount": len(sessions),
@@ -144,7 +144,7 @@ def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> l
     return rows[::-1]
 
 
-def _archived(memory: Memory, events: Sequence[Logged]) -> dict[str, Any]:
+def _archived(memory: Memory, events: Sequence[Logged]) -> dict[str, object]:
     mine = [e for e in events if e.op == "archive" and e.memory == memory.id]
     reason = max(mine, key=lambda e: e.when).reason if mine else ""
     at = _day(memory.time("archived_at"))
@@ -153,7 +153,7 @@ def _archived(memory: Memory, events: Sequence[Logged]) -> dict[str, Any]:
 
 def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
     """Move what is old out of the logs, then months, oldest first, while the file is too large."""
-    months: dict[str, dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in _LOGS})
+    months: dict[str, dict[str, list[object]]] = defaultdict(lambda: {name: [] for name in _LOGS})
     rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))
     while rows and (rows[0][0] < oldest or len(_spelled(tracker)) > SIZE):
         month = rows[0][0][:7]
@@ -174,5 +174,5 @@ def _day(when: datetime | None) -> str | None:
     return when.date().isoformat() if when is not None else None
 
 
-def _spelled(record: Any) -> bytes:
+def _spelled(record: object) -> bytes:
     return json.dumps(record, ensure_ascii=False, indent=1).encode() + b"\n"

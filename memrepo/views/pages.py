@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -49,7 +49,7 @@ _HEAD_LINES = 8
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
-def _by_place(memory: Memory) -> tuple[Any, ...]:
+def _by_place(memory: Memory) -> tuple[object, ...]:
     """Order by subject, and the parts of one text as they stand in it."""
     first = next(((s.resource, s.lines[0]) for s in memory.sources), ("", 0))
     return (normalise(memory.text("subject")), _newest(memory), first, memory.path)
@@ -59,11 +59,11 @@ def _newest(memory: Memory) -> int:
     return -int(memory.captured[:10].replace("-", "") or 0)
 
 
-def _by_newest(memory: Memory) -> tuple[Any, ...]:
+def _by_newest(memory: Memory) -> tuple[object, ...]:
     return (_newest(memory), memory.path)
 
 
-def _by_oldest(memory: Memory) -> tuple[Any, ...]:
+def _by_oldest(memory: Memory) -> tuple[object, ...]:
     return (-_newest(memory), memory.path)
 
 
@@ -72,7 +72,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     heading: str
     types: tuple[str, ...]
-    order: Callable[[Memory], tuple[Any, ...]]
+    order: Callable[[Memory], tuple[object, ...]]
     standings: tuple[str, ...] = ()
 
 
@@ -217,7 +217,7 @@ def _said(memory: Memory) -> str:
     return f"{memory.path} {said}"
 
 
-def _shown(memory: Memory) -> list[Any]:
+def _shown(memory: Memory) -> list[object]:
     fields, body = plain(memory)
     return [sorted((key, value) for key, value in fields.items() if key != "run"), body]
 
@@ -309,7 +309,7 @@ def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory])
     )
 
 
-def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, Any]]:
+def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, object]]:
     """Return the lines of a section, those of one subject under its name.
 
     What stands alone says its subject itself, and comes first.
@@ -337,7 +337,7 @@ def _under(memory: Memory) -> str:
     return memory.text("lead") or memory.text("subject")
 
 
-def _rendered(template: str, **shown: Any) -> bytes:
+def _rendered(template: str, **shown: object) -> bytes:
     return stamped("view", _template(template).render(**shown))
 
 
@@ -365,7 +365,7 @@ def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     return [(tag, groups[tag]) for tag in named] + [("Uncategorized", groups.get("", []))]
 
 
-def _line(state: State, memory: Memory, text: str) -> Mapping[str, Any]:
+def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
     return {
         "text": _quoted(_cut(text)),
         "id": _short(memory),

@@ -94,7 +94,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
         """Return one of the run's counts."""
         return int(self.data.get("counts", {}).get(name, 0))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return what `last-run.json` keeps; `from_json` reads it."""
         kept = (
             "run",
@@ -148,7 +148,7 @@ def from_json(record: Mapping[str, Any]) -> Told | None:
 # -- events ----------------------------------------------------------------------------------------
 
 
-def started_event(told: Told) -> dict[str, Any]:
+def started_event(told: Told) -> dict[str, object]:
     """Return the event of a run that begins: no token is counted yet."""
     return _event(told, told.started, "run_started", "started") | {
         "token_usage": _tokens({}, None),
@@ -156,10 +156,10 @@ def started_event(told: Told) -> dict[str, Any]:
     }
 
 
-def ended_event(told: Told) -> dict[str, Any]:
+def ended_event(told: Told) -> dict[str, object]:
     """Return the event of a run that is over."""
     source = told.data.get("tokens", {})
-    details: dict[str, Any] = {
+    details: dict[str, object] = {
         "run": told.run,
         "claims_new": told.count("memories_new"),
         "claims_total": told.context.get("claims_total"),
@@ -182,7 +182,7 @@ def ended_event(told: Told) -> dict[str, Any]:
     }
 
 
-def _event(told: Told, when: datetime, event: Event, status: str) -> dict[str, Any]:
+def _event(told: Told, when: datetime, event: Event, status: str) -> dict[str, object]:
     return {
         "timestamp": when.astimezone(told.zone).isoformat(),
         "timestamp_utc": format_time(when),
@@ -198,7 +198,7 @@ def _event(told: Told, when: datetime, event: Event, status: str) -> dict[str, A
     }
 
 
-def _tokens(tokens: Mapping[str, Any], none: int | None) -> dict[str, Any]:
+def _tokens(tokens: Mapping[str, object], none: int | None) -> dict[str, object]:
     return {
         "prompt_tokens": tokens.get("prompt", none),
         "completion_tokens": tokens.get("completion", none),

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from memrepo.core.differences import KINDS, Difference, Kind
-from memrepo.core.fields import Node
+from memrepo.core.fields import Node, bare
 from memrepo.core.memory import Memory, Source
 from memrepo.core.schema import BY_NAME
 
@@ -100,45 +100,94 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
             return str(retired[-1].reason)
         return given[-1] if given else ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
+    def record(self) -> ChangeRecord:
+        """Return what is told of it to a program."""
         found, memory = self.difference, self.difference.memory
-        return {
-            "op": found.kind,
-            "kinds": list(found.kinds),
-            "id": memory.id,
-            "path": memory.path,
-            "type": memory.type,
-            "before": found.before.body if found.before else None,
-            "after": found.after.body if found.after else None,
-            "reason": self.why,
-            "fields": list(found.fields),
-            "values": {name: _values(found, name) for name in found.fields},
-            "superseded_by": [m.id for m in self.successors],
-            "supersedes": list(self.replaces),
-            "against": [m.id for m in self.against],
-            "decisions": [
-                {"op": d.op, "reason": d.reason, "actor": d.actor, "commit": d.commit}
+        return ChangeRecord(
+            op=found.kind,
+            kinds=tuple(found.kinds),
+            id=memory.id,
+            path=memory.path,
+            type=memory.type,
+            before=found.before.body if found.before else None,
+            after=found.after.body if found.after else None,
+            reason=self.why,
+            fields=tuple(found.fields),
+            values={name: _values(found, name) for name in found.fields},
+            superseded_by=tuple(m.id for m in self.successors),
+            supersedes=tuple(self.replaces),
+            against=tuple(m.id for m in self.against),
+            decisions=tuple(
+                DecisionRecord(op=d.op, reason=d.reason, actor=d.actor, commit=d.commit)
                 for d in self.decisions
-            ],
-            "evidence": [_evidence(e) for e in self.evidence],
-            "judged": self.judged,
-        }
+            ),
+            evidence=tuple(map(_evidence, self.evidence)),
+            judged=self.judged,
+        )
 
 
-def _values(found: Difference, name: str) -> list[Any]:
-    return [None if v in (None, ()) else BY_NAME[name].kind.write(v) for v in found.value(name)]
+class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One commit that concerned a memory, as a program is told of it."""
+
+    op: str
+    reason: str
+    actor: str
+    commit: str
 
 
-def _evidence(found: Evidence) -> dict[str, Any]:
+class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A source of a memory, and whether it is new, gone or kept."""
+
+    mark: Literal["new", "gone", "kept"]
+    resource: str
+    lines: tuple[int, ...]
+    blob: str
+    captured: str
+
+
+class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of a memory, as a program is told of it."""
+
+    op: Kind
+    kinds: tuple[Kind, ...]
+    id: str
+    path: str
+    type: str
+    before: str | None
+    """The text that it had."""
+    after: str | None
+    """The text that it has."""
+    reason: str
+    fields: tuple[str, ...]
+    """The fields that changed."""
+    values: Mapping[str, tuple[Any, Any]]
+    """Before and after, by field, as a file spells them."""
+    superseded_by: tuple[str, ...]
+    supersedes: tuple[str, ...]
+    against: tuple[str, ...]
+    """The other sides of a contradiction."""
+    decisions: tuple[DecisionRecord, ...]
+    evidence: tuple[EvidenceRecord, ...]
+    judged: str
+
+
+def _values(found: Difference, name: str) -> tuple[Node | None, Node | None]:
+    kind, (old, new) = BY_NAME[name].kind, found.value(name)
+    return (
+        None if old in (None, ()) else bare(kind.write(old)),
+        None if new in (None, ()) else bare(kind.write(new)),
+    )
+
+
+def _evidence(found: Evidence) -> EvidenceRecord:
     source = found.source
-    return {
-        "mark": found.mark,
-        "resource": source.resource,
-        "lines": list(source.lines),
-        "blob": source.blob,
-        "captured": source.captured,
-    }
+    return EvidenceRecord(
+        mark=found.mark,
+        resource=source.resource,
+        lines=tuple(source.lines),
+        blob=source.blob,
+        captured=source.captured,
+    )
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -171,25 +220,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return how many memories changed in each way; one that is also retagged counts twice."""
         counts = Counter(kind for change in self.changes for kind in change.difference.kinds)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
-
-    def as_json(self, *, stat: bool = False) -> dict[str, Any]:
-        """Return the JSON form; with `stat` the totals alone."""
-        before, after = self.hot or (None, None)
-        data: dict[str, Any] = {
-            "run": self.run,
-            "state": self.state,
-            "base": self.base,
-            "head": self.tip,
-            "reason": self.reason,
-            "totals": dict(self.totals),
-            "also": dict(self.kinds),
-            "memories": len(self.changes),
-            "files": dict(self.files),
-            "hot_tokens": {"before": before, "after": after, "change": self.hot_change}
-            if self.hot
-            else None,
-        }
-        return data if stat else {**data, "changes": [c.as_json() for c in self.changes]}
 
     @property
     def hot_change(self) -> int:

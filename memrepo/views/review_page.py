@@ -58,7 +58,7 @@ def review_page(review: Review) -> str:
     )
 
 
-def _totals(review: Review) -> list[dict[str, Any]]:
+def _totals(review: Review) -> list[dict[str, object]]:
     return [
         {"kind": kind, "name": SUMMARIES[kind][0], "count": count, "tone": _tone(kind)}
         for kind, count in review.totals.items()
@@ -74,7 +74,7 @@ def _tone(kind: Kind) -> str:
     return "goes" if kind in _LEAVES else "comes" if kind in _COMES else "turns"
 
 
-def _section(review: Review, kind: Kind) -> dict[str, Any]:
+def _section(review: Review, kind: Kind) -> dict[str, object]:
     mine = [c for c in review.changes if c.difference.kind == kind]
     name, what = SUMMARIES[kind]
     ids = dict.fromkeys(id_ for change in mine for id_ in change.ids)
@@ -90,7 +90,7 @@ def _section(review: Review, kind: Kind) -> dict[str, Any]:
     }
 
 
-def _card(change: Change) -> dict[str, Any]:
+def _card(change: Change) -> dict[str, object]:
     found, memory = change.difference, change.difference.memory
     head = " ".join(headline(memory).split())
     # A text is shown once: a pair stands where the old one gives way, a short one is its heading.
@@ -116,7 +116,7 @@ def _card(change: Change) -> dict[str, Any]:
     }
 
 
-def _texts(change: Change) -> list[dict[str, Any]]:
+def _texts(change: Change) -> list[dict[str, object]]:
     """Return the wordings of a card: label, tone, text, and the id of another memory, if any.
 
     Of a contradiction both sides stand on one card.
@@ -125,7 +125,7 @@ def _texts(change: Change) -> list[dict[str, Any]]:
     return [*_wordings(change), *against]
 
 
-def _wordings(change: Change) -> list[dict[str, Any]]:
+def _wordings(change: Change) -> list[dict[str, object]]:
     found, memory = change.difference, change.difference.memory
     if found.kind == "superseded" and change.successors:
         return _succession(change)
@@ -139,7 +139,7 @@ def _wordings(change: Change) -> list[dict[str, Any]]:
     return [_text("", "plain", shown(_long(memory.body)))]
 
 
-def _succession(change: Change) -> list[dict[str, Any]]:
+def _succession(change: Change) -> list[dict[str, object]]:
     memory, after = change.difference.memory, change.successors
     old = change.difference.before or memory
     if len(after) == 1:
@@ -153,14 +153,14 @@ def _succession(change: Change) -> list[dict[str, Any]]:
     return rows + [_text("from now on", "after", shown(_long(m.body)), id_=m.id) for m in after]
 
 
-def _pair(spans: Sequence[Span], was: str, now: str, id_: str = "") -> list[dict[str, Any]]:
+def _pair(spans: Sequence[Span], was: str, now: str, id_: str = "") -> list[dict[str, object]]:
     return [
         _text(was, "before", side(spans, "old")),
         _text(now, "after", side(spans, "new"), id_=id_),
     ]
 
 
-def _text(label: str, tone: str, text: Markup, id_: str = "") -> dict[str, Any]:
+def _text(label: str, tone: str, text: Markup, id_: str = "") -> dict[str, object]:
     return {"label": label, "tone": tone, "text": text, "id": id_}
 
 
@@ -180,7 +180,7 @@ def _rows(change: Change) -> list[dict[str, Any]]:
     return rows
 
 
-def _whys(change: Change) -> list[dict[str, Any]]:
+def _whys(change: Change) -> list[dict[str, object]]:
     """Return the reasons of a change, its own first; a commit that gives none is still named."""
     rows: Iterable[tuple[str, str, str, str]] = (
         (d.op, d.reason, d.actor, d.commit[:10]) for d in change.decisions
@@ -201,7 +201,7 @@ def _bodies(change: Change) -> frozenset[str]:
     return frozenset(normal_claim(m.body) for m in shown_too)
 
 
-def _evidence(found: Evidence, bodies: frozenset[str]) -> dict[str, Any]:
+def _evidence(found: Evidence, bodies: frozenset[str]) -> dict[str, object]:
     text = "\n".join(line for _, line in found.text)
     same = bool(text) and normal_claim(text) in bodies
     captured = found.source.captured[:10]

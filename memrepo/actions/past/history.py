@@ -91,7 +91,7 @@ def _change(version: Version, before: Sequence[Version], *, again: bool) -> Chan
     )
 
 
-def changes(old: Memory | None, new: Memory | None) -> dict[str, tuple[Any, Any]]:
+def changes(old: Memory | None, new: Memory | None) -> dict[str, tuple[object, object]]:
     """Return what differs between two versions, by field (and `text`): before and after."""
     if old is None or new is None:
         return {}

@@ -218,7 +218,7 @@ def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterat
                 )
 
 
-def _verdicts(entry: Mapping[str, Any]) -> Iterator[Verdict]:
+def _verdicts(entry: Mapping[str, object]) -> Iterator[Verdict]:
     verdicts = entry.get("verdicts")
     for verdict in verdicts if isinstance(verdicts, list) else ():
         if isinstance(verdict, dict):
@@ -231,7 +231,7 @@ def _verdicts(entry: Mapping[str, Any]) -> Iterator[Verdict]:
             )
 
 
-def _relations(entry: Mapping[str, Any]) -> dict[str, str]:
+def _relations(entry: Mapping[str, object]) -> dict[str, str]:
     relations = entry.get("relations")
     return {str(k): _clean(v) for k, v in relations.items()} if isinstance(relations, dict) else {}
 

@@ -15,6 +15,7 @@ from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import heading, moment_of, work_at
 from memrepo.actions.request import At, NoTouch, ValidAt, option
 from memrepo.actions.work import Work
+from memrepo.core.fields import bare
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.secrets import without_secrets
@@ -179,12 +180,4 @@ def plain(name: str, memory: Memory) -> Any:
     """Return a field's value for JSON, None where the memory has none."""
     if name not in memory.fields:
         return None
-    return _plain(BY_NAME[name].kind.write(memory.fields[name]))
-
-
-def _plain(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_plain(part) for part in node]
-    if isinstance(node, dict):
-        return {key: _plain(part) for key, part in node.items()}
-    return str(node)
+    return bare(BY_NAME[name].kind.write(memory.fields[name]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -221,7 +221,7 @@ def _decisions(
     return found
 
 
-def _record(work: Work, span: Span) -> Mapping[str, Any]:
+def _record(work: Work, span: Span) -> Mapping[str, object]:
     """Return the manifest that a run left or would leave; nothing where it cannot be read."""
     path = work.tree.layout.manifest(span.run)
     data = file_at(work.store.repo, span.tip, path) if span.run else None

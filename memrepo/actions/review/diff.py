@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -11,11 +12,20 @@ from memrepo.actions.recall.destination import place_page
 from memrepo.actions.request import option
 from memrepo.actions.review.comparison import NothingToCompare, Span, review_of, span_of
 from memrepo.actions.work import Work
+from memrepo.core.differences import Kind
 from memrepo.core.errors import UsageError
 from memrepo.store.light import ask
 from memrepo.views.html import GENERATOR
-from memrepo.views.review import Review
+from memrepo.views.review import ChangeRecord, Review, Standing
 from memrepo.views.review_page import review_page
+
+
+class HotTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """The size of the hot cache, in tokens."""
+
+    before: int
+    after: int
+    change: int
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,14 +55,47 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Result(result.Result, frozen=True, kw_only=True):
     """What changed, told in memories; of a page written, the totals and where it lies."""
 
-    review: Review
-    stat: bool = False
-    html: str = ""
+    beside: ClassVar = ("review",)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the review's own JSON form."""
-        data = self.review.as_json(stat=self.stat)
-        return {**data, "html": self.html} if self.html else data
+    run: str
+    state: Standing
+    base: str
+    head: str
+    reason: str
+    totals: Mapping[Kind, int]
+    """Memories by the kind of change that each is counted as."""
+    also: Mapping[Kind, int]
+    """Memories by every kind of change that they have."""
+    memories: int
+    files: Mapping[str, int]
+    """Other files that changed, by folder."""
+    hot_tokens: HotTokens | None
+    changes: tuple[ChangeRecord, ...] | msgspec.UnsetType
+    """Left out where only the totals were asked for."""
+    html: str | msgspec.UnsetType
+    """Where a page was written."""
+    review: Review
+    """What a text is made of."""
+
+
+def _result(review: Review, *, stat: bool, html: str = "") -> Result:
+    return Result(
+        run=review.run,
+        state=review.state,
+        base=review.base,
+        head=review.tip,
+        reason=review.reason,
+        totals=review.totals,
+        also=review.kinds,
+        memories=len(review.changes),
+        files=dict(review.files),
+        hot_tokens=HotTokens(before=review.hot[0], after=review.hot[1], change=review.hot_change)
+        if review.hot
+        else None,
+        changes=msgspec.UNSET if stat else tuple(change.record() for change in review.changes),
+        html=html or msgspec.UNSET,
+        review=review,
+    )
 
 
 class Page(result.Result, frozen=True, kw_only=True):
@@ -80,13 +123,13 @@ def do(work: Work, request: Request) -> Result | Page | Patch:
         return _patch(work, span)
     review = review_of(work, span, quote=bool(request.html))
     if not request.html:
-        return Result(review=review, stat=request.stat)
+        return _result(review, stat=request.stat)
     page = review_page(review)
     if request.html == "-":
         return Page(page=page.rstrip("\n"))
     where = (work.call.where / request.html).absolute()
     place_page(work, where, page.encode(), ours=GENERATOR)
-    return Result(review=review, stat=True, html=str(where))
+    return _result(review, stat=True, html=str(where))
 
 
 def _patch(work: Work, span: Span) -> Patch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import asdict
@@ -303,7 +303,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             memories=tuple(m.id for m in conflict.sides),
         )
 
-    def _gone(self, lost: Memory, heir: str) -> dict[str, Any]:
+    def _gone(self, lost: Memory, heir: str) -> dict[str, object]:
         """Return what marks a memory as replaced."""
         (other,) = (m for m in self.conflict.sides if m is not lost)
         return {
@@ -328,7 +328,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             raise NotASide(word, self.conflict)
         return fits[0]
 
-    def _superseded(self, kept: Memory) -> dict[str, dict[str, Any]]:
+    def _superseded(self, kept: Memory) -> dict[str, dict[str, object]]:
         """Return the fields of both once one replaces the other, which may undo the reverse."""
         (lost,) = (m for m in self.conflict.sides if m is not kept)
         if lost.status == "superseded" and kept.id in lost.texts("superseded_by"):
@@ -345,7 +345,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             gone["supersedes"] = _without(lost.texts("supersedes"), kept.id)
         return {kept.id: held, lost.id: gone}
 
-    def _stands(self, memory: Memory, other: Memory) -> dict[str, Any]:
+    def _stands(self, memory: Memory, other: Memory) -> dict[str, object]:
         links = tuple(
             x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
         )
@@ -354,20 +354,20 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             fields["supersedes"] = _without(memory.texts("supersedes"), other.id)
         return fields if links == links_of(memory) else {**fields, "links": links or None}
 
-    def _archived(self, memory: Memory) -> dict[str, Any]:
+    def _archived(self, memory: Memory) -> dict[str, object]:
         (other,) = (m for m in self.conflict.sides if m is not memory)
         if memory.status != "active":
             return self._calmed(memory, other)
         return {**self._calmed(memory, other), "status": "archived", "archived_at": self.now}
 
-    def _calmed(self, memory: Memory, other: Memory) -> dict[str, Any]:
+    def _calmed(self, memory: Memory, other: Memory) -> dict[str, object]:
         """Return what ends `contested`, unless something else opposes the memory still."""
         if memory.standing != "contested":
             return {}
         rest = still_contested(memory, self._is_active, other.id)
         return {} if rest else {"standing": None}
 
-    def _revived(self, memory: Memory, other: Memory) -> dict[str, Any]:
+    def _revived(self, memory: Memory, other: Memory) -> dict[str, object]:
         """Return what brings back a memory that the other one had replaced."""
         if memory.status == "active":
             return {}

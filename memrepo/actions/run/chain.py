@@ -310,7 +310,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
 
 def _stamped(step: Step, run: str) -> Step:
     """Write the run's id into every memory it writes."""
-    changes: list[Any] = []
+    changes: list[object] = []
     for change in step.changes:
         match change:
             case Create(memory=memory):
@@ -337,7 +337,7 @@ def run_stamp(now: datetime, runs: Sequence[str]) -> str:
 
 
 def _plan_digest(base: str, steps: Sequence[Step]) -> str:
-    parts: list[Any] = [base]
+    parts: list[object] = [base]
     for step in steps:
         for change in step.changes:
             match change:

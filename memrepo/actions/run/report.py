@@ -52,6 +52,6 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         mode = mode or config.get("reporting.mode")
         text = chat(told, enabled=enabled, mode=mode) if told else ""
         return Chat(text=text, enabled=enabled, mode=mode)
-    record: dict[str, Any] = told.as_json() if told else {}
+    record: dict[str, object] = told.as_json() if told else {}
     text = last_run(told).rstrip("\n") if told else "no run was told of in this clone yet"
     return LastRun(last=record, text=text)

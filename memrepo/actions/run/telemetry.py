@@ -293,7 +293,7 @@ def reported(first: Work, request: Reported, inner: Callable[[], Result]) -> Res
     )
 
 
-def _data_of(error: BaseException, mode: str) -> dict[str, Any]:
+def _data_of(error: BaseException, mode: str) -> dict[str, object]:
     """Return what a run which stopped would have answered."""
     message, fix = "interrupted", ""
     match error:
@@ -318,7 +318,7 @@ def started(at: Work, place: Place, *, mode: str) -> tuple[Problem, ...]:
 
 
 def finished(
-    at: Work, place: Place, data: Mapping[str, Any], now: datetime
+    at: Work, place: Place, data: Mapping[str, object], now: datetime
 ) -> tuple[Gained, tuple[Problem, ...]]:
     """Tell how a run ended: hand it off, write event, report and record.
 
@@ -326,7 +326,7 @@ def finished(
     the result gains, and what could not be told.
     """
     problems: list[Problem] = []
-    gained, more, context = Gained(), dict[str, Any](), dict[str, Any]()
+    gained, more, context = Gained(), dict[str, object](), dict[str, object]()
     if "error" not in data:
         after = at if data.get("head") == at.tree.commit else at.refreshed()
         downstream, failed = _hand_off(after, place.downstream, str(data.get("run", "")))
@@ -343,7 +343,7 @@ def finished(
     return gained, tuple(problems)
 
 
-def _told(at: Work, place: Place, data: Mapping[str, Any], now: datetime) -> Told:
+def _told(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> Told:
     return Told(
         run_id=stamp(at.call.now),
         component=place.component,
@@ -367,7 +367,7 @@ def _views(before: Work, after: Work) -> tuple[str, ...]:
     return tuple(sorted(path.removeprefix(area) for path in changed if path.startswith(area)))
 
 
-def _context(before: Work, after: Work) -> dict[str, Any]:
+def _context(before: Work, after: Work) -> dict[str, object]:
     """Return what a report says beside the run."""
     state = after.tree.state()
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)

@@ -129,7 +129,7 @@ def _is_failure(found: object) -> bool:
     )
 
 
-def record_of(before: Mapping[str, Any], told: Told) -> dict[str, Any]:
+def record_of(before: Mapping[str, object], told: Told) -> dict[str, object]:
     """Return the record after a run; one that gave way to a reconciliation decides nothing."""
     failure, succeeded = before.get("failed"), before.get("succeeded", "")
     at = format_time(told.finished)

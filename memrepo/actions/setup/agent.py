@@ -147,7 +147,12 @@ def _read(path: Path) -> str | None:
 
 
 def _write(
-    work: Work, parts: Sequence[Part], edits: Sequence[Edit], receipts: dict[str, Any], *, out: bool
+    work: Work,
+    parts: Sequence[Part],
+    edits: Sequence[Edit],
+    receipts: dict[str, object],
+    *,
+    out: bool,
 ) -> None:
     for edit in edits:
         if edit.after is None:

@@ -63,7 +63,7 @@ def _rows(work: Work) -> Iterator[Row]:
         yield Row(key=settings.WORKSPACE, value=str(workspace), from_=".git/config", doc=doc)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a value as JSON has it."""
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}

@@ -9,7 +9,6 @@ import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -103,7 +102,7 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
     return Part(path=path, put=put, take=take)
 
 
-def _is_ours(group: Any) -> bool:
+def _is_ours(group: object) -> bool:
     hooks = group.get("hooks") if isinstance(group, Mapping) else None
     commands = [h.get("command", "") for h in hooks or () if isinstance(h, Mapping)]
     return bool(commands) and all(

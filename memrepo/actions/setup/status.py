@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.hand_merges import announced, unsettled, validated
+from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
 from memrepo.actions.past.timeline import landed
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
@@ -28,7 +27,7 @@ from memrepo.core.times import format_time
 from memrepo.merge import closure
 from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, cursors, take_in
-from memrepo.purify.manifest import Recorded, read_manifests
+from memrepo.purify.manifest import Recorded, Removal, read_manifests
 from memrepo.store import hooks, settings, trust
 from memrepo.store.answers import broken_runs
 from memrepo.store.landings import newest
@@ -68,7 +67,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     sources: int
     waiting: tuple[str, ...]
     """Branches of runs that wait for review."""
-    held: tuple[Mapping[str, Any], ...]
+    held: tuple[Removal, ...]
     """What they would take away, as their manifests list it."""
     broken_off: tuple[str, ...]
     """Runs that left answers which are not asked for again."""
@@ -80,9 +79,9 @@ class Result(result.Result, frozen=True, kw_only=True):
     schedule: Schedule
     stale_views: tuple[str, ...]
     unmatched: Unmatched
-    unsettled: tuple[Mapping[str, Any], ...]
+    unsettled: tuple[GitMerge, ...]
     """Merges that git made without memrepo."""
-    requests: tuple[Mapping[str, Any], ...]
+    requests: tuple[Problem, ...]
     """What texts that were taken in asked of the memory."""
     budgets: Budgets
     hot_cache: str
@@ -141,7 +140,7 @@ def do(work: Work, request: Request) -> Result:
         schedule=timetable(work, work.call.now).told(),
         stale_views=_stale_views(work, state),
         unmatched=unmatched_of(passed_over(work)),
-        unsettled=tuple(one.as_json() for one in plan.found),
+        unsettled=tuple(one.told() for one in plan.found),
         requests=tuple(requests_waiting(work)),
         budgets=budgets(work, state, work.call.now),
         hot_cache=_moved_cache(work, state),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -120,7 +120,7 @@ def _from_history(work: Work, state: State, word: str) -> State | None:
     return None
 
 
-_ABSENT: Mapping[str, Any] = {"status": "forgotten"}
+_ABSENT: Mapping[str, object] = {"status": "forgotten"}
 _DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
 
 
@@ -150,7 +150,7 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
     if heirs and not (request.instead or request.beside):
         raise Replaced(memory, heirs)
     contested = {"standing": "contested"} if heirs and request.beside else {}
-    after: dict[str, dict[str, Any]] = {}
+    after: dict[str, dict[str, object]] = {}
     for id_ in memory.texts("superseded_by"):
         if (heir := state.memories.get(id_)) is not None:
             after[id_] = {"supersedes": _but(heir.texts("supersedes"), memory.id)}
@@ -163,7 +163,7 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
                 "superseded_at": stamp.at,
                 "superseded_by": (*heir.texts("superseded_by"), memory.id),
             }
-    fields: dict[str, Any] = {"superseded_by": None, "superseded_at": None, **contested}
+    fields: dict[str, object] = {"superseded_by": None, "superseded_at": None, **contested}
     if request.instead and heirs:
         new = [h.id for h in heirs if h.id not in memory.texts("supersedes")]
         fields["supersedes"] = (*memory.texts("supersedes"), *new)
@@ -173,10 +173,10 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
     ]
 
 
-def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, Any]) -> Update:
+def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Update:
     """Return the update of the memory itself: its clocks start anew, or upkeep would undo it."""
     epoch = memory.fields.get("status_epoch", 0) + 1
-    fresh: dict[str, Any] = {"verified": (*memory.fields.get("verified", ()), stamp)}
+    fresh: dict[str, object] = {"verified": (*memory.fields.get("verified", ()), stamp)}
     if memory.is_note:
         fresh = {"tier": "warm", "tier_since": stamp.at, "user_marked": True}
     return Update(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from typing import Any, assert_never
+from typing import assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -232,7 +232,7 @@ def said(text: str, what: str) -> str:
     return text
 
 
-def present(fields: Mapping[str, Any]) -> dict[str, Any]:
+def present(fields: Mapping[str, object]) -> dict[str, object]:
     """Drop fields that are not given."""
     return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
 

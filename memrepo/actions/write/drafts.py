@@ -128,7 +128,7 @@ class Drafts:
         if entry.layer and entry.layer not in LAYERS:
             raise NotOneOf("layer", entry.layer, LAYERS)
         home = "" if entry.type in ("note", "summary") else route(entry.type, work.config.profile)
-        fields: dict[str, Any] = {
+        fields: dict[str, object] = {
             "id": id_,
             "type": entry.type,
             **dict(_given(entry)),
@@ -171,7 +171,7 @@ def _same(memory: Memory, entry: Entry) -> bool:
     )
 
 
-def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
+def _given(entry: Entry) -> Iterator[tuple[str, object]]:
     values = {
         "title": entry.title,
         "subject": entry.subject,
@@ -184,7 +184,7 @@ def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
     yield from ((key, checked(key, value)) for key, value in values.items() if value)
 
 
-def _decay(work: Work, name: str) -> dict[str, Any]:
+def _decay(work: Work, name: str) -> dict[str, object]:
     """Return the decay field for a class that the configuration knows; raises NoSuchClass."""
     known = work.config.rules.decay.ttl
     if name and name not in known:

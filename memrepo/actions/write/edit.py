@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -96,7 +96,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
     return write(work, request, draft)
 
 
-def _field(pair: str) -> tuple[str, Any]:
+def _field(pair: str) -> tuple[str, object]:
     key, sign, value = pair.partition("=")
     key = key.strip()
     if key not in SETTABLE:
@@ -114,12 +114,12 @@ def _field(pair: str) -> tuple[str, Any]:
     return key, checked(key, value.strip())
 
 
-def _changes(memory: Memory, fields: Mapping[str, Any], text: str | None) -> dict[str, Any]:
+def _changes(memory: Memory, fields: Mapping[str, object], text: str | None) -> dict[str, object]:
     changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
     return changes if text is None else {**rewording(memory, text), **changes}
 
 
-def rewording(memory: Memory, text: str) -> dict[str, Any]:
+def rewording(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields that a new wording changes: its triple, and the old wording as an alias."""
     if text_hash(text) == text_hash(memory.body):
         return {}
@@ -127,7 +127,7 @@ def rewording(memory: Memory, text: str) -> dict[str, Any]:
     return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
 
 
-def triple_after(memory: Memory, text: str) -> dict[str, Any]:
+def triple_after(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields of the triple that a new wording changes; None removes one.
 
     A shape that the offline reader is sure of is followed. Where it is not, a value that the new

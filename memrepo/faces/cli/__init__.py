@@ -218,7 +218,7 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(call: Call, name: str, request: Any, answer: Result) -> None:
+def _print(call: Call, name: str, request: object, answer: Result) -> None:
     """Print what a command found; of a secret that stands in it, its kind."""
     text = ""
     if not (call.json or call.quiet):
@@ -254,7 +254,7 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
     if as_json:
         import json
 
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             "schema_version": SCHEMA_VERSION,
             "error": {"message": message, "fix": fix, "exit": int(code)},
         }

@@ -98,7 +98,7 @@ def listing(*, everyday: bool = False) -> str:
 def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
     """Declare the global options; after the command they override only when they are given."""
 
-    def default(value: Any) -> Any:
+    def default(value: object) -> object:
         return value if defaults else argparse.SUPPRESS
 
     group = parser.add_argument_group("global options")
@@ -197,7 +197,7 @@ def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> 
 
     if type_ is bool:
         return {"dest": name, "action": "store_true"}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if known.metavar:
         found["metavar"] = known.metavar
     if choices := choices_of(type_, meta):
@@ -228,7 +228,7 @@ def _reader(type_: Any, meta: Any) -> Any:
     if kind is None:
         return None
 
-    def read(text: str) -> Any:
+    def read(text: str) -> object:
         value = kind(text)
         low, high = meta.ge, meta.le
         if not (low is None or value >= low) or not (high is None or value <= high):
@@ -246,7 +246,7 @@ def _reader(type_: Any, meta: Any) -> Any:
 def _reading(read: Any) -> Any:
     """Let what reads a word say why it cannot."""
 
-    def reading(text: str) -> Any:
+    def reading(text: str) -> object:
         try:
             return read(text)
         except ValueError as error:
@@ -263,7 +263,7 @@ def canonical(name: str) -> str:
     return ALIASES[name].verb if name in ALIASES else name
 
 
-def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> Any:
+def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> object:
     """Return the request that a parsed command line makes; `read` returns standard input."""
     kind = COMMANDS[canonical(name)].load().Request
     given = {field: getattr(options, field) for field in kind.__struct_fields__}
@@ -279,7 +279,7 @@ def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] =
     return kind(**found)
 
 
-def run_command(work: Work, name: str, request: Any) -> Result:
+def run_command(work: Work, name: str, request: object) -> Result:
     """Run one command: a verb, or one of the command line's own."""
     if VERBS.get(name) is COMMANDS[name]:
         return perform(work, name, request)

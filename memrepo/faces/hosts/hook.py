@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from threading import Thread
-from typing import Any
 
 from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES
 from memrepo.actions.work import Call, Work
@@ -63,7 +62,7 @@ def _event(host: str, given: str) -> tuple[str, Event]:
     return "", Event(kind=_text(data, "event"), **{key: _text(data, key) for key in keys})
 
 
-def _text(data: Mapping[str, Any], key: str) -> str:
+def _text(data: Mapping[str, object], key: str) -> str:
     """Return a text of the event, without half characters, which no file could hold."""
     value = data.get(key)
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
@@ -73,7 +72,7 @@ def _answer(host: str, name: str, told: str, note: str) -> str:
     warning = f"memrepo: this session goes on without its memory\n{note}" if note else ""
     if host != "claude-code":
         return told or warning
-    answer: dict[str, Any] = {"systemMessage": warning} if warning else {}
+    answer: dict[str, object] = {"systemMessage": warning} if warning else {}
     if told:
         answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": told}
     return json.dumps(answer, ensure_ascii=False) if answer else ""

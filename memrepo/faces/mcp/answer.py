@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -32,7 +31,7 @@ class Unfit(MemrepoError):
         )
 
 
-def answer(call: Call, tool: Tool, arguments: Mapping[str, Any], client: str = "") -> Reply:
+def answer(call: Call, tool: Tool, arguments: Mapping[str, object], client: str = "") -> Reply:
     """Answer one call of a client, so that the agent can do better where it is refused."""
     try:
         _refuse_unfit(tool, arguments)
@@ -49,7 +48,7 @@ def answer(call: Call, tool: Tool, arguments: Mapping[str, Any], client: str = "
         return Reply(text=said, data={"error": told}, failed=True)
 
 
-def _refuse_unfit(tool: Tool, arguments: Mapping[str, Any]) -> None:
+def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
     """Raise Unfit for the first argument that breaks the schema; its value is not repeated."""
     from jsonschema import Draft202012Validator
 

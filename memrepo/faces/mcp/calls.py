@@ -49,12 +49,12 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         """Return an argument, or what it is when left out."""
         return self.arguments.get(name, default)
 
-    def run(self, verb: str, **fields: Any) -> Done:
+    def run(self, verb: str, **fields: object) -> Done:
         """Do what a verb does, for a request of these fields."""
         request = VERBS[verb].load().Request(**fields)
         return Done(verb, request, perform(self.work, verb, request))
 
-    def write(self, verb: str, **fields: Any) -> Done:
+    def write(self, verb: str, **fields: object) -> Done:
         """Do what a verb does that writes, for the reason that the call names."""
         reason = fold(self.get("reason"), REASON_LENGTH)
         if not reason:

@@ -50,6 +50,6 @@ def _url(id_: str) -> str:
     return f"memrepo://memory/{id_}"
 
 
-def _as_text(data: dict[str, Any]) -> Reply:
+def _as_text(data: dict[str, object]) -> Reply:
     # These clients read the text and expect the record in it.
     return Reply(text=json.dumps(data, ensure_ascii=False), data=data)

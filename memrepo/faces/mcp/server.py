@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import anyio
 import anyio.to_thread
@@ -30,7 +30,7 @@ from memrepo.faces.mcp.prompts import PROMPTS
 from memrepo.faces.mcp.resources import FIXED, SCHEME, TEMPLATES, read
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
-Context = ServerRequestContext[Any, Any]
+Context = ServerRequestContext[object, object]
 Paged = types.PaginatedRequestParams | None
 Found = TypeVar("Found")
 
@@ -65,7 +65,7 @@ class _Handlers:
         self.tools = {tool.name: tool for tool in offered}
         self.limiter = anyio.CapacityLimiter(THREADS)
 
-    def server(self) -> Server[Any]:
+    def server(self) -> Server[object]:
         """Return the SDK's server with these handlers."""
         return Server(
             "memrepo",

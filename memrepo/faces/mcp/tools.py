@@ -17,7 +17,7 @@ from memrepo.faces.mcp import connector, read_tools, write_tools
 from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.replies import Reply
 
-Schema = dict[str, Any]
+Schema = dict[str, object]
 
 LONGEST = {"text": 8000, "reason": 500, "words": 1000}
 """Characters that an agent may hand over, by field; 100 of the others."""
@@ -100,7 +100,7 @@ class Tool(NamedTuple):
         }
 
 
-def _schema(argument: Argument, hint: Any) -> Schema:
+def _schema(argument: Argument, hint: object) -> Schema:
     """Return the JSON Schema of one argument, from the type and the option of its field."""
     type_, meta = get_args(hint)
     field = argument.field or argument.name
@@ -139,9 +139,9 @@ _MAX_TOKENS: Mapping[str, Schema] = {
     }
 }
 _LIMIT: Mapping[str, Schema] = {"limit": {"type": "integer", "minimum": 1, "maximum": 50}}
-_HITS: Mapping[str, Any] = {"commit": str, "hits": list}
-_WRITTEN: Mapping[str, Any] = {"id": str, "commit": str}
-_REPORT: Mapping[str, Any] = {"exit": int, "report": str}
+_HITS: Mapping[str, object] = {"commit": str, "hits": list}
+_WRITTEN: Mapping[str, object] = {"id": str, "commit": str}
+_REPORT: Mapping[str, object] = {"exit": int, "report": str}
 
 DEFAULT = (
     Tool(

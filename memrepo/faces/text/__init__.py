@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from keyword import iskeyword
-from typing import Any
 
 from memrepo.actions.result import Result
 from memrepo.actions.verbs import VERBS
 
 
-def text_of(name: str, request: Any, result: Result, *, colour: bool = False) -> str:
+def text_of(name: str, request: object, result: Result, *, colour: bool = False) -> str:
     """Return the text of what a verb answered."""
     return str(wording(name)(request, result, colour=colour))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from memrepo.actions.past.log import detailed
@@ -70,7 +70,7 @@ def _changed(entry: Change) -> Iterator[str]:
                 yield f"{name}: {_value(old)} -> {_value(new)}"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """Spell a value on one short line; `none` where there is none."""
     if value in (None, [], ""):
         return "none"

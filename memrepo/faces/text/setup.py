@@ -218,9 +218,8 @@ def _noted(result: standing.Result) -> Iterator[str]:
     if result.unmatched.count:
         yield f"not read   {result.unmatched.said}"
     for asked in result.requests:
-        place = f"{visible(str(asked.get('path')))}:{asked.get('line')}"
-        said, fix = visible(str(asked.get("message"))), visible(str(asked.get("fix")))
-        yield f"asked      {place} {said} (fix: {fix})"
+        place = f"{visible(asked.path)}:{asked.line}"
+        yield f"asked      {place} {visible(asked.message)} (fix: {visible(asked.fix)})"
     hot, month = result.budgets.hot, result.budgets.month
     if hot.bullets:
         much = hot.bullets > hot.budget

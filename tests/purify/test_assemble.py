@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -30,7 +31,7 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 def source(text: str, resource: str = "sources/MEMORY.md", captured: str = "2026-02-10") -> Source:
     return Source(
         resource=resource,
-        blob="b" * 40,
+        blob=hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(),
         lines=(3, 3),
         text_hash=text_hash(text),
         captured=captured,

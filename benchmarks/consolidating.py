@@ -15,7 +15,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State
 from memrepo.judges.offline import OfflineJudge
 from memrepo.keys import links_of
-from memrepo.policies.compression import CompressionRules
+from memrepo.policies.archive import CompressionRules
 from memrepo.policies.entities import link_step
 from memrepo.policies.importance import importance_of
 from memrepo.policies.lexicon import lexicon

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from memrepo.core.judge import Profile
+    from memrepo.policies.archive import CompressionRules
     from memrepo.policies.cadence import Cadence
     from memrepo.policies.chunking import ChunkRules
-    from memrepo.policies.compression import CompressionRules
     from memrepo.policies.lexicon import Lexicon
 
 FORMAT = 1
@@ -348,7 +348,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def compression(self) -> CompressionRules:
         """Return when runs compress memories, and which never."""
-        from memrepo.policies.compression import CompressionRules
+        from memrepo.policies.archive import CompressionRules
 
         return CompressionRules(
             enabled=self.get("compression.enabled"),

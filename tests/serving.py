@@ -96,15 +96,17 @@ def claim(cluster: dict[str, Any], **changes: Any) -> dict[str, Any]:
     }
 
 
-def finding(**changes: Any) -> str:
-    """Return a sound answer that two statements do not contradict each other."""
+def finding(question: str, **changes: Any) -> str:
+    """Return a sound answer that no two statements of a question contradict each other."""
     said = {
+        "stillHolds": "",
         "isContradiction": False,
         "confidence": 0.8,
         "reasoning": "Both can hold.",
         "whichIsNewer": "unknown",
     }
-    return json.dumps(said | changes)
+    pairs = [row["pair"] for row in evidence(question)["pairs"]]
+    return json.dumps({"findings": [{"pair": pair, **said, **changes} for pair in pairs]})
 
 
 def gist(note: dict[str, Any], **changes: Any) -> str:
@@ -125,8 +127,8 @@ def good(question: str) -> str:
     found = evidence(question)
     if "candidates" in found:
         return json.dumps({"verdicts": [verdict(c) for c in found["candidates"]]})
-    if "statements" in found:
-        return finding()
+    if "pairs" in found:
+        return finding(question)
     if "notes" in found:
         return gist(found["notes"][0])
     if "memories" in found:

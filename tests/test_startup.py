@@ -38,7 +38,6 @@ ELSEWHERE = {
     "memrepo.merge.versions",
     "memrepo.policies.archive",
     "memrepo.policies.cadence",
-    "memrepo.policies.compression",
     "memrepo.policies.entities",
     "memrepo.policies.gists",
     "memrepo.policies.hotcache",

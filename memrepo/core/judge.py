@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import digest
 from memrepo.core.memory import Gist, Memory, Source, without_lead
 from memrepo.core.schema import Scores
 
@@ -208,6 +209,10 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     home: str
     sources: tuple[Source, ...] = ()
+    by: str = ""
+    """Who answers for it where that is a person: `worded by a person`, `confirmed by a person`."""
+    under: str = ""
+    """Words of the headings that it stands under."""
 
 
 class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
@@ -291,34 +296,52 @@ class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Newer = Literal["first", "second", "unknown"]
-Why = Literal["claimed", "changed", "same_key", "similar"]
+Why = Literal["replaced", "claimed", "changed", "same_key", "similar"]
 NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
 
 
 class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
     """The question whether two statements contradict each other.
 
-    `why`: the judge itself named the second one when it worded the first (then `reason` is what
-    it said), rules noticed that one changes the other, both give another value to one subject and
-    predicate, or their words are alike.
-    `fault` is empty at first; a second question says what was wrong with the first answer.
+    `why`: the judge itself said that the first replaces the second, or named the second one when
+    it worded the first (then `reason` is what it said), rules noticed that one changes the other,
+    both give another value to one subject and predicate, or their words are alike.
     """
 
-    now: datetime
     first: PriorClaim
     second: PriorClaim
     why: Why
     reason: str = ""
-    fault: str = ""
+
+    @property
+    def pair(self) -> str:
+        """Return the id by which a question and its answer name the two."""
+        return f"pair-{digest([self.first.memory_id, self.second.memory_id])[:12]}"
+
+
+class ComparisonRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The question which pairs of statements contradict each other; `faults` as in Pass 1."""
+
+    now: datetime
+    pairs: tuple[Suspicion, ...]
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer: whether both cannot hold, how sure that is (0 to 1), why, and which is newer."""
+    """The answer: whether both cannot hold, how sure that is (0 to 1), why, and which is newer.
+
+    `still` is what of the older one holds on where the newer one replaces a part of it, in its own
+    words. `model` tells that no rule found it. `fault` as in a verdict.
+    """
 
     is_contradiction: bool
     confidence: float
     reasoning: str = ""
     newer: Newer = "unknown"
+    still: str = ""
+    pair: str = ""
+    model: bool = False
+    fault: str = ""
 
 
 class GistRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -376,8 +399,8 @@ class Judge(Protocol):
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2: claims for each cluster, one a fact; raises as Pass 1 does."""
 
-    def verify(self, suspicion: Suspicion) -> Finding:
-        """Say whether two statements contradict each other; raises as Pass 1 does."""
+    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
+        """Say of each pair whether both can hold; raises as Pass 1 does."""
 
     def gist(self, request: GistRequest) -> Gist:
         """Return title, tags and summary of a note; raises as Pass 1 does."""

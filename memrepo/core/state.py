@@ -123,7 +123,9 @@ Decoded: TypeAlias = tuple[Memory | None, tuple[Problem, ...]]
 def read_state(
     files: Mapping[str, bytes], layout: Layout, decode: Callable[[str], Decoded] | None = None
 ) -> State:
-    """Decode every memory file; the first path of an id that stands twice wins, with a Problem.
+    """Decode every memory file; of an id that stands twice one wins, with a Problem for the other.
+
+    It is the one whose name ends as the id has it, else the first: a copy is often named anew.
 
     `decode` may know the outcome for a path without reading the file.
     """
@@ -137,6 +139,9 @@ def read_state(
         id_ = memory.id
         if not id_:
             problems.append(_no_id(path))
+        elif id_ in memories and _is_named_for(path, id_) > _is_named_for(memories[id_].path, id_):
+            problems.append(_same_id(memories[id_].path, memory))
+            memories[id_] = memory
         elif id_ in memories:
             problems.append(_same_id(path, memories[id_]))
         else:
@@ -147,6 +152,10 @@ def read_state(
         memories=MappingProxyType(memories),
         problems=tuple(problems),
     )
+
+
+def _is_named_for(path: str, id_: str) -> bool:
+    return path.endswith(f"-{id_[4:10]}.md")
 
 
 def _no_id(path: str) -> Problem:
@@ -245,7 +254,8 @@ class _Draft:
 
     def uncover(self, id_: str) -> None:
         """Let the next file with the id of a removed memory take its place, as reading would."""
-        for path in (p.path for p in self.state.problems if p.rule == _SAME_ID):
+        paths = [p.path for p in self.state.problems if p.rule == _SAME_ID]
+        for path in sorted(paths, key=lambda p: (not _is_named_for(p, id_), p)):
             data = self.data(path)
             memory = codec.decode(path, data)[0] if data is not None else None
             if memory is not None and memory.id == id_:

@@ -22,7 +22,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-from memrepo.purify.replies import CLAIMS_KEY, FINDING_KEY, GIST_KEY, VERDICTS_KEY
+from memrepo.purify.replies import CLAIMS_KEY, FINDINGS_KEY, GIST_KEY, VERDICTS_KEY
 
 READY: dict[str, tuple[str, ...]] = {
     "claude": ("claude", "-p"),
@@ -36,7 +36,7 @@ ARGUMENT_LIMIT = 128 * 1024 - 1
 """Bytes that Linux lets one argument have (MAX_ARG_STRLEN, its final NUL counted)."""
 ENVELOPE = ("response", "message", "content", "text", "output", "outputs", "result")
 """Keys under which programs wrap their answer (memory-purifier; `openclaw infer --json`)."""
-_ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY, GIST_KEY))
+_ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, FINDINGS_KEY, GIST_KEY))
 _TAIL = 600
 _DEPTH = 5
 

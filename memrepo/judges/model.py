@@ -11,12 +11,12 @@ from memrepo.core.judge import (
     BadReply,
     CanonicalClaim,
     CanonicalRequest,
+    ComparisonRequest,
     Finding,
     GistRequest,
     PromotionRequest,
     Summary,
     SummaryRequest,
-    Suspicion,
     Usage,
     Verdict,
 )
@@ -24,7 +24,7 @@ from memrepo.core.memory import Gist
 from memrepo.judges.prompting import (
     Prompt,
     canonical_prompt,
-    contradiction_prompt,
+    comparison_prompt,
     gist_prompt,
     promotion_prompt,
     prompt_hash,
@@ -34,7 +34,7 @@ from memrepo.purify.replies import (
     Answered,
     Unreadable,
     read_claims,
-    read_finding,
+    read_findings,
     read_gist,
     read_summary,
     read_verdicts,
@@ -110,9 +110,10 @@ class ModelJudge:
         reply = self._ask(canonical_prompt(request))
         return _answers(read_claims(reply.text), reply)
 
-    def verify(self, suspicion: Suspicion) -> Finding:
-        """Say whether two statements contradict each other."""
-        return self._one(contradiction_prompt(suspicion), read_finding)
+    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
+        """Say of each pair whether both can hold, with whatever findings the reply holds."""
+        reply = self._ask(comparison_prompt(request))
+        return _answers(read_findings(reply.text), reply)
 
     def gist(self, request: GistRequest) -> Gist:
         """Return title, tags and summary of a note, as the reply has them."""

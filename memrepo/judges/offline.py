@@ -7,8 +7,6 @@ Deliberately narrow: other names, numbers and nouns make other statements, not c
 
 Decide the type of a claim from its words, with the kind of its source as prior.
 
-The judge that needs no model: documented rules, the same answer every time.
-
 It scores by named signals (`judges.scores`), words a claim with the evidence's own text
 (`judges.wording`) and reads triples in three shapes (`judges.wording`).
 """
@@ -27,6 +25,7 @@ from memrepo.core.judge import (
     CanonicalClaim,
     CanonicalRequest,
     Cluster,
+    ComparisonRequest,
     Finding,
     GistRequest,
     Profile,
@@ -262,22 +261,9 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         values = values_by_key((d.said for d in drafts), PriorIndex(request.priors))
         return tuple(_claim(d, succession(d.said, values), request) for d in drafts)
 
-    def verify(self, suspicion: Suspicion) -> Finding:
-        """Flag what its own rules named, and statements that differ in a negation or an opposite.
-
-        Sure of a change that the newer statement tells itself, and of two values of one matter
-        where the days are explicit; else two statements are left to a person.
-        """
-        match suspicion.why:
-            case "claimed":
-                return _unsure(suspicion.reason, found=True)
-            case "changed":
-                found = noticed(suspicion.first, suspicion.second)
-                return found.finding if found else _unsure("")
-            case "same_key":
-                return two_values(suspicion.first, suspicion.second)
-            case "similar":
-                return _unsure(opposed(suspicion.first.text, suspicion.second.text))
+    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
+        """Answer each pair by itself."""
+        return [replace(_compared(one), pair=one.pair) for one in request.pairs]
 
     def gist(self, request: GistRequest) -> Gist:
         """Return the note's heading, its tags and its most telling sentences."""
@@ -286,6 +272,24 @@ class OfflineJudge(msgspec.Struct, frozen=True):
     def summarise(self, request: SummaryRequest) -> Summary:
         """Return the most telling sentences of the memories, and the names in them."""
         return summary_of(request.topic, request.memories)
+
+
+def _compared(suspicion: Suspicion) -> Finding:
+    """Flag what its own rules named, and statements that differ in a negation or an opposite.
+
+    Sure of a change that the newer statement tells itself, and of two values of one matter
+    where the days are explicit; else two statements are left to a person.
+    """
+    match suspicion.why:
+        case "claimed" | "replaced":
+            return _unsure(suspicion.reason, found=True)
+        case "changed":
+            found = noticed(suspicion.first, suspicion.second)
+            return found.finding if found else _unsure("")
+        case "same_key":
+            return two_values(suspicion.first, suspicion.second)
+        case "similar":
+            return _unsure(opposed(suspicion.first.text, suspicion.second.text))
 
 
 def _unsure(why: str, *, found: bool = False) -> Finding:

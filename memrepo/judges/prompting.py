@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Literal
 
@@ -20,16 +20,17 @@ from memrepo.core.judge import (
     Candidate,
     CanonicalRequest,
     Cluster,
+    ComparisonRequest,
     GistRequest,
     PriorClaim,
     PromotionRequest,
     SummaryRequest,
-    Suspicion,
 )
+from memrepo.core.memory import Source
 from memrepo.core.secrets import concealed
 from memrepo.purify.replies import (
     claims_schema,
-    finding_schema,
+    findings_schema,
     gist_schema,
     summary_schema,
     verdicts_schema,
@@ -39,7 +40,7 @@ PassName = Literal["promotion", "purifier", "contradiction", "gist", "summary"]
 SCHEMAS: Mapping[PassName, Callable[[], dict[str, object]]] = {
     "promotion": verdicts_schema,
     "purifier": claims_schema,
-    "contradiction": finding_schema,
+    "contradiction": findings_schema,
     "gist": gist_schema,
     "summary": summary_schema,
 }
@@ -122,20 +123,58 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
     )
 
 
-def contradiction_prompt(suspicion: Suspicion) -> Prompt:
-    """Spell the question whether two statements contradict each other."""
-    body: dict[str, object] = {"today": suspicion.now.date().isoformat(), "why": suspicion.why}
-    if suspicion.fault:
-        body["fault"] = suspicion.fault
-    named = (("first", suspicion.first), ("second", suspicion.second))
-    items = [{"statement": name, **_prior(prior)} for name, prior in named]
+def comparison_prompt(request: ComparisonRequest) -> Prompt:
+    """Spell the question which pairs of statements contradict each other."""
+    body = {"today": request.now.date().isoformat(), **_faults(request.faults)}
+    items = [
+        _lean(
+            {
+                "pair": one.pair,
+                "why": one.why,
+                "reason": one.reason,
+                "first": _statement(one.first),
+                "second": _statement(one.second),
+            }
+        )
+        for one in request.pairs
+    ]
     return Prompt(
         name="contradiction",
         system=instructions("contradiction"),
         context="",
-        data=fence("statements", concealed(items), body),
-        items=1,
+        data=fence("pairs", concealed(items), body),
+        items=len(items),
     )
+
+
+def _statement(p: PriorClaim) -> dict[str, object]:
+    """Spell a statement with all that says who said it, where and when."""
+    return _lean(
+        {
+            "text": p.text,
+            "under": p.under,
+            "type": p.type,
+            "subject": p.subject,
+            "by": p.by,
+            "standing": "" if p.standing == "resolved" else p.standing,
+            **_when(p.sources),
+            "places": [f"{s.resource}:{s.lines[0]}" for s in p.sources[:_PLACES]],
+        }
+    )
+
+
+_PLACES = 3
+_FROM = {"unit": "text"}
+
+
+def _when(sources: Sequence[Source]) -> dict[str, str]:
+    """Say on which day something was said, and what tells the day: a commit is no evidence."""
+    told = [s for s in sources if s.captured_from not in ("", "commit")] or list(sources)
+    newest = max(told, key=lambda s: s.captured, default=None)
+    if newest is None or not newest.captured:
+        return {}
+    basis = newest.captured_from or "commit"
+    return {"stated_on": newest.captured[:10], "date_from": _FROM.get(basis, basis)}
 
 
 def gist_prompt(request: GistRequest) -> Prompt:
@@ -214,7 +253,7 @@ def _candidate(c: Candidate) -> dict[str, object]:
             "key": c.key,
             "value": c.value,
             "task": c.task,
-            "captured": c.captured,
+            **_when(c.sources),
             "days": c.days,
             "resources": c.resources,
             "retrieved": c.retrieved,
@@ -246,7 +285,7 @@ def _prior(p: PriorClaim) -> dict[str, object]:
             "predicate": p.predicate,
             "object": p.object,
             "text": p.text,
-            "captured": max((s.captured for s in p.sources), default=""),
+            **_when(p.sources),
         }
     )
 

@@ -274,6 +274,11 @@ def _listed_words() -> Mapping[str, frozenset[str]]:
     return found
 
 
+def is_told(text: str) -> bool:
+    """Tell whether a text says what somebody said, rather than what is."""
+    return "report" in Statement(text, language_in(text)).marks()
+
+
 # -- words ---------------------------------------------------------------------------------------
 
 

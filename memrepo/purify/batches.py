@@ -20,19 +20,26 @@ from memrepo.core.judge import (
     CanonicalClaim,
     CanonicalRequest,
     Cluster,
+    ComparisonRequest,
+    Finding,
     Judge,
     JudgeFailed,
     PriorClaim,
     Profile,
     PromotionRequest,
+    Suspicion,
     Usage,
     Verdict,
 )
+from memrepo.core.secrets import secret_fault
 from memrepo.purify.answers import (
     Kept,
     claim_key,
     claims_record,
+    finding_key,
+    finding_record,
     known_claims,
+    known_finding,
     known_verdicts,
     verdict_key,
     verdict_record,
@@ -40,6 +47,8 @@ from memrepo.purify.answers import (
 from memrepo.purify.passes import check_claims, check_verdicts, with_postures
 from memrepo.purify.verbatim import verbatim
 
+PAIRS = 20
+"""Pairs that one question to a model holds."""
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 _T = TypeVar("_T")
@@ -223,6 +232,61 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
     return asked
 
 
+def ask_pairs(
+    pairs: Sequence[Suspicion], now: datetime, judge: Judge, kept: Kept | None
+) -> Asked[Finding]:
+    """Ask which of some pairs contradict each other; what is kept is not asked again."""
+    keys = {one.pair: finding_key(one, judge) for one in pairs} if kept is not None else {}
+    known: dict[str, Finding] = {}
+    if kept is not None:
+        found = ((one.pair, known_finding(one, kept, judge)) for one in pairs)
+        known = {id_: finding for id_, finding in found if finding is not None}
+    size = PAIRS if judge.prompt_hash else max(len(pairs), 1)
+
+    def keep(findings: Sequence[Finding], usage: Usage) -> None:
+        if kept is not None:
+            kept.keep({keys[f.pair]: finding_record(f) for f in findings}, usage)
+
+    asked = _ask(
+        "contradiction",
+        [
+            ComparisonRequest(now=now, pairs=tuple(batch))
+            for batch in _batches([p for p in pairs if p.pair not in known], size)
+        ],
+        _Pass(
+            ask=judge.compare,
+            check=_checked_findings,
+            ids=lambda r: [p.pair for p in r.pairs],
+            again=lambda r, faults: replace(
+                r, faults=faults, pairs=tuple(p for p in r.pairs if p.pair in faults)
+            ),
+            id_of=lambda f: f.pair,
+            keep=keep,
+            usage=lambda: judge.usage,
+        ),
+    )
+    asked.answers = [*known.values(), *asked.answers]
+    return asked
+
+
+def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _Checked[Finding]:
+    """Take what answers each pair once, without a fault, a secret or words of nobody's."""
+    answers: dict[str, list[Finding]] = {p.pair: [] for p in request.pairs}
+    for one in given:
+        if one.pair in answers:
+            answers[one.pair].append(one)
+    refused = {}
+    for id_, own in answers.items():
+        if len(own) != 1:
+            refused[id_] = f"answered {len(own)} times" if own else "no finding"
+        elif why := own[0].fault or secret_fault(own[0].reasoning, own[0].still):
+            refused[id_] = why
+    return _Checked(
+        answers=tuple(own[0] for id_, own in answers.items() if id_ not in refused),
+        refused=refused,
+    )
+
+
 def _side_by_side(
     candidates: Sequence[Candidate], beside: Mapping[str, str], size: int
 ) -> list[list[Candidate]]:
@@ -240,8 +304,10 @@ def _side_by_side(
 
 
 def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    for at in range(0, len(items), size):
-        yield items[at : at + size]
+    """Yield as few batches as hold the items, all of about one length: 41 are 21 and 20."""
+    count = -(-len(items) // size)
+    for n in range(count):
+        yield items[n * len(items) // count : (n + 1) * len(items) // count]
 
 
 def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _Checked[Verdict]:

@@ -25,13 +25,11 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import (
-    BadReply,
-    BudgetReached,
     CanonicalClaim,
     Cluster,
+    Contradiction,
     Finding,
     Judge,
-    JudgeFailed,
     PriorClaim,
     Suspicion,
     Why,
@@ -47,9 +45,9 @@ from memrepo.policies.matching import (
     normal_predicate,
     normal_subject,
 )
-from memrepo.purify.answers import Kept, finding_key, finding_record, known_finding
+from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
-from memrepo.purify.batches import Asked, Asking, Failure
+from memrepo.purify.batches import Asked, Asking, ask_pairs
 from memrepo.purify.decisions import Near, decided_pair
 from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
@@ -78,11 +76,18 @@ def verified(
     former: Former,
     setting: Asking,
 ) -> Verified:
-    """Assemble claims, once more where a second look at their contradictions changed something."""
+    """Assemble claims, once more where a second look at their contradictions changed something.
+
+    What a model says that a claim replaces is looked at once more too, as any contradiction is.
+    """
+    replacing: frozenset[Pair] = frozenset()
+    if setting.judge.prompt_hash:
+        replacing = frozenset((c.cluster_id, old) for c in claims for old in c.supersedes)
+        claims = tuple(map(_doubted, claims))
     made = assemble(state, groups, claims, former, setting.now)
     asked: Asked[Finding] = Asked(name="contradiction")
-    suspicions = dict(_suspicions(state, made, claims, setting))
-    findings = ask(suspicions, setting.judge, asked, setting.kept)
+    suspicions = dict(_suspicions(state, made, claims, replacing))
+    findings = ask(suspicions, setting.now, setting.judge, asked, setting.kept)
     harmless = harmless_of(suspicions, findings, setting.judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
@@ -90,6 +95,18 @@ def verified(
         return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
     made = assemble(state, groups, rest, former, setting.now, held)
     return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
+
+
+def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
+    """Return a claim that replaces nothing yet: each that it would is a contradiction first."""
+    if not claim.supersedes:
+        return claim
+    named = {c.memory_id: replace(c, relation="contested") for c in claim.contradictions}
+    for old in claim.supersedes:
+        named.setdefault(
+            old, Contradiction(memory_id=old, relation="contested", reason=claim.rationale)
+        )
+    return replace(claim, supersedes=(), contradictions=tuple(named.values()))
 
 
 def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
@@ -131,58 +148,27 @@ def harmless_of(
 
 def ask(
     suspicions: Mapping[Pair, Suspicion],
+    now: datetime,
     judge: Judge,
     asked: Asked[Finding],
     kept: Kept | None = None,
 ) -> dict[Pair, Finding]:
     """Ask of each pair once, and once more where the answer is of no use; none that is kept."""
-    findings: dict[Pair, Finding] = {}
-    for number, (pair, suspicion) in enumerate(suspicions.items(), start=1):
-        cluster = pair[0]
-        if kept is not None and (known := known_finding(suspicion, kept, judge)):
-            findings[pair] = _dated(suspicion, known)
-            continue
-        if cluster in asked.refused:
-            continue
-        if asked.stopped:
-            asked.left.add(cluster)
-            asked.batches_left += 1
-            continue
-        before = judge.usage
-        try:
-            found = _twice(suspicion, number, judge, asked)
-        except BudgetReached as reached:
-            asked.stopped = reached.message
-        except BadReply as failed:
-            asked.failures.append(_failure(number, failed))
-            asked.refused[cluster] = failed.message
-            asked.batches_done += 1
-            continue
-        except JudgeFailed as failed:
-            asked.failures.append(_failure(number, failed))
-            asked.stopped = failed.message
-        else:
-            if kept is not None:
-                answer = {finding_key(suspicion, judge): finding_record(found)}
-                kept.keep(answer, judge.usage.since(before))
-            findings[pair] = _dated(suspicion, found)
-            asked.batches_done += 1
-            continue
-        asked.left.add(cluster)
-        asked.batches_left += 1
-    return findings
-
-
-def _twice(suspicion: Suspicion, number: int, judge: Judge, asked: Asked[Finding]) -> Finding:
-    try:
-        return judge.verify(suspicion)
-    except BadReply as failed:
-        asked.failures.append(_failure(number, failed))
-        return judge.verify(replace(suspicion, fault=failed.message))
-
-
-def _failure(number: int, failed: JudgeFailed) -> Failure:
-    return Failure(name="contradiction", batch=number, reason=failed.message, raw=failed.raw)
+    of = {suspicion.pair: pair for pair, suspicion in suspicions.items()}
+    found = ask_pairs(list(suspicions.values()), now, judge, kept)
+    asked.failures += found.failures
+    asked.stopped = found.stopped
+    asked.batches_done += found.batches_done
+    asked.batches_left += found.batches_left
+    asked.refused |= {of[id_][0]: why for id_, why in found.refused.items()}
+    asked.left |= {of[id_][0] for id_ in found.left}
+    by_model = bool(judge.prompt_hash)
+    answers = {of[f.pair]: replace(f, model=by_model) for f in found.answers}
+    return {
+        pair: _dated(suspicion, answers[pair])
+        for pair, suspicion in suspicions.items()
+        if pair in answers
+    }
 
 
 def _dated(suspicion: Suspicion, found: Finding) -> Finding:
@@ -202,7 +188,10 @@ def _day(prior: PriorClaim) -> str:
 
 
 def _suspicions(
-    state: State, made: Assembled, claims: Sequence[CanonicalClaim], setting: Asking
+    state: State,
+    made: Assembled,
+    claims: Sequence[CanonicalClaim],
+    replacing: frozenset[Pair],
 ) -> Iterator[tuple[Pair, Suspicion]]:
     """Yield each suspected pair once: those that the judge named, those of one key, those alike."""
     pool = Pool(state, made)
@@ -214,7 +203,9 @@ def _suspicions(
             continue
         id_, reasons = decision.memory_id, {c.memory_id: c.reason for c in claim.contradictions}
         named = [c.memory_id for c in claim.contradictions if c.relation == "contested"]
-        rows: list[tuple[str, Why]] = []
+        rows: list[tuple[str, Why]] = [
+            (other, "replaced") for other in named if (claim.cluster_id, other) in replacing
+        ]
         if decision.disposition in NEWS:
             rows += [(other, "changed") for other in pool.changed(id_)]
         rows += [(other, "claimed") for other in named]
@@ -223,13 +214,14 @@ def _suspicions(
             rows += [(other, "similar") for other in pool.alike(id_)]
         for other, why in rows:
             pair = frozenset((id_, other))
-            if pair in seen or not pool.open_to_doubt(id_, other, named=why == "claimed"):
+            if pair in seen or not pool.open_to_doubt(
+                id_, other, named=why in ("claimed", "replaced")
+            ):
                 continue
             seen.add(pair)
             yield (
                 (claim.cluster_id, other),
                 Suspicion(
-                    now=setting.now,
                     first=prior_of(pool.memories[id_]),
                     second=prior_of(pool.memories[other]),
                     why=why,
@@ -260,7 +252,7 @@ class Pool:
         self._cases = state.corrections
 
     def open_to_doubt(self, id_: str, other: str, *, named: bool) -> bool:
-        """Tell whether a pair is worth a question: nothing has settled or flagged it yet."""
+        """Tell whether a pair is worth a question: nothing has decided or flagged it yet."""
         if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
             return False
         one, two = self.memories[id_], self.memories[other]
@@ -354,9 +346,9 @@ def among(
     pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given.
     """
     asked: Asked[Finding] = Asked(name="contradiction")
-    pairs = _suspected(state, now, never, compared, changed)
+    pairs = _suspected(state, never, compared, changed)
     chosen = dict(islice(pairs, MOST_ASKED) if judge.prompt_hash else pairs)
-    findings = ask(chosen, judge, asked)
+    findings = ask(chosen, now, judge, asked)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     steps: list[Step] = []
     if held:
@@ -370,7 +362,6 @@ def among(
 
 def _suspected(
     state: State,
-    now: datetime,
     never: Collection[str],
     compared: Collection[str],
     changed: Collection[str] | None,
@@ -396,7 +387,7 @@ def _suspected(
                 continue
             yield (
                 (first.id, second.id),
-                Suspicion(now=now, first=prior_of(first), second=prior_of(second), why=why),
+                Suspicion(first=prior_of(first), second=prior_of(second), why=why),
             )
 
 

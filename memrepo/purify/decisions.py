@@ -34,7 +34,8 @@ from memrepo.core.memory import Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, newer_of, same_place
 from memrepo.policies.matching import normal_subject, reuse_key, tokens
-from memrepo.purify.known import ACTOR, Known, by_person
+from memrepo.policies.wording_marks import is_told
+from memrepo.purify.known import ACTOR, Known, by_person, prior_of
 
 if TYPE_CHECKING:
     from memrepo.policies.change import Change
@@ -372,9 +373,32 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
     newer, older = (second, first) if found.newer == "second" else (first, second)
     if found.newer != "unknown" and _is_held(known, newer, older):
         return _Doubt(new=newer, old=older, why=f"{why}; a person said the older one", sure=sure)
+    if found.model and found.newer != "unknown" and (wait := _waits(known, newer, older, found)):
+        return _Doubt(new=newer, old=older, why=f"{why}; {wait}", sure=sure)
     if found.newer == "unknown" or _not_sure(known, newer, older, sure):
         return _Doubt(new=first, old=second, why=why, sure=sure)
     return _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure)
+
+
+def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
+    """Return why a model's word does not take a memory out of recall, or an empty string.
+
+    A person's statement, one that is told of somebody, one that holds on in part, and one that no
+    date says is over wait for a person.
+    """
+    one, two = known.current(newer), known.current(older)
+    if by_person(two) and not by_person(one):
+        return "a person said the older one"
+    if is_told(two.body) or is_told(one.body):
+        return "it is what somebody said of it"
+    if found.still:
+        return f"a part of it holds on: {found.still}"
+    if newer_of(one.sources, two.sources) == ("first", "dated"):
+        return ""
+    seen = noticed(prior_of(one), prior_of(two))
+    if seen is not None and seen.finding.confidence > SURE and seen.newer == "first":
+        return ""
+    return "no date says that it is over"
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:

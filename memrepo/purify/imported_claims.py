@@ -1,4 +1,13 @@
-"""One record of a purifier workspace as a memory of ours: fields, judgement, and what is odd."""
+"""One record of a purifier workspace as a memory of ours: fields, judgement, evidence, oddities.
+
+One record of a purifier workspace as a memory of ours: fields, judgement, and what is odd.
+
+Where an imported claim stands in the sources as they are now: unit by unit, never guessed.
+
+A claim that rests on a unit's very text is met again by the next run and grows no twin; a wrong
+match would hide an edit. So a reworded claim is matched by its lines only in a file that is byte
+for byte the one the purifier read last, and only where its lines hold one unit with its words.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +18,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.codec import normal_body
-from memrepo.core.ids import claim_id
+from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.judge import Profile
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Retired, Source, Stamp
 from memrepo.core.patterns import regex
@@ -17,9 +26,12 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME, SCORES, Scores
 from memrepo.core.secrets import redact
 from memrepo.core.times import parse_time
+from memrepo.policies.matching import tokens
 from memrepo.purify import lineage
-from memrepo.purify.records import Line, mappings
+from memrepo.purify.jsonl import Line, mappings
+from memrepo.purify.lineage import content_hash
 from memrepo.purify.routes import affinity, permitted, recast, route
+from memrepo.purify.units import Unit, scan
 
 Locate = Callable[[str, tuple[int, int], str, bool], "Place"]
 """From source name, lines, claim text and whether it is in force to where that stands now."""
@@ -322,3 +334,44 @@ def _judgement(reader: RecordReader) -> dict[str, object]:
         "run": reader.text("updatedInRunId"),
         "verdicts": [],
     }
+
+
+SHARED_WORDS = 0.5
+"""Of the shorter text's words, this share must stand in the other."""
+
+
+class Evidence(msgspec.Struct):
+    """Sources by name with their blob ids, and the content hashes the purifier recorded."""
+
+    sources: Mapping[str, bytes]
+    blobs: Mapping[str, str]
+    inventory: Mapping[str, str]
+    _units: dict[str, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
+
+    def locate(self, name: str, lines: tuple[int, int], text: str, in_force: bool) -> Place:
+        """Return the unit that a claim rests on, or only the lines that were recorded."""
+        units, hash_ = self._read(name), text_hash(text)
+        within = [u for u in units if u.lines[0] <= lines[1] and lines[0] <= u.lines[1]]
+        for unit in (*within, *units):
+            if unit.text_hash == hash_:
+                at = lines if unit in within else unit.lines
+                return Place(lines=at, blob=self.blobs.get(name, ""), text_hash=hash_)
+        if in_force and len(within) == 1 and self._unchanged(name):
+            (unit,) = within
+            if _share_words(unit.text, text):
+                return Place(lines=lines, blob=self.blobs.get(name, ""), text_hash=unit.text_hash)
+        return Place(lines=lines)
+
+    def _read(self, name: str) -> tuple[Unit, ...]:
+        if name not in self._units:
+            self._units[name] = scan(name, self.sources[name]).units if name in self.sources else ()
+        return self._units[name]
+
+    def _unchanged(self, name: str) -> bool:
+        return name in self.sources and self.inventory.get(name) == content_hash(self.sources[name])
+
+
+def _share_words(one: str, other: str) -> bool:
+    left, right = tokens(one), tokens(other)
+    shorter = min(len(left), len(right))
+    return bool(shorter) and len(left & right) >= SHARED_WORDS * shorter

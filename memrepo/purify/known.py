@@ -35,6 +35,8 @@ def prior_of(memory: Memory) -> PriorClaim:
         text=memory.said,
         home=memory.text("home"),
         sources=memory.sources,
+        by=_person(memory),
+        under=memory.text("lead"),
     )
 
 
@@ -64,7 +66,7 @@ class Known(msgspec.Struct):
     replaced: dict[str, str] = msgspec.field(default_factory=dict)
     disputed: dict[str, str] = msgspec.field(default_factory=dict)
     decided: dict[str, str] = msgspec.field(default_factory=dict)
-    """By bare text what a person replaced or settled: said again it stays where they put it."""
+    """By bare text what a person replaced or decided: said again it stays where they put it."""
     spoken: set[str] = msgspec.field(default_factory=set)
     """Bare texts that recall holds."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
@@ -221,6 +223,14 @@ class Known(msgspec.Struct):
             return False
         self.grown[id_] = united
         return True
+
+
+def _person(memory: Memory) -> str:
+    """Say how a person answers for a memory, or an empty string."""
+    stamp: Stamp | None = memory.fields.get("generated")
+    if stamp is not None and stamp.by.startswith("human:"):
+        return "worded by a person"
+    return "confirmed by a person" if by_person(memory) else ""
 
 
 def by_person(memory: Memory) -> bool:

@@ -26,7 +26,7 @@ from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.core.patterns import regex
 from memrepo.purify.passes import JUDGED_STANDINGS, in_unit_range
 
-VERDICTS_KEY, CLAIMS_KEY, FINDING_KEY = "verdicts", "claims", "isContradiction"
+VERDICTS_KEY, CLAIMS_KEY, FINDINGS_KEY = "verdicts", "claims", "findings"
 GIST_KEY, SUMMARY_KEY = "gist", "summary"
 How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
@@ -83,39 +83,50 @@ def read_claims(text: str) -> Answered[CanonicalClaim] | Unreadable:
 
 
 @cache
-def finding_schema() -> dict[str, object]:
-    """Return the JSON Schema of an answer whether two statements contradict each other."""
-    return _object(
-        {
-            FINDING_KEY: {"type": "boolean"},
-            "confidence": {"type": "number"},
-            "reasoning": {"type": "string"},
-            "whichIsNewer": {"type": "string", "enum": list(NEWER)},
-        }
-    )
+def findings_schema() -> dict[str, object]:
+    """Return the JSON Schema of an answer which pairs of statements contradict each other."""
+    row = {
+        "pair": {"type": "string"},
+        "isContradiction": {"type": "boolean"},
+        "confidence": {"type": "number"},
+        "reasoning": {"type": "string"},
+        "whichIsNewer": {"type": "string", "enum": list(NEWER)},
+        "stillHolds": {"type": "string"},
+    }
+    return _object({FINDINGS_KEY: {"type": "array", "items": _object(row)}})
 
 
-def read_finding(text: str) -> Finding | Unreadable:
-    """Read whether two statements contradict each other; nothing of it is guessed."""
-    objects = [o for _, found in _ladder(text) for o in found if isinstance(o, dict)]
-    answers = [o for o in objects if FINDING_KEY in o]
-    if not answers:
-        return Unreadable(reason=f"the answer holds no JSON object with {FINDING_KEY}")
+def read_findings(text: str) -> Answered[Finding] | Unreadable:
+    """Read which pairs of statements contradict each other; nothing of it is guessed."""
+    found = elements(text, FINDINGS_KEY)
+    if isinstance(found, Unreadable):
+        return found
+    return Answered(answers=tuple(map(_finding, found.answers)), how=found.how, cut=found.cut)
+
+
+def _finding(answer: Any) -> Finding:
     faults: list[str] = []
-    answer = answers[-1]
-    says, newer = answer[FINDING_KEY], answer.get("whichIsNewer")
+    if not isinstance(answer, dict):
+        return Finding(is_contradiction=False, confidence=0.0, fault="it is not an object")
+    pair = _text(answer.get("pair"), "pair", faults)[:_ID_LIMIT]
+    says, newer = answer.get("isContradiction"), answer.get("whichIsNewer")
     sure = _number(answer.get("confidence"), "confidence", faults)
     why = _text(answer.get("reasoning"), "reasoning", faults)
+    still = _text(answer.get("stillHolds", ""), "stillHolds", faults)
     if not isinstance(says, bool):
-        faults.append(f"{FINDING_KEY} is neither true nor false")
+        faults.append("isContradiction is neither true nor false")
     if newer not in NEWER:
         faults.append(f"whichIsNewer is none of {', '.join(NEWER)}")
     if not faults and not in_unit_range(sure):
         faults.append("confidence is not a number from 0 to 1")
-    if faults:
-        return Unreadable(reason=faults[0])
     return Finding(
-        is_contradiction=says, confidence=sure, reasoning=why, newer=cast("Newer", newer)
+        is_contradiction=says is True,
+        confidence=sure,
+        reasoning=why,
+        newer=cast("Newer", newer if newer in NEWER else "unknown"),
+        still=still.strip(),
+        pair=pair,
+        fault=faults[0] if faults else "",
     )
 
 

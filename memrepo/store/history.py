@@ -1,4 +1,9 @@
-"""Reading history in memory terms: commits with their trailers, one git process a question."""
+"""Reading history in memory terms: commits with their trailers, and what each of them wrote.
+
+Reading history in memory terms: commits with their trailers, one git process a question.
+
+What each commit of a span wrote, as blobs by path, oldest first: one git process a question.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ import msgspec
 from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
-from memrepo.store.light import ask, seconds
+from memrepo.store.light import ask, call, seconds
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -338,3 +343,51 @@ def chain_of(repo: Repo, commit: str) -> list[Entry]:
     if len(tip.parents) < 2:
         return [tip]
     return list(entries(repo, "--reverse", f"{tip.parents[0]}..{tip.parents[1]}"))
+
+
+_WRITTEN_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+class Wrote(msgspec.Struct, frozen=True, kw_only=True):
+    """One commit, and the blobs before and after it by path; empty where there is no file."""
+
+    commit: str
+    blobs: dict[str, tuple[str, str]]
+
+
+def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
+    """Yield the commits that are in `head` and not in `base`; merges write nothing of their own."""
+    raw = call(
+        repo,
+        "-c",
+        "log.showSignature=false",
+        "log",
+        "--reverse",
+        "--topo-order",
+        "--no-merges",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "-z",
+        "--format=%x00%H",
+        f"{base}..{head}",
+        "--",
+    )
+    words = iter(raw.split("\0"))
+    found: Wrote | None = None
+    for word in words:
+        word = word.strip("\n")
+        if word.startswith(":"):
+            old, new = word.split(" ")[2:4]
+            if found is not None:
+                found.blobs[next(words)] = (_blob(old), _blob(new))
+        elif _WRITTEN_COMMIT.fullmatch(word):
+            if found is not None:
+                yield found
+            found = Wrote(commit=word, blobs={})
+    if found is not None:
+        yield found
+
+
+def _blob(text: str) -> str:
+    return "" if set(text) == {"0"} else text

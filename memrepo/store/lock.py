@@ -32,6 +32,20 @@ _MIDDLE_OF = {
 }
 
 
+class BranchSwitched(MemrepoError):
+    """Somebody switched to another branch while a run worked on one."""
+
+    exit_code = Exit.REPOSITORY
+
+    def __init__(self, before: str, now: str) -> None:
+        was, is_ = (name.removeprefix("refs/heads/") for name in (before, now))
+        super().__init__(
+            f"the branch was switched from {was} to {is_ or 'no branch'} while the run worked:"
+            " it did not land",
+            fix=f"`git switch {was}` and run again; what was taken in stands on {was}",
+        )
+
+
 class BranchMoved(MemrepoError):
     """Somebody committed to the branch while a plan was computed."""
 

@@ -25,6 +25,7 @@ from memrepo.store.gitenv import NotARepository, find_layout, opened
 from memrepo.store.light import GitFailed, ask, call, seconds
 from memrepo.store.lock import (
     BranchMoved,
+    BranchSwitched,
     CannotWork,
     NotAsExpected,
     branch_of,
@@ -70,6 +71,7 @@ class Repository:
         self.repo = repo
         self.layout = layout
         self.notices: list[Problem] = []
+        self._bound = ""
         self.expected = ""
         self.trees = Snapshots(repo)
         self._held: tuple[int, ...] = ()
@@ -152,7 +154,16 @@ class Repository:
     def running(self) -> Iterator[None]:
         """Hold the run lock: a second run gives up at once with Locked."""
         with lock(self.folder, "run"):
-            yield
+            self._bound = self.branch_or_none
+            try:
+                yield
+            finally:
+                self._bound = ""
+
+    def refuse_switched(self) -> None:
+        """Raise BranchSwitched where a run began on another branch than the one at HEAD."""
+        if self._bound and self.branch_or_none != self._bound:
+            raise BranchSwitched(self._bound, self.branch_or_none)
 
     @contextmanager
     def syncing(self) -> Iterator[None]:
@@ -287,6 +298,7 @@ class Repository:
         """Raise NotAsExpected or BranchMoved where a change was computed on another commit."""
         if not base.startswith(self.expected):
             raise NotAsExpected(self.expected, base)
+        self.refuse_switched()
         if self.head() != base:
             raise BranchMoved(self.branch)
 

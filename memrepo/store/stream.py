@@ -153,6 +153,22 @@ def wants_signature(repo: Repo) -> bool:
     return repo.config.is_on("commit.gpgSign")
 
 
+def refuse_unsigned(repo: Repo) -> None:
+    """Raise CannotSign where a signature is wanted and cannot be made: before anything is written.
+
+    What is signed for trial is no commit of anybody's, and no ref names it.
+    """
+    if not wants_signature(repo):
+        return
+    empty = call(repo, "mktree").strip()
+    stamp = "1000000000 +0000"
+    who = {**_who("AUTHOR", COMMITTER, stamp), **_who("COMMITTER", COMMITTER, stamp)}
+    try:
+        call(repo, "commit-tree", _switch(repo), "-m", "a trial", empty, env=who)
+    except GitFailed as error:
+        raise CannotSign(error.said) from error
+
+
 def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
     """Make the merge at `ref` once more with a signature; return the new tip. Raises CannotSign."""
     tree, *parents = call(repo, "rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()

@@ -392,16 +392,20 @@ NEW_BEDS = "Vera avoids raised beds because her back hurts."
 
 
 def contradicting(question: str) -> str:
-    if "statements" not in evidence(question):
+    if "pairs" not in evidence(question):
         return good(question)
     return finding(
-        isContradiction=True, confidence=0.97, whichIsNewer="first", reasoning="She changed."
+        question,
+        isContradiction=True,
+        confidence=0.97,
+        whichIsNewer="first",
+        reasoning="She changed.",
     )
 
 
 def change_of_mind(repo: Path) -> None:
     path = repo.parent / "workspace" / "MEMORY.md"
-    path.write_text(path.read_text() + f"- {NEW_BEDS}\n")
+    path.write_text(path.read_text() + f"\n## 2026-03-04\n\n- {NEW_BEDS}\n")
 
 
 def test_a_verified_contradiction_is_resolved_with_a_correction(
@@ -411,12 +415,13 @@ def test_a_verified_contradiction_is_resolved_with_a_correction(
     change_of_mind(repo)
     service.asked.clear()
     service.default = Act(answer=contradicting)
-    answer = ask(repo, now=LATER)
+    answer = ask(repo, now="2026-03-05T09:00:00Z")
     assert (answer.exit, answer.data["counts"]["superseded"]) == (0, 1)
-    asked = [evidence(q) for q in service.questions() if "statements" in evidence(q)]
-    assert len(asked) == 1
-    assert [s["text"] for s in asked[0]["statements"]] == [NEW_BEDS, OLD_BEDS]
-    assert asked[0]["why"] == "similar"
+    (asked,) = (row for q in service.questions() for row in evidence(q).get("pairs", []))
+    assert (asked["first"]["text"], asked["second"]["text"]) == (NEW_BEDS, OLD_BEDS)
+    assert (asked["first"]["stated_on"], asked["first"]["date_from"]) == ("2026-03-04", "heading")
+    assert asked["second"]["date_from"] == "commit"
+    assert asked["why"] == "similar"
     assert answer.data["tokens"]["completion"] == 3 * USED["output_tokens"]
     status = {m.body: m.status for m in memories(repo).values()}
     assert (status[OLD_BEDS], status[NEW_BEDS]) == ("superseded", "active")

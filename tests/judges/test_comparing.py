@@ -21,13 +21,13 @@ def ask(repo: Path, *more: Any, now: str) -> Any:
 
 
 def pairs(service: Service) -> list[set[str]]:
-    found = [evidence(q).get("statements", []) for q in service.questions()]
-    return [{s["text"] for s in two} for two in found if two]
+    rows = [row for q in service.questions() for row in evidence(q).get("pairs", [])]
+    return [{row["first"]["text"], row["second"]["text"]} for row in rows]
 
 
 def answering(**changes: Any) -> Act:
     def answer(question: str) -> str:
-        return finding(**changes) if "statements" in evidence(question) else good(question)
+        return finding(question, **changes) if "pairs" in evidence(question) else good(question)
 
     return Act(answer=answer)
 
@@ -56,16 +56,18 @@ def test_a_pair_that_may_stand_is_asked_about_once_and_paid_for_on_record(
     assert service.asked == []
 
 
-def test_a_sure_answer_replaces_the_older_memory(service: Service, repo: Path) -> None:
+def test_a_sure_answer_that_no_date_bears_out_is_shown_to_a_person(
+    service: Service, repo: Path
+) -> None:
     prepared(service, repo)
     service.default = answering(
         isContradiction=True, confidence=0.95, reasoning="One gate.", whichIsNewer="first"
     )
     assert ask(repo, now=LATER).exit == 0
-    (question,) = (e for q in service.questions() if "statements" in (e := evidence(q)))
-    stands = {m.body: m.status for m in memories(repo).values() if m.body in (RED, BLUE)}
-    newer = question["statements"][0]["text"]
-    assert stands == {newer: "active", ({RED, BLUE} - {newer}).pop(): "superseded"}
+    stands = {
+        m.body: (m.status, m.standing) for m in memories(repo).values() if m.body in (RED, BLUE)
+    }
+    assert stands == dict.fromkeys((RED, BLUE), ("active", "contested"))
 
 
 def test_a_dry_run_asks_nothing_and_a_budget_that_is_reached_is_told(
@@ -90,7 +92,7 @@ def test_what_pairs_cost_is_on_record_though_a_person_commits_meanwhile(
     moved: list[str] = []
 
     def answer(question: str) -> str:
-        if "statements" in evidence(question) and not moved:
+        if "pairs" in evidence(question) and not moved:
             git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "by hand")
             moved.append(git(repo, "rev-parse", "HEAD").strip())
         return good(question)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from strategies import cases
 
 from memrepo.core.layout import Layout
-from memrepo.core.lookalikes import look
 from memrepo.core.memory import Memory, Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, read_state
@@ -20,6 +19,7 @@ from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
     join_tombstones,
+    look,
     path_of,
     read_tombstone,
     read_tombstones,

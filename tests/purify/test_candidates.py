@@ -12,11 +12,11 @@ from memrepo.core.changes import Delete, Write
 from memrepo.core.judge import (
     CanonicalClaim,
     CanonicalRequest,
+    ComparisonRequest,
     Finding,
     GistRequest,
     PromotionRequest,
     PromotionScores,
-    Suspicion,
     Usage,
     Verdict,
     VerdictWord,
@@ -80,8 +80,8 @@ class Scripted:
             for c in request.clusters
         ]
 
-    def verify(self, suspicion: Suspicion) -> Finding:
-        return Finding(is_contradiction=False, confidence=1.0)
+    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
+        return [Finding(is_contradiction=False, confidence=1.0, pair=p.pair) for p in request.pairs]
 
     def gist(self, request: GistRequest) -> Gist:
         return gist_of(request.note)

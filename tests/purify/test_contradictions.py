@@ -18,12 +18,14 @@ from memrepo.core.judge import (
     BudgetReached,
     CanonicalClaim,
     Cluster,
+    ComparisonRequest,
     Contradiction,
     Finding,
     JudgeFailed,
     Suspicion,
     Usage,
 )
+from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
 from memrepo.purify.contradictions import Verified, verified
@@ -38,6 +40,8 @@ class Scripted:
 
     script: list[Finding | Exception] = field(default_factory=list)
     asked: list[Suspicion] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
     name: str = "scripted/1"
     batch: tuple[int, int] = (40, 20)
     usage: Usage = field(default_factory=Usage)
@@ -49,6 +53,11 @@ class Scripted:
         if isinstance(act, Exception):
             raise act
         return act
+
+    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
+        self.sizes.append(len(request.pairs))
+        self.faults += [request.faults.get(one.pair, "") for one in request.pairs]
+        return [replace(self.verify(one), pair=one.pair) for one in request.pairs]
 
     def promote(self, request: Any) -> Sequence[Any]:
         raise NotImplementedError
@@ -200,7 +209,7 @@ def test_a_flagged_pair_is_not_asked_about_again() -> None:
 def test_a_bad_answer_is_asked_for_once_more_and_says_what_was_wrong() -> None:
     judge = Scripted([BadReply("no JSON", raw="hm"), YES])
     made = look(known(plain("a", TEA)), [plain("b", COFFEE, "2026-02-20")], judge)
-    assert [s.fault for s in judge.asked] == ["", "no JSON"]
+    assert judge.faults == ["", "no JSON"]
     assert ops(made) == ["supersede"]
     assert [f.raw for f in made.asked.failures] == ["hm"]
 
@@ -208,7 +217,7 @@ def test_a_bad_answer_is_asked_for_once_more_and_says_what_was_wrong() -> None:
 @pytest.mark.parametrize(
     ("acts", "partial", "refused"),
     [
-        ([BadReply("bad"), BadReply("worse")], "", {"clust-b": "worse"}),
+        ([BadReply("bad"), BadReply("worse")], "worse", {"clust-b": "bad"}),
         ([JudgeFailed("gone")], "gone", {}),
         ([BudgetReached("spent")], "spent", {}),
         ([BadReply("bad"), BudgetReached("spent")], "spent", {}),
@@ -232,3 +241,75 @@ def test_the_rules_flag_opposites_and_let_the_rest_be() -> None:
     assert ops(made) == ["flag"]
     made = look(state, [plain("b", "She really loves dark mode in terminals")], OfflineJudge())
     assert ops(made) == []
+
+
+def replacing(name: str, text: str, old: str, captured: str, basis: str = "unit") -> Any:
+    """Return a cluster whose claim says that it replaces a memory."""
+    found = source(text, captured=captured)
+    group_ = group(name, text, sources=(replace(found, captured_from=basis),))
+    said = claim(name, text, supersedes=(old,))
+    return group_, replace(said, scores=replace(said.scores, supersession_confidence=0.97))
+
+
+def only(state: State, text: str) -> str:
+    (id_,) = (i for i, m in state.memories.items() if m.body == text)
+    return id_
+
+
+RULE, NEWS_OF_IT = "Never redirect guests to the mill", "Guests go to the barn from now on"
+
+
+@pytest.mark.parametrize(
+    ("answer", "basis", "found"),
+    [
+        (replace(YES, is_contradiction=False), "unit", []),
+        (YES, "unit", ["supersede"]),
+        (YES, "commit", ["flag"]),
+        (replace(YES, confidence=0.9), "unit", ["flag"]),
+        (replace(YES, newer="unknown"), "unit", ["flag"]),
+        (replace(YES, still="to the mill"), "unit", ["flag"]),
+    ],
+    ids=["denied", "dated", "undated", "unsure", "no order", "in part"],
+)
+def test_what_a_model_says_that_it_replaces_is_asked_a_second_time(
+    answer: Finding, basis: str, found: list[str]
+) -> None:
+    state, judge = known(plain("a", RULE, "2026-02-01")), Scripted([answer])
+    made = look(state, [replacing("b", NEWS_OF_IT, only(state, RULE), "2026-02-20", basis)], judge)
+    (asked,) = judge.asked
+    assert (asked.why, asked.first.text, asked.second.text) == ("replaced", NEWS_OF_IT, RULE)
+    assert ops(made) == found
+
+
+def test_no_model_retires_what_a_person_confirmed_or_what_is_told_of_somebody() -> None:
+    told = "Ben said that guests go to the mill"
+    state = known(plain("a", told, "2026-02-01"))
+    made = look(state, [replacing("b", NEWS_OF_IT, only(state, told), "2026-02-20")], Scripted())
+    assert ops(made) == ["flag"]
+    state = known(plain("a", RULE, "2026-02-01"))
+    id_ = only(state, RULE)
+    stamp = Stamp(by="human:ana", at=NOW)
+    memory = state.memories[id_].with_fields({"verified": (stamp,)})
+    state = replace(state, memories={**state.memories, id_: memory})
+    made = look(state, [replacing("b", NEWS_OF_IT, id_, "2026-02-20")], Scripted())
+    assert ops(made) == ["flag"]
+    assert "a person said the older one" in made.made.singles[0].reason
+
+
+def test_pairs_go_out_in_batches_of_about_one_length_and_none_is_asked_twice() -> None:
+    judge = Scripted([replace(YES, is_contradiction=False)] * 60)
+    one = "Ana keeps the key of gate"
+    old = [plain(f"o{n}", f"{one} {n} in the {word} box") for n, word in enumerate(WORDS)]
+    new = [
+        plain(f"n{n}", f"{one} {n} in the {word} tin", "2026-02-20") for n, word in enumerate(WORDS)
+    ]
+    look(known(*old), new, judge)
+    pairs = [one.pair for one in judge.asked]
+    assert len(pairs) == len(set(pairs)) == len(WORDS)
+    assert judge.sizes == [11, 11]
+
+
+WORDS = """
+red blue green grey pink brown black white gold silver copper iron clay stone glass straw wool silk
+linen paper cork slate
+""".split()

@@ -8,8 +8,8 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, read_state
+from memrepo.views.bundles import vault
 from memrepo.views.hosts import END, START, Limits, agents_block, memory_page, openclaw_files
-from memrepo.views.vault import vault
 
 WIDE = Limits(lines=200, bytes=24 * 1024)
 

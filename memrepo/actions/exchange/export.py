@@ -29,7 +29,7 @@ from memrepo.policies.hotcache import nominated
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.views.artifacts import Exported, Terms, artifacts
-from memrepo.views.bundles import jsonl, okf
+from memrepo.views.bundles import jsonl, okf, vault
 from memrepo.views.hosts import (
     OURS,
     Hosted,
@@ -48,7 +48,6 @@ from memrepo.views.hygiene import (
     refcount_file,
 )
 from memrepo.views.promotions import promotions, report
-from memrepo.views.vault import vault
 
 PROFILES = ("personal", "business")
 _NAMED = 5

@@ -29,7 +29,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.judges.grounding import fault_in_summary
 from memrepo.keys import links_of
-from memrepo.policies.compression import (
+from memrepo.policies.archive import (
     CompressionRules,
     Group,
     Score,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 
 import msgspec
 
@@ -17,12 +18,13 @@ from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update
 from memrepo.core.codec import changed_keys
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import text_hash
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
-from memrepo.store.light import HandCommit, changes, hand_commits
+from memrepo.store.light import Git, HandCommit, changes, hand_commits
 
 CLAIMED = "a commit by hand says who means it"
 """The reason of a commit that stamps; by it `undo` and `revert` know one from a decision."""
@@ -55,18 +57,64 @@ def claim_edits(first: Work) -> str:
     return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 
+class AllRemoved(MemrepoError):
+    """A commit by hand took every memory out of the tree: nothing builds on that unasked."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, hand: HandCommit) -> None:
+        super().__init__(
+            f"commit {hand.id[:10]} took every memory out of the tree, by hand",
+            fix=f"`git revert {hand.id[:10]}` brings them back; `memrepo run --max-change-pct 100`"
+            " goes on without them",
+        )
+
+
+def emptied(at: Work) -> HandCommit | None:
+    """Return the commit by hand that took all memories out of the tree since the last run."""
+    last = next(iter(landed(at)), None)
+    layout, git = at.tree.layout, at.store.repo.light
+    hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
+    gone = {
+        commit
+        for commit, path, old, new in changes(git, [hand.id for hand in hands])
+        if old and not new and layout.is_memory(path)
+    }
+    for hand in hands:
+        if hand.id in gone and not any(map(layout.is_memory, at.store.snapshot(hand.id).blobs)):
+            return hand
+    return None
+
+
+def refuse_emptied(work: Work, *, limited: bool) -> None:
+    """Raise AllRemoved where nobody named a limit for this run, by which it may go on."""
+    if not limited and (hand := emptied(work.refreshed())) is not None:
+        raise AllRemoved(hand)
+
+
 def _claims(at: Work, revisions: str) -> Iterator[Claim]:
     """Yield what commits by hand changed of memories, oldest first."""
     git = at.store.repo.light
     hands = {hand.id: hand for hand in hand_commits(git, revisions)}
-    for commit, path, old, new in changes(git, hands):
-        if not (new and at.tree.layout.is_memory(path)):
-            continue
-        memory, _ = codec.decode(path, git.read(new))
-        was = codec.decode(path, git.read(old))[0] if old else None
-        if memory is not None and memory.id and _meant(memory, was):
-            before = was.body if was is not None and was.body != memory.body else ""
-            yield Claim(memory=memory, stamp=_stamp(at, hands[commit]), before=before)
+    for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
+        was, made = dict[str, Memory](), dict[str, Memory]()
+        for _, path, old, new in group:
+            if at.tree.layout.is_memory(path):
+                was |= _decoded(git, path, old)
+                made |= _decoded(git, path, new)
+        for (
+            id_,
+            memory,
+        ) in made.items():  # wherever its file lay: a file moved or swapped says no more
+            if _meant(memory, was.get(id_)):
+                old_body = was[id_].body if id_ in was else ""
+                before = old_body if old_body != memory.body else ""
+                yield Claim(memory=memory, stamp=_stamp(at, hands[commit]), before=before)
+
+
+def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
+    memory = codec.decode(path, git.read(blob))[0] if blob else None
+    return {memory.id: memory} if memory is not None and memory.id else {}
 
 
 def _stamp(at: Work, hand: HandCommit) -> Stamp:

@@ -22,6 +22,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.purify.sources import SourceRules
 from memrepo.store import settings
+from memrepo.store.stream import refuse_unsigned
 from memrepo.store.workspace import Workspace, not_followed, read_workspace, unmatched
 
 INBOX = "inbox/"
@@ -151,8 +152,13 @@ def take_in(
     dry_run: bool = False,
     only: Sequence[str] | None = None,
     reason: str = "",
+    signed: bool = False,
 ) -> Ingested:
-    """Mirror the workspace into `sources/`, deletions included; inbox files lie there already."""
+    """Mirror the workspace into `sources/`, deletions included; inbox files lie there already.
+
+    `signed` says that a merge follows that may have to be signed: where nobody can sign it, nothing
+    is written.
+    """
     work.require_writable()
     found, mirrored = _desired(work)
     layout = work.tree.layout
@@ -182,6 +188,8 @@ def take_in(
     )
     if dry_run or not (fresh or gone):
         return done
+    if signed:
+        refuse_unsigned(work.store.repo)
     return _commit(work, done, fresh, reason or f"mirror of {mirrored or area}")
 
 

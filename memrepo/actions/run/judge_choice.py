@@ -23,13 +23,13 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
     CanonicalClaim,
     CanonicalRequest,
+    ComparisonRequest,
     Finding,
     GistRequest,
     Judge,
     PromotionRequest,
     Summary,
     SummaryRequest,
-    Suspicion,
     Usage,
     Verdict,
 )
@@ -224,9 +224,9 @@ class WatchedJudge(msgspec.Struct, frozen=True):
         self.tick("judged, pass 2")
         return answers
 
-    def verify(self, suspicion: Suspicion) -> Finding:
-        """Ask whether two statements contradict each other, and count it."""
-        finding = self.judge.verify(suspicion)
+    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
+        """Ask which pairs contradict each other, and count it."""
+        finding = self.judge.compare(request)
         self.tick("pairs compared")
         return finding
 

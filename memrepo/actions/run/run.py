@@ -17,7 +17,7 @@ from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import Proposal
 from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
-from memrepo.actions.run.hand_edits import claim_edits
+from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge_choice import Choice, WatchedJudge, judge_of
 from memrepo.actions.run.landing import TRIES, Landing, prepare
@@ -29,6 +29,8 @@ from memrepo.actions.work import MACHINE, Work
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
+from memrepo.core.problems import Problem
+from memrepo.core.times import format_time
 from memrepo.policies.entities import catalogue
 from memrepo.purify.holds import prints_in
 from memrepo.purify.pipeline import Mode
@@ -185,6 +187,7 @@ def _once(first: Work, request: Request) -> Result:
         with first.store.writing():
             first.store.refuse_unfit()
         taken = take_over(first) if request.take_over and not request.dry_run else ""
+        refuse_emptied(first, limited=wish.limited)
         if not request.dry_run:
             claim_edits(first)
         outcome = _run(first, request, wish)
@@ -242,6 +245,7 @@ def _wish(first: Work, request: Request) -> Wish:
 def _run(first: Work, request: Request, wish: Wish) -> Outcome:
     at = first.refreshed()
     refuse_no_room(at)
+    _tell_of_an_earlier_time(at)
     base = at.tree.commit
     if not request.dry_run:
         ledger_of(first.store).flush(first.call.now)
@@ -252,7 +256,8 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
     judge = WatchedJudge(judge_of(first, choice), first.call.tick)
     ingested = Ingested()
     if "ingest" in wish.stages:
-        ingested = take_in(at, force=request.force, dry_run=request.dry_run)
+        merge = not request.dry_run
+        ingested = take_in(at, force=request.force, dry_run=request.dry_run, signed=merge)
     at = first.refreshed()
     if wish.mode == "reconciliation" and request.max_change_pct is None:
         waits = [w for w in _of_mode(at, wish.mode) if w.base == at.tree.commit]
@@ -260,6 +265,7 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
             # Nothing changed since it was computed: a judge would only say the same again.
             return _still_waiting(at, base, ingested, wish, waits[-1])
     for turn in range(1, TRIES + 1):
+        first.store.refuse_switched()
         at = first.refreshed()
         proposed = propose(at, judge, first.call.now, wish, first.call.tick)
         outcome = Outcome(
@@ -296,6 +302,24 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
         )
         return _with_kept(done, kept)
     raise AssertionError("unreachable")
+
+
+def _tell_of_an_earlier_time(at: Work) -> None:
+    """Tell that the run counts as later than it was asked for: its id comes after every other."""
+    stamp = f"{at.call.now:%Y%m%dT%H%M%SZ}"
+    area = at.tree.layout.area("runs")
+    last = max((p.rpartition("/")[2] for p in at.tree.blobs if p.startswith(area)), default="")
+    if last[:16] > stamp:
+        at.store.notices.append(
+            Problem(
+                path=at.tree.layout.manifest(last.removesuffix(".json")),
+                rule="time-before-last-run",
+                severity="warning",
+                message=f"found {format_time(at.call.now)}, which lies before the last run: this"
+                " one counts as just after it",
+                fix="see to the clock, or to `--now`",
+            )
+        )
 
 
 def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:

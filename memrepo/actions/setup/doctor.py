@@ -21,8 +21,8 @@ from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.purify.manifest import read_manifests
 from memrepo.store import embedder, hooks, settings
+from memrepo.store.audit import git_version, interrupted, object_problems
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
-from memrepo.store.health import git_version, interrupted, object_problems
 from memrepo.store.index import Filter
 from memrepo.store.settings import person
 

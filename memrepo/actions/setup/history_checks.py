@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from memrepo.actions.past.timeline import landed
+from memrepo.actions.run.hand_edits import emptied
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
 from memrepo.checks.integrity import CommitFacts, history_problems
@@ -57,7 +58,10 @@ def _runs(work: Work, fix: bool) -> Finding:
     said += [f"{run.run} is {run.entry.commit[:10]} by now" for run in runs if run.changed]
     gone = len(runs) - here
     said += [f"{gone} taken back"] if gone else []
-    return Finding(name="runs", ok=True, message="; ".join(said))
+    hand = emptied(work)
+    if hand is not None:
+        said.insert(0, f"{hand.id[:10]} took every memory out of the tree, by hand")
+    return Finding(name="runs", ok=hand is None, message="; ".join(said))
 
 
 def _references(work: Work, fix: bool) -> Finding:

@@ -29,6 +29,7 @@ from memrepo.store.birth import append_local, born
 from memrepo.store.drivers import install_drivers, is_adopted
 from memrepo.store.gitenv import find_layout
 from memrepo.store.hooks import CALL, in_tree, install, other_path
+from memrepo.store.light import top_of
 from memrepo.store.repo import Repository
 from memrepo.store.settings import author, person
 from memrepo.store.stream import COMMITTER, Chain, Commit
@@ -109,6 +110,11 @@ def do(work: Work, request: Request) -> Result:
         if workspace is not None or (adopted and known is None):
             settings.set_workspace(store.repo, workspace or Path())
         warnings = _local_side(store, adopted=adopted)
+        if made and (outer := top_of(where.parent)) is not None:
+            warnings.append(
+                f"it lies in the work tree of {outer}, which tracks nothing of it: have that one"
+                f" ignore it (`.gitignore`), or make it a submodule"
+            )
         commit = "" if known else _first_commit(store, work, request, bare=not adopted)
         others = is_adopted(store.repo, store.layout)
         if said := install_drivers(store.repo, store.layout, adopted=others):

@@ -23,15 +23,16 @@ from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
 from memrepo.merge.tombstones import is_tombstone, path_of, tombstone_bytes, tombstones_in, turned
 from memrepo.store import history
+from memrepo.store.history import Wrote, writes
 from memrepo.store.tree import read_blob
-from memrepo.store.writes import Wrote, writes
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """One operation to take back: the commits around it, and what of it is meant.
 
-    `only` limits it to some memories; `kept` names files that stay (a settled manifest). `merge` is
-    one of the last commit that holds more than it: what a person amended is later work.
+    `only` limits it to some memories; `kept` names files that stay (a manifest whose input stays
+    consumed). `merge` is one of the last commit that holds more than it: what a person amended is
+    later work.
     """
 
     before: str

@@ -17,7 +17,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import Files, State, apply
 from memrepo.merge import closure
-from memrepo.policies.compression import (
+from memrepo.policies.archive import (
     LARGEST,
     LEAST,
     SMALLEST,

@@ -12,7 +12,7 @@ from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Memory, Source
 from memrepo.core.state import State, read_state
-from memrepo.policies.compression import (
+from memrepo.policies.archive import (
     LARGEST,
     LEAST,
     SMALLEST,

@@ -1,0 +1,160 @@
+"""What a hand, a clock or a broken tool does around a run is told, or stops it before it writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hubs
+import pytest
+from driving import LATER, done, git, memories, memrepo, standing, subjects
+
+from memrepo.actions.run import run as running
+
+LATEST, NIGHT = "2026-03-01T11:10:00Z", "2026-03-01T12:10:00Z"
+GAMMA = "- The server gamma rings the bells at noon.\n"
+
+
+def news(repo: Path) -> None:
+    """Write one more line into the workspace."""
+    with (repo.parent / "workspace" / "MEMORY.md").open("a") as file:
+        file.write(GAMMA)
+
+
+def path_of(repo: Path, word: str) -> Path:
+    (found,) = [m.path for m in memories(repo).values() if word in m.body]
+    return repo / found
+
+
+def committed(repo: Path) -> None:
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+
+
+def check(repo: Path, name: str) -> dict[str, object]:
+    """Return one line of `doctor`."""
+    (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == name]
+    return dict(found)
+
+
+def test_a_signer_that_fails_leaves_no_ingest_behind(two_runs: Path) -> None:
+    news(two_runs)
+    git(two_runs, "config", "commit.gpgSign", "true")
+    git(two_runs, "config", "gpg.program", "/bin/false")
+    before = standing(two_runs)
+    answer = memrepo(two_runs, "run", now=LATEST)
+    assert answer.exit == 5
+    assert "could not be signed" in answer.error["message"]
+    assert standing(two_runs) == before
+
+
+def test_a_branch_switched_meanwhile_receives_no_run(
+    two_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    news(two_runs)
+    git(two_runs, "branch", "topic")
+    topic, first = git(two_runs, "rev-parse", "topic"), running.propose
+    calls: list[int] = []
+
+    def switching(*args: object, **kwargs: object) -> object:
+        found = first(*args, **kwargs)  # type: ignore[arg-type]
+        if not calls:
+            git(two_runs, "switch", "-q", "topic")
+        calls.append(1)
+        return found
+
+    monkeypatch.setattr(running, "propose", switching)
+    answer = memrepo(two_runs, "run", now=LATEST)
+    assert answer.exit == 5
+    assert "switched from main to topic" in answer.error["message"]
+    assert git(two_runs, "rev-parse", "topic") == topic
+    assert "ingest" in git(two_runs, "log", "-1", "--format=%s", "main")
+    git(two_runs, "switch", "-q", "main")
+    assert done(two_runs, "run", now=LATEST)["status"] == "ok"
+
+
+def test_a_time_before_the_last_run_is_told(two_runs: Path) -> None:
+    news(two_runs)
+    answer = memrepo(two_runs, "run", now="2026-02-01T00:00:00Z", as_json=False)
+    assert answer.exit == 0
+    assert "time-before-last-run" in answer.out + answer.err
+    assert "2026-02-01T00:00:00Z" in answer.out + answer.err
+
+
+def test_init_inside_another_repository_says_so(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "code.txt").write_text("x")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "code")
+    answer = done(tmp_path, "init", "notes")
+    assert any(str(tmp_path) in warning for warning in answer["warnings"])
+    assert not any(str(tmp_path) in w for w in done(tmp_path, "init", "notes")["warnings"])
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_all_memories_removed_by_hand_stop_the_next_run(two_runs: Path, *, meanwhile: bool) -> None:
+    git(two_runs, "rm", "-rq", "memories")
+    git(two_runs, "commit", "-qm", "away with it", "--no-verify")
+    hand = git(two_runs, "rev-parse", "--short=10", "HEAD").strip()
+    if meanwhile:
+        done(two_runs, "add", "The cat is called Miso.", now=LATEST)
+    news(two_runs)
+    before = standing(two_runs)
+    answer = memrepo(two_runs, "run", now=NIGHT)
+    assert answer.exit == 3
+    assert hand in answer.error["message"]
+    assert standing(two_runs) == before
+    line = check(two_runs, "runs")
+    assert not line["ok"]
+    assert hand in str(line["message"])
+    assert done(two_runs, "run", "--max-change-pct", "100", now=NIGHT)["status"] == "ok"
+    assert check(two_runs, "runs")["ok"]
+    assert len(memories(two_runs)) == 1 + meanwhile
+
+
+def test_two_files_swapped_by_hand_are_worded_by_nobody_anew(two_runs: Path) -> None:
+    one, other = path_of(two_runs, "alpha"), path_of(two_runs, "beta")
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    committed(two_runs)
+    done(two_runs, "run", now=LATEST)
+    assert not any("edited by hand" in subject for subject in subjects(two_runs))
+    assert not check(two_runs, "rules")["ok"]
+    stamps = {m.fields["generated"].by for m in memories(two_runs).values()}
+    assert all(by.startswith("memrepo/") for by in stamps)
+
+
+@pytest.mark.parametrize("name", ["aa-copy.md", "zz-copy.md", "the-server (2).md"])
+def test_of_a_duplicate_id_the_copy_is_called_faulty(two_runs: Path, name: str) -> None:
+    alpha = path_of(two_runs, "alpha")
+    copy = alpha.with_name(name)
+    copy.write_text(alpha.read_text().replace("archive", "second archive"))
+    committed(two_runs)
+    line = check(two_runs, "memories")
+    assert not line["ok"]
+    assert "memory-same-id" in str(line["message"])
+    (problem,) = [p for p in done(two_runs, "status")["problems"] if p["rule"] == "memory-same-id"]
+    assert problem["path"] == copy.relative_to(two_runs).as_posix()
+    id_ = alpha.read_text().split("id: ")[1].split("\n")[0]
+    assert "second" not in memrepo(two_runs, "show", id_, as_json=False).out
+
+
+def test_a_heir_that_a_hand_removed_is_told_in_every_clone(tmp_path: Path) -> None:
+    laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
+    old = done(laptop, "add", "The desk is made of oak.")["id"]
+    heir = done(laptop, "supersede", old, "The desk is made of pine.", now=LATER)["id"]
+    done(laptop, "sync", now=LATER)
+    done(desk, "sync", now=LATER)
+    done(desk, "edit", old, "--set", "tags=wood", now=LATEST)
+    git(laptop, "rm", "-q", memories(laptop)[heir].path)
+    git(laptop, "commit", "-qm", "not this one", "--no-verify")
+    for repo in (laptop, desk, laptop):
+        done(repo, "sync", now=LATEST)
+    for repo in (laptop, desk):
+        line = check(repo, "references")
+        assert not line["ok"]
+        assert heir in str(line["message"])
+        assert any(p["rule"] == "reference-lost" for p in done(repo, "status")["problems"])
+        done(repo, "restore", old, now=NIGHT)
+        assert memories(repo)[old].status == "active"
+        assert check(repo, "references")["ok"]

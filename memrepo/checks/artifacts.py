@@ -15,7 +15,7 @@ from memrepo.checks.artifacts_claims import check_claims
 from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
 from memrepo.purify import lineage
-from memrepo.purify.records import Line, read_lines, read_object
+from memrepo.purify.jsonl import Line, read_lines, read_object
 from memrepo.purify.routes import PERSONAL_HOMES
 
 MANIFEST_KEYS = (

@@ -10,7 +10,7 @@ import msgspec
 from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.problems import Problem
 from memrepo.purify import lineage
-from memrepo.purify.records import Line, mappings, texts
+from memrepo.purify.jsonl import Line, mappings, texts
 from memrepo.purify.routes import PERSONAL_HOMES, affinity, route
 
 

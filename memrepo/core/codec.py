@@ -2,8 +2,6 @@
 
 Which lines of a file change when its memory changes: those of changed values and body lines.
 
-From the bytes of a memory file to a Memory and back; the only writer of memory files.
-
 `decode` tells what is wrong as Problems, `encode` makes a new file, `edit` changes only the lines
 it means to: comments, foreign keys, key order, line ends and final newline of a person survive.
 """

@@ -7,8 +7,6 @@ The fast reader of headers as memrepo writes them; anything else it leaves to YA
 It accepts a line only if YAML gives the same text, so both readers agree on every header that
 this one takes (a law in the tests). PyYAML's C loader needs ten times as long.
 
-Where a file's header stands and what it holds; files without one are the rule, not an error.
-
 A header opens on line 1 (after an optional byte order mark) with `---` and closes with the next
 line `---` or `...`; blanks may follow both. `+++` and a `---` further down are body.
 """

@@ -1,7 +1,5 @@
 """The records of one memory file. Machine facts live in `fields`, keyed by the schema.
 
-The records of one memory file. Machine facts live in `fields`, keyed by the schema.
-
 Which memories a memory's fields name.
 """
 

@@ -17,7 +17,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
-from memrepo.purify.records import read_object
+from memrepo.purify.jsonl import read_object
 
 _TIERS = ("hot", "warm", "forgotten", "gist")
 """In the order in which a note's own text is looked for: a gist is only its summary."""

@@ -20,7 +20,7 @@ from memrepo.formats.items import items, log_notes
 from memrepo.formats.pages import Page, is_markdown, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, refused
 from memrepo.purify.dates import date_of_path, find_date
-from memrepo.purify.records import mappings, read_object, texts
+from memrepo.purify.jsonl import mappings, read_object, texts
 
 _DIARY = ("DREAMS.md", "dreams.md")
 _RECALL = "memory/.dreams/short-term-recall.json"

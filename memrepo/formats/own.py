@@ -12,7 +12,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.formats.records import Files, Given, Read, Whole, refused
-from memrepo.purify.records import Line, read_lines
+from memrepo.purify.jsonl import Line, read_lines
 
 _AREA = "memories/"
 _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}", re.I)

@@ -15,7 +15,7 @@ from memrepo.core.problems import Problem
 from memrepo.formats.items import items
 from memrepo.formats.pages import Page, linked, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
-from memrepo.purify.records import mappings
+from memrepo.purify.jsonl import mappings
 
 _TYPES: Mapping[str, str] = {
     "correction": "lesson",

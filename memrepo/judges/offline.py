@@ -7,8 +7,6 @@ Deliberately narrow: other names, numbers and nouns make other statements, not c
 
 Decide the type of a claim from its words, with the kind of its source as prior.
 
-The judge that needs no model: documented rules, the same answer every time.
-
 It scores by named signals (`judges.scores`), words a claim with the evidence's own text
 (`judges.wording`) and reads triples in three shapes (`judges.wording`).
 """

@@ -1,7 +1,5 @@
 """Values that a person rejected: `tombstones/<key>.md`, and what a memory has in common with them.
 
-Values that a person rejected: `tombstones/<key>.md`, and what a memory has in common with them.
-
 A tombstone holds hashes instead of the text: one of the whole text and one of the triple for the
 exact match, and for similarity a short hash of every word, so short that many words share one. That
 keeps a value out of sight and out of a search; from somebody who can guess the text it hides

@@ -135,7 +135,7 @@ TEXT_LIMIT = 240
 
 
 class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim that is not settled, and why it comes up now: the score."""
+    """One claim that is in doubt, and why it comes up now: the score."""
 
     memory: Memory
     score: float

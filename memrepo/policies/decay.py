@@ -9,8 +9,6 @@ words, so forms that the lineage found as parts of words are listed.
 
 Which decay class a memory has: the one it names, else the first whose words it holds.
 
-How long a memory proper is kept: its class, its expiry, its confidence at a moment.
-
 Lineage: openclaw-hybrid-memory, decay and pruning. Deliberate differences: confidence falls with
 time and not with each run of a job, so the same moment gives the same answer and a refresh restores
 it; what may never be pruned is decided here and not by the class alone; and where evidence counts

@@ -70,7 +70,7 @@ def assemble(
         if members[claim.cluster_id].part:
             known.stated |= {_known_as(known, members[claim.cluster_id], claim)[1]}
     for claim in claims:
-        decision = _settle(known, members[claim.cluster_id], claim)
+        decision = _decide(known, members[claim.cluster_id], claim)
         (decisions if decision.memory_id else quarantined).append(decision)
     became = {d.cluster_id: d.memory_id for d in decisions}
     return Assembled(
@@ -86,7 +86,7 @@ def assemble(
     )
 
 
-def _settle(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
+def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     beside = (tag for tag in cluster.tags if tag != claim.home)
     claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *beside))))
     said, sources = claim.wording, _sources(cluster)

@@ -1,8 +1,6 @@
 """Daily logs become notes: one note a dated section, reworded while the section grows.
 
 From a daily log to notes: one for each dated or timed heading, else one for the file.
-
-Daily logs become notes: one note a dated section, reworded while the section grows.
 """
 
 from __future__ import annotations

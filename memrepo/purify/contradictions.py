@@ -252,7 +252,7 @@ class Pool:
         self._cases = state.corrections
 
     def open_to_doubt(self, id_: str, other: str, *, named: bool) -> bool:
-        """Tell whether a pair is worth a question: nothing has settled or flagged it yet."""
+        """Tell whether a pair is worth a question: nothing has decided or flagged it yet."""
         if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
             return False
         one, two = self.memories[id_], self.memories[other]

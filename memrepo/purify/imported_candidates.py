@@ -14,7 +14,7 @@ from memrepo.core.state import State
 from memrepo.core.times import parse_time
 from memrepo.purify.candidate_files import set_aside
 from memrepo.purify.imported_claims import RecordReader
-from memrepo.purify.records import Line, mappings
+from memrepo.purify.jsonl import Line, mappings
 
 _SCORES = (
     "durability",

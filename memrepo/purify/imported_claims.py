@@ -28,8 +28,8 @@ from memrepo.core.secrets import redact
 from memrepo.core.times import parse_time
 from memrepo.policies.matching import tokens
 from memrepo.purify import lineage
+from memrepo.purify.jsonl import Line, mappings
 from memrepo.purify.lineage import content_hash
-from memrepo.purify.records import Line, mappings
 from memrepo.purify.routes import affinity, permitted, recast, route
 from memrepo.purify.units import Unit, scan
 

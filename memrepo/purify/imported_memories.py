@@ -2,8 +2,6 @@
 
 The memories of an import under construction: new ones, known ones, and how they are linked.
 
-A purifier workspace's files as changes: claims become memories, linked as they were.
-
 What cannot be read is a Problem that names its line, and never stops the rest. Docs:
 docs/interchange.md.
 """
@@ -29,8 +27,8 @@ from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import left_out
 from memrepo.purify.imported_candidates import import_candidates
 from memrepo.purify.imported_claims import Draft, Evidence, Reading, read_claim
+from memrepo.purify.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.purify.known import free_path, storable, unite
-from memrepo.purify.records import Line, mappings, read_lines, read_object, texts
 
 
 class Work(msgspec.Struct):

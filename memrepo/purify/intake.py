@@ -14,8 +14,6 @@ What became of a source's units between two versions: kept, edited in place, or 
 
 A unit that was edited should show as one rewording, not as a deletion and an addition (measured on
 real histories: the median similarity of an edited unit to its former text is 0.75 to 0.93).
-
-What a run takes in: units that no accepted run consumed, and what became of earlier ones.
 """
 
 from __future__ import annotations

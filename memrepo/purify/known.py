@@ -66,7 +66,7 @@ class Known(msgspec.Struct):
     replaced: dict[str, str] = msgspec.field(default_factory=dict)
     disputed: dict[str, str] = msgspec.field(default_factory=dict)
     decided: dict[str, str] = msgspec.field(default_factory=dict)
-    """By bare text what a person replaced or settled: said again it stays where they put it."""
+    """By bare text what a person replaced or decided: said again it stays where they put it."""
     spoken: set[str] = msgspec.field(default_factory=set)
     """Bare texts that recall holds."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)

@@ -71,7 +71,7 @@ def recast(type_: str, profile: Profile) -> str:
     """Return the type a claim takes under a profile.
 
     An aspiration fits no home but WISHES, which a business has not: there it is an open question
-    (what is wished is not settled). The lineage's prose promised such a rerouting and its code
+    (what is wished is not decided). The lineage's prose promised such a rerouting and its code
     refused the whole batch.
     """
     return "open_question" if type_ == "aspiration" and profile == "business" else type_

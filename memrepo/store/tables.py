@@ -5,8 +5,6 @@ Work on many items of which a child process does a part, where there is a proces
 What the child makes goes through a file without a name: at a pipe it would wait for its reader. A
 child that dies leaves its rest to its parent, and one whose parent died ends with its next batch.
 
-The tables of the search index, and how they follow a commit and the work beside it.
-
 The index remembers the commit it reflects and the uncommitted edits it holds. It catches up with
 what differs between two commits; where that cannot be told, it compares the whole tree.
 """

@@ -8,8 +8,6 @@ lets git write its index anew, and that takes the lock which a person's `git add
 memrepo's own: git refreshes it at any time, and keeps its untracked cache in it, so that only
 folders that changed are listed again (git-update-index(1)). However old a copy is, what it has
 otherwise than HEAD is told as changed: nothing is missed.
-
-Index and work tree: what differs, what lies in the way, what may be taken as it lies.
 """
 
 from __future__ import annotations

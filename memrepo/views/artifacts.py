@@ -17,7 +17,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify import lineage
-from memrepo.purify.records import spell_lines
+from memrepo.purify.jsonl import spell_lines
 from memrepo.purify.sources import SourceRules, kind_of
 from memrepo.views.artifacts_candidates import candidate_records
 from memrepo.views.artifacts_claims import (

@@ -20,7 +20,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.spelling import entry_lines
 from memrepo.core.state import State
-from memrepo.purify.records import spell_lines
+from memrepo.purify.jsonl import spell_lines
 
 MEMORIES = "memories.jsonl"
 OKF_VERSION = "0.2"

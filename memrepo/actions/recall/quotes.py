@@ -1,17 +1,154 @@
-"""The evidence of a memory, quoted: the recorded lines, and where they stand by now."""
+"""The evidence of a memory, quoted: the recorded lines, and where they stand by now.
+
+`exact`: the source still holds these lines at this place. `moved`: the text stands elsewhere, found
+line by line or, where lines were broken anew, by the hash of its unit. `lost`: no source holds it.
+Secrets that the recorded text holds are never quoted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import assert_never
+from functools import cached_property
+from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
 from memrepo.actions.work import Work
-from memrepo.core.ids import visible
+from memrepo.core.ids import normal_claim, visible
 from memrepo.core.memory import Memory, Source
-from memrepo.purify.evidence import Found, Outcome, Text, quote, resolve
+from memrepo.core.secrets import find_secrets, redact
+from memrepo.purify.capture import scan_notes
+from memrepo.purify.units import scan
 from memrepo.store.tree import contents
+
+Outcome = Literal["exact", "moved", "lost"]
+Lines: TypeAlias = tuple[int, int]
+_TELLING = 4
+"""Words of so many letters are looked for before a file is read line by line."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a piece of evidence: where it stands (path, one-based lines), if anywhere."""
+
+    outcome: Outcome
+    path: str = ""
+    lines: Lines = (0, 0)
+
+
+class Text:
+    """One version of a source file, read as far as it is asked.
+
+    `name` is its name in the workspace, by which its kind of unit is known.
+    """
+
+    def __init__(self, path: str, data: bytes, name: str) -> None:
+        self.path = path
+        self.data = data
+        self.name = name
+
+    @cached_property
+    def flat(self) -> str:
+        r"""Return the text with `\n` line ends, as line numbers count them."""
+        text = self.data.decode("utf-8", "replace").removeprefix("\ufeff")
+        return text.replace("\r\n", "\n").replace("\r", " ")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return the lines; line n is at n - 1."""
+        return self.flat.removesuffix("\n").split("\n")
+
+    @cached_property
+    def normal(self) -> list[tuple[int, str]]:
+        """Return the lines that say something, normalised, each with its number."""
+        rows = ((n, normal_claim(line)) for n, line in enumerate(self.lines, start=1))
+        return [(n, line) for n, line in rows if line]
+
+    @cached_property
+    def lower(self) -> str:
+        """Return the text in lower case, to look for words."""
+        return self.flat.casefold()
+
+    @cached_property
+    def hashes(self) -> dict[str, list[Lines]]:
+        """Return where the units and notes of the file stand, by the hash of their text."""
+        found: dict[str, list[Lines]] = {}
+        for unit in scan(self.name, self.data).units:
+            found.setdefault(unit.text_hash, []).append(unit.lines)
+        for note in scan_notes(self.name, self.data)[0]:
+            found.setdefault(note.text_hash, []).append(note.lines)
+        return found
+
+    def span(self, lines: Lines) -> list[str]:
+        """Return the lines of a span; all where it is (0, 0)."""
+        first, last = lines
+        return self.lines[first - 1 : last] if first else self.lines
+
+
+def quote(text: Text, lines: Lines) -> str:
+    """Return the lines of a span without the secrets in them, of which only the kind is told."""
+    rows = text.span(lines)
+    first = max(lines[0], 1)
+    start = sum(len(line) + 1 for line in text.lines[: first - 1])
+    end = start + sum(len(line) + 1 for line in rows) - 1
+    parts, at = [], start
+    # Found in the whole file: of a key over many lines a part alone does not look like one.
+    for secret in find_secrets(text.flat):
+        if secret.end > at and secret.start < end:
+            parts += [text.flat[at : max(secret.start, at)], f"[redacted:{secret.kind}]"]
+            at = secret.end
+    parts.append(text.flat[at:end] if at < end else "")
+    return redact("".join(parts))[0]
+
+
+def resolve(
+    source: Source, recorded: Text | None, blobs: Mapping[str, str], now: Mapping[str, Text]
+) -> Found:
+    """Say where a source's lines stand by now.
+
+    `recorded` is the version they were taken from, None where the repository lacks it; `blobs`
+    and `now` are ids and texts of today's sources by path.
+    """
+    path, lines = source.resource, source.lines
+    if source.blob and blobs.get(path) == source.blob:
+        return Found(outcome="exact", path=path, lines=lines)
+    here = now[path] if path in blobs else None
+    said = recorded.span(lines) if recorded is not None else []
+    if here is not None and any(said) and here.span(lines) == said:
+        return Found(outcome="exact", path=path, lines=lines)
+    for text in _nearest(path, blobs, now):
+        spans = list(_spans(text, source.text_hash, said))
+        if spans:
+            near = min(spans, key=lambda s: (abs(s[0] - lines[0]) if text is here else 0, s))
+            same = text is here and near == lines
+            return Found(outcome="exact" if same else "moved", path=text.path, lines=near)
+    return Found(outcome="lost")
+
+
+def _nearest(path: str, blobs: Mapping[str, str], now: Mapping[str, Text]) -> Iterator[Text]:
+    """Yield the file itself, then all others by path."""
+    yield from (now[p] for p in sorted(blobs, key=lambda p: (p != path, p)))
+
+
+def _spans(text: Text, text_hash: str, said: list[str]) -> Iterator[Lines]:
+    wanted = [line for row in said if (line := normal_claim(row))]
+    # A note's hash is that of its text without the heading, under which it may stand no more.
+    below = [line for line in wanted if not line.startswith("#")] or wanted
+    words = [w for line in below for w in line.split() if w.isascii() and w.isalpha()]
+    telling = max(words, key=len, default="")
+    if len(telling) >= _TELLING and telling not in text.lower:
+        return
+    if wanted:
+        yield from _runs(text, wanted)
+    yield from text.hashes.get(text_hash, ())
+
+
+def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
+    """Yield where these lines stand one after the other, blank lines between them or not."""
+    rows = text.normal
+    for at, (number, line) in enumerate(rows):
+        if line == wanted[0] and [row for _, row in rows[at : at + len(wanted)]] == wanted:
+            yield number, rows[at + len(wanted) - 1][0]
+
 
 LINES = 5
 """Lines that are shown of one piece."""

@@ -206,7 +206,7 @@ def _filter(work: Work, request: Request) -> Filter:
 
 
 def _layered(work: Work, request: Request) -> LayeredResult:
-    from memrepo.actions.recall.layered import NotLayered, layered
+    from memrepo.actions.recall.by_tier import NotLayered, layered
 
     beside = {
         "--type": request.types,

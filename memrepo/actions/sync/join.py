@@ -294,7 +294,7 @@ def _chain(
 
 
 def _stood(conflict: Conflict) -> Problem:
-    """Tell of a conflict that the merge settled by itself."""
+    """Tell of a conflict that the merge resolved by itself."""
     return Problem(
         path=conflict.path,
         rule="sync-gave-way",

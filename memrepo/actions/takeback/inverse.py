@@ -30,8 +30,9 @@ from memrepo.store.tree import read_blob
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """One operation to take back: the commits around it, and what of it is meant.
 
-    `only` limits it to some memories; `kept` names files that stay (a settled manifest). `merge` is
-    one of the last commit that holds more than it: what a person amended is later work.
+    `only` limits it to some memories; `kept` names files that stay (a manifest whose input stays
+    consumed). `merge` is one of the last commit that holds more than it: what a person amended is
+    later work.
     """
 
     before: str

@@ -125,6 +125,12 @@ KEYS: tuple[Key, ...] = (
         doc="How many tokens one run may use, in and out.",
     ),
     Key(
+        name="run.max_usd_day",
+        kind="money",
+        default=None,
+        doc="What all runs of a calendar day (UTC) may spend together.",
+    ),
+    Key(
         name="run.max_usd_month",
         kind="money",
         default=None,
@@ -165,6 +171,20 @@ KEYS: tuple[Key, ...] = (
         kind="whole",
         default=16000,
         doc="The longest answer to one question, in tokens.",
+    ),
+    Key(
+        name="judge.effort",
+        kind="choice",
+        default="medium",
+        words=("default", "low", "medium", "high", "xhigh", "max"),
+        doc="Work that the anthropic judge puts into an answer; default leaves it to the model.",
+    ),
+    Key(
+        name="judge.thinking",
+        kind="choice",
+        default="default",
+        words=("default", "adaptive", "disabled", "between_tools"),
+        doc="Whether the anthropic judge thinks first; default leaves it to the model.",
     ),
     Key(name="judge.timeout_s", kind="seconds", default=600, doc="How long one answer may take."),
     Key(

@@ -144,7 +144,10 @@ class Act:
     headers: dict[str, str] = field(default_factory=dict)
     answer: Callable[[str], str] = good
     stop: str = "end_turn"
-    used: dict[str, Any] = field(default_factory=lambda: dict(USED))
+    used: dict[str, Any] | None = field(default_factory=lambda: dict(USED))
+    """The usage that the answer tells; None counts four bytes a token."""
+    mute: bool = False
+    """Tell no usage at all."""
     cut_after: int | None = None
     """Close the connection after so many bytes of the body."""
     silent: bool = False
@@ -224,7 +227,7 @@ def _message(act: Act, body: dict[str, Any]) -> bytes:
     if act.status != 200:
         error = {"type": "error", "error": {"type": "api_error", "message": "not today"}}
         return json.dumps(error).encode()
-    message = {
+    message: dict[str, Any] = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
@@ -232,6 +235,12 @@ def _message(act: Act, body: dict[str, Any]) -> bytes:
         "content": [{"type": "text", "text": act.answer(question_of(body))}],
         "stop_reason": act.stop,
         "stop_sequence": None,
-        "usage": act.used,
     }
+    if not act.mute:
+        used = act.used
+        if used is None:
+            told = {k: body[k] for k in ("system", "messages", "output_config")}
+            sizes = len(json.dumps(told).encode()), len(message["content"][0]["text"].encode())
+            used = {"input_tokens": sizes[0] // 4, "output_tokens": sizes[1] // 4}
+        message["usage"] = used
     return json.dumps(message).encode()

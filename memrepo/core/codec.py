@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import cast
 
 from memrepo.core import header as headers
 from memrepo.core import refusals
@@ -183,7 +184,16 @@ def encode(memory: Memory) -> bytes:
 
 
 def written(memory: Memory) -> tuple[bytes, Memory]:
-    """Encode a memory and return what a reader makes of it beside the bytes."""
+    """Encode a memory and return what a reader makes of it beside the bytes.
+
+    A run does so at each of its stages: what was written once is known.
+    """
+    if (found := memory.__dict__.get("_written")) is None:
+        found = memory.__dict__["_written"] = _written(memory)
+    return cast("tuple[bytes, Memory]", found)
+
+
+def _written(memory: Memory) -> tuple[bytes, Memory]:
     body = normal_body(memory.body)
     lines = ["---", *_spelled(memory), "---", "", *([body, ""] if body else [])]
     return _checked(memory, "\n".join(lines))

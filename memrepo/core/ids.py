@@ -27,8 +27,8 @@ _NOT_SLUG = regex(r"[^a-z0-9]+")
 
 def visible(text: str) -> str:
     """Drop invisible characters: format controls (zero width, bidi), other controls but blanks."""
-    if text.isprintable():  # which none of what is dropped here is
-        return text
+    if text.isprintable() or "".join(text.split()).isprintable():
+        return text  # as nearly all: what is dropped is neither blank nor printable
     return "".join(
         ch
         for ch in text

@@ -1,26 +1,39 @@
 """Budgets: what one run and one month may spend, checked before every call.
 
-The estimate is conservative: a third of the question's bytes and every token the answer may have.
-Pass 1 also leaves room for Pass 2, one call for each call made: judged and never worded would be
-paid for again in every run.
+The estimate is a third of the question's bytes, and for the answer what such answers had so far, or
+what one of their length has. The answer's own limit is what is left, so that no call can exceed it.
+Pass 1 also leaves room for Pass 2: what is judged should be worded in the same run. A service that
+does not say what a call used is charged the estimate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import reduce
+from math import ceil
 from operator import add
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.times import format_time
 from memrepo.judges.model import Backend, Reply
-from memrepo.judges.prompting import Prompt
+from memrepo.judges.prompting import PassName, Prompt
 from memrepo.purify.manifest import Recorded
 
 MILLION = 1_000_000
+OUTPUT: Mapping[PassName, int] = {
+    "promotion": 140,
+    "purifier": 320,
+    "contradiction": 110,
+    "gist": 200,
+    "summary": 400,
+}
+"""Tokens of the answer to one item, before any was seen; thinking is not counted."""
+_FRAME = 60
+_MARGIN = 1.25
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +66,17 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     spent: Usage = msgspec.field(default_factory=Usage)
 
+    def room(self, used: Usage, prompt: int, price: Price | None) -> int:
+        """Return how many tokens an answer may have at most after a question of so many."""
+        gone = self.spent + used
+        rooms = [10**9]
+        if self.tokens is not None:
+            rooms.append(self.tokens - gone.total - prompt)
+        if self.usd is not None and price is not None and price.output:
+            left = self.usd - (gone.cost_usd or 0.0) - price.bound(prompt, 0)
+            rooms.append(int(left * MILLION / price.output))
+        return max(min(rooms), 0)
+
     def refuse(self, used: Usage, usd: float, tokens: int) -> str:
         """Return why the next call must not be made, or an empty string."""
         gone = self.spent + used
@@ -72,8 +96,16 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 def spent_in_month(now: datetime, recorded: Iterable[Recorded]) -> Usage:
     """Add up what the manifests of one calendar month (UTC) say was spent."""
-    month = format_time(now)[:7]
-    return reduce(add, (m.usage for m in recorded if m.now[:7] == month), Usage())
+    return _spent(format_time(now)[:7], recorded)
+
+
+def spent_in_day(now: datetime, recorded: Iterable[Recorded]) -> Usage:
+    """Add up what the manifests of one calendar day (UTC) say was spent."""
+    return _spent(format_time(now)[:10], recorded)
+
+
+def _spent(since: str, recorded: Iterable[Recorded]) -> Usage:
+    return reduce(add, (m.usage for m in recorded if m.now.startswith(since)), Usage())
 
 
 class Budgeted:
@@ -90,7 +122,8 @@ class Budgeted:
         self._max_output = max_output
         self._price = price
         self._used = Usage()
-        self._promotion = Usage()
+        self._seen: dict[PassName, tuple[int, int]] = {}
+        self._reserved = Usage()
 
     @property
     def name(self) -> str:
@@ -99,26 +132,40 @@ class Budgeted:
 
     def ask(self, prompt: Prompt) -> Reply:
         """Ask if every limit allows it; raises BudgetReached."""
-        tokens = prompt.token_bound + self._max_output
-        usd = self._price.bound(prompt.token_bound, self._max_output) if self._price else 0.0
+        said = self._expected(prompt.name, prompt.items)
+        need = self._priced(prompt.token_bound, said)
+        later = Usage()
         if prompt.name == "promotion":
-            usd, tokens = self._with_reserve(usd, tokens)
+            worded = self._expected("purifier", prompt.items)
+            later = self._priced(prompt.token_bound, worded) + self._reserved
+        room = self._max_output
         for limit in self._limits:
-            if why := limit.refuse(self._used, usd, tokens):
+            whole = need + later
+            if why := limit.refuse(self._used, whole.cost_usd or 0.0, whole.total):
                 raise BudgetReached(
                     why, fix="raise the limit; what is finished lands, the rest waits"
                 )
-        reply = self._inner.ask(prompt)
+            room = min(room, limit.room(self._used, prompt.token_bound, self._price))
+        reply = self._inner.ask(replace(prompt, room=max(room, said)))
+        if reply.usage.calls and not reply.usage.total:
+            words = -(-len(reply.text.encode()) // 3)
+            reply = replace(reply, usage=self._priced(prompt.token_bound, max(said, words)))
         self._used += reply.usage
+        items, tokens = self._seen.get(prompt.name, (0, 0))
+        self._seen[prompt.name] = items + prompt.items, tokens + reply.usage.completion
         if prompt.name == "promotion":
-            self._promotion += reply.usage
+            self._reserved = later
         return reply
 
-    def _with_reserve(self, usd: float, tokens: int) -> tuple[float, int]:
-        """Add a Pass 2 call for each Pass 1 call, this one included, at what such calls cost."""
-        calls = self._promotion.calls
-        if not calls:
-            return usd * 2, tokens * 2
-        each_usd = (self._promotion.cost_usd or 0.0) / calls
-        each_tokens = self._promotion.total // calls
-        return usd + usd + calls * each_usd, tokens + tokens + calls * each_tokens
+    def _expected(self, name: PassName, items: int) -> int:
+        """Return how many tokens the answer to so many items has."""
+        seen, tokens = self._seen.get(name, (0, 0))
+        each = _MARGIN * tokens / seen if tokens else OUTPUT[name]
+        return min(self._max_output, ceil(each * items) + _FRAME)
+
+    def _priced(self, prompt: int, completion: int) -> Usage:
+        """Return a call of so many tokens as it is charged at most."""
+        cost = self._price.bound(prompt, completion) if self._price else None
+        return Usage(
+            prompt=prompt, completion=completion, source="approximate", cost_usd=cost, calls=1
+        )

@@ -46,7 +46,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
     """Claude by the Messages API; implements `judges.model.Backend`.
 
     `timeout_s` bounds one attempt, and also how long a server may ask us to wait before the next.
-    An empty `base_url` leaves the choice to the SDK.
+    An empty `base_url` leaves the choice to the SDK, an empty `effort` and `thinking` to the model.
     """
 
     model: str
@@ -55,6 +55,8 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
     max_retries: int
     price: Price | None = None
     base_url: str = ""
+    effort: str = ""
+    thinking: str = ""
 
     @property
     def name(self) -> str:
@@ -73,10 +75,11 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             with self._client() as client:
                 message: object = client.messages.create(
                     model=self.model,
-                    max_tokens=self.max_tokens,
+                    max_tokens=min(self.max_tokens, prompt.room or self.max_tokens),
                     system=[{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
                     messages=[{"role": "user", "content": content}],
-                    output_config={"format": schema},
+                    output_config={"format": schema, **_given(effort=self.effort)},
+                    **({"thinking": {"type": self.thinking}} if self.thinking else {}),
                 )
         except anthropic.APIStatusError as error:
             raise JudgeFailed(
@@ -163,6 +166,10 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             cost_usd=cost,
             calls=1,
         )
+
+
+def _given(**settings: str) -> dict[str, str]:
+    return {name: value for name, value in settings.items() if value}
 
 
 def _count(usage: object, name: str) -> int:

@@ -116,11 +116,11 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 # A label, or a form that nobody filled in: "Symptoms:", "Pronouns:", "Blockers: none known"
 _UNFILLED = regex(
-    r"\W*(?:[^:\uff1a\n]{1,60}[:\uff1a]\W*)(?:none(?:\s+(?:yet|known|so far))?|n/?a|tbd"
+    r"[\W_]*+(?:[^:\uff1a\n]{1,60}[:\uff1a][\W_]*+)(?:none(?:\s+(?:yet|known|so far))?|n/?a|tbd"
     r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
     r"|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
     r"|ningun[oa]|aucune?|keine?r?|нет|无|暂无|なし|없음|(?:a|por) definir(?:\s+com\s+\w+)?"
-    r"|definir com \w+|à définir|offen|未定|待定|未設定|미정)?\W*",
+    r"|definir com \w+|à définir|offen|未定|待定|未設定|미정)?[\W_]*+",
     re.IGNORECASE,
 )
 _BRACKETED = regex(r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b")

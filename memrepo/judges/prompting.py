@@ -58,7 +58,8 @@ _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u20
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """One question to a model: fixed instructions, context that batches share, and the batch.
 
-    `items` counts what must be answered.
+    `items` counts what must be answered; `room` bounds the answer's tokens, 0 leaves that to the
+    backend. A service that binds the answer to the schema is not told it a second time.
     """
 
     name: PassName
@@ -66,11 +67,17 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     context: str
     data: str
     items: int
+    room: int = 0
 
     @property
     def text(self) -> str:
         """Return all of it as one text, for programs that take one."""
-        return "\n\n".join(filter(None, (self.system, self.context, self.data)))
+        return "\n\n".join(filter(None, (self.system, self.spelled, self.context, self.data)))
+
+    @property
+    def spelled(self) -> str:
+        """Return the schema of the reply as text."""
+        return _spelled_schema(self.name)
 
     @property
     def schema(self) -> dict[str, object]:
@@ -215,15 +222,19 @@ def summary_prompt(request: SummaryRequest) -> Prompt:
 
 @cache
 def instructions(name: PassName) -> str:
-    """Return the instructions of a question: its file in prompts/, then the reply's schema."""
-    text = asset("prompts", FILES[name]).read_text(encoding="utf-8").strip()
-    return f"{text}\n\n{json.dumps(SCHEMAS[name](), separators=(',', ':'))}"
+    """Return the instructions of a question: its file in prompts/."""
+    return asset("prompts", FILES[name]).read_text(encoding="utf-8").strip()
+
+
+@cache
+def _spelled_schema(name: PassName) -> str:
+    return json.dumps(SCHEMAS[name](), separators=(",", ":"))
 
 
 @cache
 def prompt_hash() -> str:
     """Return the hash of everything fixed in all questions, as manifests record it."""
-    fixed = "\0".join(instructions(name) for name in SCHEMAS)
+    fixed = "\0".join(f"{instructions(name)}\n{_spelled_schema(name)}" for name in SCHEMAS)
     return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"
 
 

@@ -13,7 +13,7 @@ Lineage: context-clear, promote.py; its thresholds stand. Days are counted in UT
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -31,6 +31,18 @@ from memrepo.policies.tiers import moves
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
+FEW = 10
+"""With fewer memories there is nothing to choose from, and the first page waits."""
+FIRST = {
+    "identity": ("identity",),
+    "user": ("relationship",),
+    "preferences": ("preference",),
+    "rules": ("constraint",),
+    "decisions": ("decision", "commitment"),
+}
+"""What a session begins with, by types: who one is, for whom, what is wanted, what is running."""
+_EACH = 5
+"""The seed's upper bound of a layer's bullets."""
 
 
 def hot_of(memory: Memory) -> Hot | None:
@@ -120,7 +132,8 @@ def hot_steps(
     """
     entries: list[_Entry] = []
     steps: list[Step] = []
-    for memory in sorted(memories, key=lambda m: m.path):
+    memories = sorted(memories, key=lambda m: m.path)
+    for memory in memories:
         hot = hot_of(memory)
         count = unused(memory, accesses, now) if hot else 0
         if hot is not None and hot.since is not None:
@@ -137,6 +150,8 @@ def hot_steps(
             memory, accesses, now, decay
         ):
             entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
+    if not entries and (first := _first(memories, accesses, now, decay)):
+        return [_first_step(first, now)], []
     kept, out, problems = _fitted(entries, rules)
     for entry in out:
         if not entry.new:
@@ -144,6 +159,44 @@ def hot_steps(
             steps.append(demote(entry.memory, now, what))
     steps += [promote(e.memory, now, e.reason) for e in kept if e.new]
     return steps, problems
+
+
+def _first(
+    memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
+) -> list[Memory]:
+    """Return what the first page shows, before any use could tell: nothing was on the cache yet.
+
+    Of each kind those first that several places say, that a curated file says, that are surest.
+    """
+    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
+    if len(claims) < FEW or any("hot" in memory.fields for memory in memories):
+        return []
+    found: list[Memory] = []
+    for types in FIRST.values():
+        mine = sorted((m for m in claims if m.type in types), key=_matters)
+        found += mine[:_EACH]
+    return found
+
+
+def _matters(memory: Memory) -> tuple[object, ...]:
+    scores = memory.fields.get("scores")
+    return (
+        -len({source.resource for source in memory.sources}),
+        any(source.captured_from in ("file", "heading") for source in memory.sources),
+        -(scores.confidence if scores else 1.0),
+        memory.path,
+    )
+
+
+def _first_step(memories: Sequence[Memory], now: datetime) -> Step:
+    """Return the one step of the first page; the reason is the seed's."""
+    hot = Hot(since=now, reason="new layer")
+    return Step(
+        op="promote",
+        what=counted(len(memories), "memory", "memories"),
+        reason="new layer",
+        changes=tuple(Update(id=m.id, fields={"hot": hot}) for m in memories),
+    )
 
 
 def _why_demote(

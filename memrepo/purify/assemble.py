@@ -22,7 +22,7 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.entities import held
-from memrepo.purify.clusters import only_reflects
+from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import ACTOR, Former, Known, free_path, storable
 
@@ -217,10 +217,10 @@ def _sources(cluster: Cluster, known: Sequence[Source] = ()) -> tuple[Source, ..
     """
     first = cluster.candidates[0].candidate_id
     every = [(c.candidate_id, s) for c in cluster.candidates for s in c.sources]
-    sources = [*known, *(s for _, s in every)]
+    reflecting = only_reflecting([*known, *(s for _, s in every)])
     found = []
     for id_, source in every:
-        if only_reflects(source, sources):
+        if source.resource in reflecting:
             found.append(replace(source, kind="inferred"))
         else:
             found.append(source if id_ == first else replace(source, kind="merged"))

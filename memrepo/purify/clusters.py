@@ -72,10 +72,13 @@ def two_roles(one: str, other: str) -> bool:
     return frozenset((one, other)) in _OWN_ROLE
 
 
-def only_reflects(source: Source, others: Iterable[Source]) -> bool:
-    """Tell whether a source only reflects on what another one states."""
-    stated = _WORDED_BY.get(default_type(source.resource), ())
-    return any(default_type(other.resource) in stated for other in others)
+def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
+    """Return the files among some sources that only reflect on what another one states."""
+    kinds = {resource: default_type(resource) for resource in {s.resource for s in sources}}
+    stated = frozenset(kinds.values())
+    return frozenset(
+        r for r, kind in kinds.items() if not stated.isdisjoint(_WORDED_BY.get(kind, ()))
+    )
 
 
 def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ...]:

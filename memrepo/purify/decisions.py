@@ -20,6 +20,7 @@ Decisions that are a commit of their own: supersessions, then contradictions.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -138,16 +139,11 @@ class Near:
 
     def around(self, ids: Iterable[str]) -> set[str]:
         """Return all statements that share enough words with one of some."""
-        return {
-            other
-            for id_ in ids
-            for word in self._words.get(id_, frozenset())
-            for other in self._by_word[word]
-            if self._shared(self._words[other], id_)
-        }
+        return {other for id_ in ids for other in self._sharing(self._words.get(id_, frozenset()))}
 
     def _near(self, claim: PriorClaim) -> list[str]:
         words = tokens(claim.text)
+        least = _least(words)
         looked = {claim.memory_id}
         near: list[str] = []
         for word in sorted(words, key=lambda w: (len(self._by_word.get(w, ())), w)):
@@ -155,16 +151,28 @@ class Near:
                 if id_ in looked:
                     continue
                 looked.add(id_)
-                if self._shared(words, id_):
+                other = self._words[id_]
+                if len(words & other) >= least * min(len(words), len(other)):
                     near.append(id_)
                 if len(near) == LOOKED or len(looked) > _EXAMINED:
                     return near
         return near
 
-    def _shared(self, words: frozenset[str], id_: str) -> bool:
-        other = self._words[id_]
-        least = _SHARED_PAIRS if any(word >= _WIDE for word in words) else _SHARED
-        return len(words & other) >= least * min(len(words), len(other))
+    def _sharing(self, words: frozenset[str]) -> Iterator[str]:
+        """Yield the statements that share so many words with some as `_near` asks for.
+
+        Each may be the one that `_near` is asked of: its own words say how many it takes.
+        """
+        shared = Counter(id_ for word in words for id_ in self._by_word[word])
+        for id_, count in shared.items():
+            other = self._words[id_]
+            if count >= _least(other) * min(len(words), len(other)):
+                yield id_
+
+
+def _least(words: frozenset[str]) -> float:
+    """Return which share of its words a statement has to have in common with another."""
+    return _SHARED_PAIRS if max(words, default="") >= _WIDE else _SHARED
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:

@@ -104,7 +104,8 @@ def purify(
     parts, answers = divide(groups, tuple(worded.answers))
     looked = verified(state, parts, answers, former, setting)
     claims, made, compared = looked.claims, looked.made, looked.asked
-    asked_of = (*groups, *(part for part in parts if part not in groups))
+    whole_ones = {group.cluster_id: group for group in groups}
+    asked_of = (*groups, *(p for p in parts if whole_ones.get(p.cluster_id) != p))
     left_open = _left_open(gathered, asked_of, judged.open, worded.open | compared.open)
     receipt = _receipt((judged, worded, compared), setting.judge, before, carried)
     receipt = replace(receipt, compared=looked.harmless)

@@ -1,14 +1,15 @@
 """The five views: what a person reads on a forge. Pure functions of the tree, byte for byte.
 
-Lineage: memory-purifier, views. Deliberate differences: no clock, every block links to its memory
-and names its id, and no active claim is invisible: what fits no section stands under "Other".
+Lineage: memory-purifier, views. Deliberate differences: no clock, each memory is one line under its
+subject with the beginning of its id, and no active claim is invisible: what fits no section stands
+under "Other".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -34,6 +35,13 @@ _TEXT = 500
 _LINE = 78
 _MARKUP = regex(r"(\\*)([<`\[\]])")
 _TAG = regex(r"(\\*)<(?=[A-Za-z/!?])")
+_START = regex(
+    r"^(\d{1,9})(?=[.)](?:\s|$))"
+    r"|^(?=#{1,6}(?:\s|$)|>|```|~~~|[-+*](?:\s|$)|\[[^\]]*\]:|(?:[-*_][ \t]*){3,}$)"
+)
+"""Where a line would begin a heading, a list, a quote, code, a rule or the target of a link."""
+_DATED = ("commitment", "decision", "episode", "milestone", "open_question")
+"""Types of which a page says the day: it is half of what they say."""
 _FENCE = regex(r"(`{3,}|~{3,})[^`]*")
 _MARKS = (b"memrepo writes this page from the files", b"more than one page holds; they are split")
 _HEAD_LINES = 8
@@ -41,15 +49,10 @@ _HEAD_LINES = 8
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
-def _by_subject(memory: Memory) -> tuple[object, ...]:
-    return (normalise(memory.text("subject")), _newest(memory), memory.path)
-
-
 def _by_place(memory: Memory) -> tuple[object, ...]:
     """Order by subject, and the parts of one text as they stand in it."""
-    subject, newest, path = _by_subject(memory)
     first = next(((s.resource, s.lines[0]) for s in memory.sources), ("", 0))
-    return (subject, newest, first, path)
+    return (normalise(memory.text("subject")), _newest(memory), first, memory.path)
 
 
 def _newest(memory: Memory) -> int:
@@ -69,7 +72,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     heading: str
     types: tuple[str, ...]
-    order: Callable[[Memory], tuple[Any, ...]]
+    order: Callable[[Memory], tuple[object, ...]]
     standings: tuple[str, ...] = ()
 
 
@@ -89,14 +92,14 @@ VIEWS: tuple[View, ...] = (
         name="LTMEMORY.md",
         title="Long-term memory",
         sections=(
-            Section(heading="Facts", types=("fact",), order=_by_subject),
-            Section(heading="Preferences", types=("preference",), order=_by_subject),
-            Section(heading="Constraints", types=("constraint",), order=_by_subject),
+            Section(heading="Facts", types=("fact",), order=_by_place),
+            Section(heading="Preferences", types=("preference",), order=_by_place),
+            Section(heading="Constraints", types=("constraint",), order=_by_place),
             Section(heading="Commitments", types=("commitment",), order=_by_newest),
             Section(heading="Lessons", types=("lesson",), order=_by_newest),
             Section(heading="Decisions", types=("decision",), order=_by_newest),
-            Section(heading="Identity", types=("identity",), order=_by_subject),
-            Section(heading="Relationships", types=("relationship",), order=_by_subject),
+            Section(heading="Identity", types=("identity",), order=_by_place),
+            Section(heading="Relationships", types=("relationship",), order=_by_place),
             Section(heading="Open questions", types=("open_question",), order=_by_newest),
         ),
     ),
@@ -214,7 +217,7 @@ def _said(memory: Memory) -> str:
     return f"{memory.path} {said}"
 
 
-def _shown(memory: Memory) -> list[Any]:
+def _shown(memory: Memory) -> list[object]:
     fields, body = plain(memory)
     return [sorted((key, value) for key, value in fields.items() if key != "run"), body]
 
@@ -257,16 +260,14 @@ def _pages(state: State, *, personal: bool) -> Iterable[_Page]:
 
 
 def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[_Page]:
-    """Split a large view by first tag, then by count; the view itself lists the parts."""
-    tags: dict[str, list[Memory]] = {}
-    for memory in claims:
-        tags.setdefault(_first_tag(memory), []).append(memory)
+    """Split a large view by first tag, else by section, then by count; the view lists the parts."""
     groups: dict[str, list[Memory]] = {}
-    for tag, tagged in tags.items():
-        groups.setdefault(slugify(tag or "untagged"), []).extend(tagged)
+    for heading, members in _sections(view, claims):
+        for memory in members:
+            groups.setdefault(slugify(_first_tag(memory) or heading), []).append(memory)
     parts = []
     for tag in sorted(groups):
-        members = sorted(groups[tag], key=_by_newest)
+        members = groups[tag]
         for turn, at in enumerate(range(0, len(members), LIMIT), start=1):
             tail = f".{turn}" if len(members) > LIMIT else ""
             name = f"{view.name.removesuffix('.md')}-{tag}{tail}.md"
@@ -301,11 +302,39 @@ def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory])
         f"{view.name}.j2",
         title=title,
         sections=[
-            {"heading": heading, "claims": [_block(state, m) for m in members]}
+            {"heading": heading, "groups": _grouped(state, members)}
             for heading, members in sections
             if members
         ],
     )
+
+
+def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, object]]:
+    """Return the lines of a section, those of one subject under its name.
+
+    What stands alone says its subject itself, and comes first.
+    """
+    subjects: dict[str, list[Memory]] = {}
+    for memory in members:
+        subjects.setdefault(normalise(_under(memory)), []).append(memory)
+    alone = [m for m in members if len(subjects[normalise(_under(m))]) == 1 or not _under(m)]
+    several = [same for key, same in subjects.items() if key and len(same) > 1]
+    groups = [{"heading": "", "lines": [_line(state, m, m.body) for m in alone]}] if alone else []
+    return [
+        *groups,
+        *(
+            {
+                "heading": _one_line(_under(same[0])),
+                "lines": [_line(state, m, m.said) for m in same],
+            }
+            for same in several
+        ),
+    ]
+
+
+def _under(memory: Memory) -> str:
+    """Return what a line need not say below its heading: its context, else its subject."""
+    return memory.text("lead") or memory.text("subject")
 
 
 def _rendered(template: str, **shown: object) -> bytes:
@@ -336,30 +365,18 @@ def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     return [(tag, groups[tag]) for tag in named] + [("Uncategorized", groups.get("", []))]
 
 
-def _block(state: State, memory: Memory) -> Mapping[str, object]:
-    prefix = state.layout.prefix
+def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
     return {
-        "heading": _heading(memory),
-        "text": _quoted(_cut(memory.body)),
-        "path": memory.path.removeprefix(prefix),
-        "id": memory.id,
-        "standing": memory.standing,
-        "confidence": _confidence(memory),
-        "captured": memory.captured[:10],
-        "tags": [_one_line(tag) for tag in memory.texts("tags")],
-        "sources": [
-            {
-                "resource": s.resource.removeprefix(prefix),
-                "lines": s.lines,
-                "label": _plain(" ".join(visible(s.resource.removeprefix(prefix)).split())),
-            }
-            for s in memory.sources
-        ],
-        "contested_by": [
-            {"id": m.id, "path": m.path.removeprefix(prefix), "text": _one_line(m.body)}
-            for m in _rivals(state, memory)
-        ],
+        "text": _quoted(_cut(text)),
+        "id": _short(memory),
+        "captured": memory.captured[:10] if memory.type in _DATED else "",
+        "rivals": [{"id": _short(m), "text": _one_line(m.body)} for m in _rivals(state, memory)],
     }
+
+
+def _short(memory: Memory) -> str:
+    """Return the beginning of an id, as it ends the file's name; every command takes it."""
+    return memory.id.removeprefix("mem-")[:6]
 
 
 def _rivals(state: State, memory: Memory) -> list[Memory]:
@@ -369,23 +386,6 @@ def _rivals(state: State, memory: Memory) -> list[Memory]:
         for link in memory.fields.get("links", ())
         if link.type == "contradicts" and link.target in state.memories
     ]
-
-
-def _confidence(memory: Memory) -> str:
-    scores = memory.fields.get("scores")
-    value = scores.confidence if scores else memory.fields.get("confidence", 1.0)
-    return f"{value:.2f}"
-
-
-def _heading(memory: Memory) -> str:
-    """Head a block by its triple, its title, or the start of its text."""
-    subject, predicate = memory.text("subject"), memory.text("predicate")
-    if memory.text("title"):
-        return _one_line(memory.text("title"))
-    if subject and predicate:
-        tail = f" {memory.text('object')}" if memory.text("object") else ""
-        return _one_line(f"{subject} — {predicate}{tail}")
-    return _one_line(memory.body)
 
 
 def _one_line(text: str) -> str:
@@ -405,15 +405,17 @@ def _cut(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote a memory's text: whatever it holds, it cannot become a heading of the page.
+    """Put a memory's text on a line of a list: whatever it holds, it begins nothing of the page.
 
     HTML is escaped, or an open comment would hide the rest of the page; not so in fenced code,
-    which people copy, where the fence stands at the margin and is closed.
+    which people copy. A text of several lines is a quote below its mark.
     """
-    lines = visible(text).split("\n")
+    lines = visible(text).strip("\n").split("\n")
     fenced = _fenced(lines)
-    shown = (x if n in fenced else _TAG.sub(r"\1\1\\<", x) for n, x in enumerate(lines))
-    return "\n".join(f"> {line}".rstrip() for line in shown)
+    shown = [x if n in fenced else _TAG.sub(r"\1\1\\<", x) for n, x in enumerate(lines)]
+    if len(shown) == 1:
+        return _START.sub(r"\1\\", " ".join(shown[0].split()))
+    return "\n".join(["", *(f"  > {line}".rstrip() for line in shown)])
 
 
 def _fenced(lines: Sequence[str]) -> set[int]:

@@ -158,6 +158,10 @@ def test_subjects_are_bounded_and_trailers_cannot_be_forged(ugly_repo: Path) -> 
     assert "mem-0000000000000000" not in log
 
 
+LINE_ID = re.compile(r"^- (?:.*)`([0-9a-f]{6})`(?: \d{4}-\d\d-\d\d)?$", re.MULTILINE)
+"""The beginning of the id of each line of a page."""
+
+
 # -- views -------------------------------------------------------------------------------------
 
 
@@ -165,10 +169,17 @@ def test_views_print_every_active_claim_exactly_once(ugly_repo: Path) -> None:
     printed = [
         id_
         for path in (ugly_repo / "views").glob("*.md")
-        for id_ in re.findall(r"^\[(mem-[0-9a-f]{16})\]", path.read_text(), re.MULTILINE)
+        for id_ in LINE_ID.findall(path.read_text())
     ]
-    claims = [m.id for m in memories(ugly_repo).values() if not m.is_note and m.status == "active"]
-    assert sorted(printed) == sorted(claims)
+    claims = [m for m in memories(ugly_repo).values() if not m.is_note and m.status == "active"]
+    assert sorted(printed) == sorted(m.id[4:10] for m in claims)
+    assert done(ugly_repo, "show", printed[0])["memory"]["id"] in {m.id for m in claims}
+
+
+def test_pages_are_hardly_longer_than_the_texts_on_them(ugly_repo: Path) -> None:
+    pages = sum(path.stat().st_size for path in (ugly_repo / "views").glob("*.md"))
+    claims = [m for m in memories(ugly_repo).values() if not m.is_note and m.status == "active"]
+    assert pages <= 1.3 * sum(len(m.body.encode()) for m in claims)
 
 
 def kinds_below(blocks: list[dict[str, object]]) -> set[object]:
@@ -186,16 +197,19 @@ def test_no_line_of_a_memory_or_source_name_becomes_markup_of_a_view(ugly_repo: 
     for path in (ugly_repo / "views").glob("*.md"):
         stamp, _, text = path.read_text(encoding="utf-8").partition("\n")
         assert re.fullmatch(r"<!-- memrepo:view [0-9a-f]+ -->", stamp)
-        claims = len(re.findall(r"^\[mem-[0-9a-f]{16}\]", text, re.MULTILINE))
         blocks = read(text)
         kinds = {b["type"] for b in blocks}
         assert kinds <= {"heading", "paragraph", "block_quote", "blank_line", "list"}
         assert not kinds_below(blocks) & {"block_html", "inline_html"}
         levels = [b["attrs"]["level"] for b in blocks if b["type"] == "heading"]
-        assert levels.count(1) == 1
-        assert levels.count(3) == claims
-        assert len(levels) - levels.count(2) == claims + 1
-        assert len([b for b in blocks if b["type"] == "paragraph"]) <= 2 + max(1, 2 * claims)
+        assert (levels[0], levels.count(1), set(levels) <= {1, 2, 3}) == (1, 1, True)
+        assert len([b for b in blocks if b["type"] == "paragraph"]) <= 3
+        items = [i for b in blocks if b["type"] == "list" for i in b["children"]]
+        assert {i["type"] for i in items} <= {"list_item", "task_list_item"}
+        below = {b["type"] for i in items for b in i["children"]}
+        assert below <= {"block_text", "block_quote", "blank_line", "paragraph", "list"}
+        if path.name not in ("TOPICS.md", "LTMEMORY.md"):
+            assert len(items) == len(LINE_ID.findall(text))
         assert not any(ord(ch) < 32 and ch not in "\n\t" for ch in text)
 
 

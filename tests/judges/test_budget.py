@@ -48,16 +48,20 @@ def calls(limit: Limit, meter: Meter, *, max_output: int = 100, name: str = "pur
     return meter.calls
 
 
+ONE = question().token_bound + 100
+"""What one call may need: the question, its schema, and the longest answer."""
+
+
 @pytest.mark.parametrize(
     ("limit", "expected"),
     [
         (Limit(what="a run"), 50),
-        (Limit(what="a run", tokens=199), 0),
-        (Limit(what="a run", tokens=200), 1),
-        (Limit(what="a run", tokens=350), 2),
-        (Limit(what="a run", tokens=350, spent=Usage(prompt=150, calls=1)), 1),
+        (Limit(what="a run", tokens=ONE - 1), 0),
+        (Limit(what="a run", tokens=ONE), 1),
+        (Limit(what="a run", tokens=ONE + 150), 2),
+        (Limit(what="a run", tokens=ONE + 150, spent=Usage(prompt=150, calls=1)), 1),
         (Limit(what="a run", usd=0.0), 0),
-        (Limit(what="a run", usd=0.0012), 1),
+        (Limit(what="a run", usd=PRICE.bound(ONE - 100, 100)), 1),
     ],
 )
 def test_a_call_is_made_only_when_its_estimate_fits(limit: Limit, expected: int) -> None:
@@ -65,9 +69,9 @@ def test_a_call_is_made_only_when_its_estimate_fits(limit: Limit, expected: int)
 
 
 def test_pass_1_leaves_room_for_pass_2() -> None:
-    limit = Limit(what="a run", tokens=2000)
+    limit = Limit(what="a run", tokens=9000)
     first = calls(limit, Meter(100, 50), name="promotion")
-    assert 0 < first * 150 <= 1000
+    assert 0 < first * 150 <= 4500
     assert first < calls(limit, Meter(100, 50))
 
 
@@ -135,3 +139,37 @@ def test_an_unknown_price_makes_an_unknown_sum() -> None:
     known, unknown = Usage(cost_usd=1.0, calls=1), Usage(cost_usd=None, calls=1)
     assert (known + unknown).cost_usd is None
     assert (known + known).since(known).cost_usd == 1.0
+
+
+class Silent(Meter):
+    """A backend whose service does not say what a call used."""
+
+    def ask(self, prompt: Prompt) -> Reply:
+        self.calls += 1
+        return Reply(text="y" * 90, usage=Usage(calls=1))
+
+
+def test_a_service_that_tells_no_usage_is_charged_the_estimate_and_stops_at_the_limit() -> None:
+    assert calls(Limit(what="a run", tokens=3 * ONE), Silent(0, 0)) == 3
+    judge = Budgeted(Silent(0, 0), (), max_output=100, price=PRICE)
+    usage = judge.ask(question()).usage
+    assert (usage.source, usage.calls) == ("approximate", 1)
+    assert usage.total == ONE
+    assert usage.cost_usd == PRICE.bound(ONE - 100, 100)
+
+
+class Room(Meter):
+    """A backend that notes how long its answers may be."""
+
+    def ask(self, prompt: Prompt) -> Reply:
+        self.room = prompt.room
+        return super().ask(prompt)
+
+
+def test_an_answer_may_be_as_long_as_what_is_left() -> None:
+    meter, bound = Room(100, 50), question().token_bound
+    Budgeted(meter, (), max_output=9000, price=PRICE).ask(question())
+    assert meter.room == 9000
+    limit = Limit(what="a run", tokens=bound + 1000)
+    Budgeted(meter, (limit,), max_output=9000, price=PRICE).ask(question())
+    assert meter.room == 1000

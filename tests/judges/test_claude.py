@@ -285,7 +285,8 @@ def test_a_budget_that_ends_mid_run_keeps_what_is_finished(service: Service, rep
     assert "a run may cost 0.15 USD" in answer.data["partial"]
     assert answer.data["cost_usd"] <= 0.15
     passes = [body["output_config"]["format"]["schema"]["required"] for body in service.asked]
-    assert passes == [["verdicts"]] * 4 + [["claims"]] * 4
+    assert passes == sorted(passes, reverse=True)  # first every verdict that leaves room
+    assert ["claims"] in passes
     landed = len(bodies(repo))
     assert 0 < landed < 200
     record = manifest(repo)

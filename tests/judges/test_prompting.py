@@ -19,6 +19,7 @@ from memrepo.core.judge import (
     PromotionRequest,
 )
 from memrepo.judges.prompting import (
+    Prompt,
     canonical_prompt,
     fence,
     instructions,
@@ -133,11 +134,13 @@ def test_a_secret_split_over_predicate_and_object_is_taken_out() -> None:
 
 @pytest.mark.parametrize("name", ["promotion", "purifier"])
 def test_the_three_steps_stand_immediately_before_the_schema(name) -> None:
-    text = instructions(name)
-    head, _, schema = text.rpartition("\n\n")
-    assert json.loads(schema)["type"] == "object"
-    assert re.search(r"CRITICAL:\n\n1\. .*\n2\. .*\n3\. [^\n]*\n[^\n]*$", head)
-    assert re.search(r"^Version \d+\.$", text, re.MULTILINE)
+    prompt = Prompt(name=name, system=instructions(name), context="", data="", items=1)
+    assert json.loads(prompt.spelled) == prompt.schema
+    assert prompt.text.count(prompt.spelled) == 1
+    assert prompt.spelled not in prompt.system
+    assert prompt.schema["type"] == "object"
+    assert re.search(r"CRITICAL:\n\n1\. .*\n2\. .*\n3\. [^\n]*\n[^\n]*$", prompt.system)
+    assert re.search(r"^Version \d+\.$", prompt.system, re.MULTILINE)
 
 
 def test_the_hash_covers_both_prompts_and_a_key_the_question() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
-from memrepo.core.memory import Decay, Hot, Memory
+from memrepo.core.memory import Decay, Hot, Memory, Source
 from memrepo.policies.hotcache import (
     demote,
     end_of,
@@ -209,3 +209,39 @@ def test_the_steps_say_what_changes_and_nothing_else() -> None:
     assert up.changes[0].fields == {"hot": Hot(since=T0, reason="critical")}
     assert (down.op, down.what) == ("demote", of.label)
     assert down.changes[0].fields == {"hot": Hot(until=T0 + H)}
+
+
+def first(memories: list[Memory], now: datetime = T0) -> list[Any]:
+    return hot_steps(memories, fold([]), now, HotRules(), DECAY)[0]
+
+
+def test_the_first_page_shows_what_a_session_begins_with_in_one_commit() -> None:
+    kinds = ["identity", "preference", "constraint", "relationship", "decision", "episode"]
+    all_ = [memory(n, type=kinds[n % len(kinds)]) for n in range(60)]
+    (step,) = first(all_)
+    chosen = {change.id for change in step.changes}
+    assert (step.what, step.reason, len(chosen)) == ("25 memories", "new layer", 25)
+    types = {m.id: m.type for m in all_}
+    assert {types[id_] for id_ in chosen} == set(kinds) - {"episode"}
+
+
+def test_of_a_kind_those_that_several_files_say_come_first() -> None:
+    said = tuple(Source(resource=f"sources/{n}.md") for n in range(2))
+    all_ = [memory(n, type="preference") for n in range(12)]
+    all_[7] = memory(7, type="preference", sources=said)
+    (step,) = first(all_)
+    assert step.changes[0].id == all_[7].id
+
+
+@pytest.mark.parametrize(
+    "all_",
+    [
+        [memory(n, type="preference") for n in range(9)],
+        [memory(n, type="episode") for n in range(20)],
+        [memory(n, type="preference", standing="stale") for n in range(20)],
+        [memory(0, hot=Hot(until=T0)), *(memory(n, type="preference") for n in range(1, 20))],
+    ],
+    ids=["a handful", "nothing of the kind", "nothing that holds", "it was there before"],
+)
+def test_no_first_page_where_there_is_nothing_to_choose(all_: list[Memory]) -> None:
+    assert first(all_) == []

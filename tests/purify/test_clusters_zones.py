@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate, PromotionScores, Verdict
 from memrepo.core.memory import Source
-from memrepo.purify.clusters import clusters, defer_dreams, hint_of, only_reflects
+from memrepo.purify.clusters import clusters, defer_dreams, hint_of, only_reflecting
 from memrepo.purify.sources import default_type
 
 SCORES = PromotionScores(
@@ -79,8 +79,8 @@ def test_what_tells_of_a_method_joins_it_and_its_home_is_a_tag() -> None:
     assert (found.type_hint, found.home_hint) == ("method", "PLAYBOOKS.md")
     assert found.tags == ("LTMEMORY.md",)
     method, told = found.candidates[1].sources[0], found.candidates[0].sources[0]
-    assert only_reflects(told, [method, told])
-    assert not only_reflects(method, [method, told])
+    assert only_reflecting([method, told]) == {told.resource}
+    assert only_reflecting([told]) == only_reflecting([method]) == frozenset()
 
 
 @pytest.mark.parametrize(

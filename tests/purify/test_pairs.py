@@ -6,6 +6,7 @@ The older statement is known when the newer one is read, then both are compared 
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import Literal
 
@@ -124,7 +125,7 @@ ALL = [(kind, *pair) for kind, pairs in PAIRS.items() for pair in pairs]
 def cluster(text: str, day: str, context: tuple[str, ...]) -> Cluster:
     source = Source(
         resource="sources/MEMORY.md",
-        blob="b" * 40,
+        blob=hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(),
         lines=(3, 3),
         text_hash=text_hash(text),
         captured=day,

@@ -35,7 +35,7 @@ def test_a_numbered_part_is_not_the_page_of_a_numbered_tag(monkeypatch: pytest.M
     names = {path.removeprefix("views/LTMEMORY") for path in found if "LTMEMORY" in path}
     assert names == {".md", "-a.1.md", "-a.2.md", "-a-1.md", "-a-2.md"}
     text = b"".join(found.values())
-    assert all(f"> fact {n}\n".encode() in text for n in range(6))
+    assert all(f"- fact {n} `".encode() in text for n in range(6))
 
 
 def test_only_pages_that_were_written_here_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,3 +49,61 @@ def test_only_pages_that_were_written_here_are_deleted(monkeypatch: pytest.Monke
     stale |= {path: data for path, data in many.items() if "-a" in path}
     changes = pages.render_views(state(["a"], {**one, **foreign, **stale}), personal=True)
     assert set(changes) == {Delete(path=path) for path in stale}
+
+
+def claim(number: int, body: str, **fields: object) -> Memory:
+    id_ = f"mem-{number:06x}0000000000"
+    given = {"id": id_, "type": "fact", "home": "LTMEMORY.md", **fields}
+    return Memory(path=f"memories/knowledge/m-{number:06x}.md", body=body, fields=given)
+
+
+def page_of(*claims: Memory) -> str:
+    found = written(State(files=Files({}, {}), memories={m.id: m for m in claims}))
+    return found["views/LTMEMORY.md"].decode()
+
+
+def test_what_shares_a_subject_stands_under_it_and_says_it_once() -> None:
+    text = page_of(
+        claim(1, "Atlas: runs Python", subject="Atlas", lead="Atlas"),
+        claim(2, "Atlas: runs Postgres", subject="Atlas", lead="Atlas"),
+        claim(3, "Rui: likes tea", subject="Rui", lead="Rui"),
+        claim(4, "The Atlas team meets on Monday", subject="Atlas"),
+        claim(5, "nobody in particular"),
+    )
+    facts = text.partition("## Facts\n")[2]
+    assert facts == (
+        "\n- nobody in particular `000005`\n- Rui: likes tea `000003`\n"
+        "\n### Atlas\n"
+        "\n- runs Python `000001`\n- runs Postgres `000002`\n"
+        "- The Atlas team meets on Monday `000004`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("2026 was good", "2026 was good"),
+        ("2. second", "2\\. second"),
+        ("# 7 is the room", "\\# 7 is the room"),
+        ("#7 is the room", "#7 is the room"),
+        ("- a dash", "\\- a dash"),
+        ("*never* on Monday", "*never* on Monday"),
+        ("> 80 % full", "\\> 80 % full"),
+        ("[x]: not a link", "\\[x]: not a link"),
+        ("***", "\\***"),
+        ("a <b>bold</b> claim", "a \\<b>bold\\</b> claim"),
+    ],
+)
+def test_a_text_begins_nothing_on_its_line(body: str, line: str) -> None:
+    assert f"\n- {line} `000001`\n" in page_of(claim(1, body))
+
+
+def test_a_decision_tells_its_day_and_who_contests_it_stands_below() -> None:
+    from memrepo.core.memory import Link, Source
+
+    source = Source(resource="sources/MEMORY.md", captured="2026-03-01")
+    links = (Link(target="mem-0000020000000000", type="contradicts"),)
+    one = claim(1, "we ship on Monday", type="decision", sources=(source,), links=links)
+    text = page_of(one, claim(2, "we ship on Friday"))
+    assert "- we ship on Monday `000001` 2026-03-01\n" in text
+    assert "  - contested by `000002`: we ship on Friday\n" in text

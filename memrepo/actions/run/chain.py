@@ -95,8 +95,15 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
         "notes_grown": sum(id_ in notes for id_ in reworded),
         **({"linked": count} if (count := len(_updated(steps, "link"))) else {}),
         **({"summarised": len(summarised)} if summarised else {}),
-        **{name: count for name, op in _LIFE if (count := ops.count(op))},  # type: ignore[arg-type]
+        **{name: count for name, op in _LIFE if (count := _held(steps, op))},
     }
+
+
+def _held(steps: Sequence[Step], op: str) -> int:
+    """Count the steps of a kind; one promotion may hold several memories."""
+    if op == "promote":
+        return len(_updated(steps, op))
+    return sum(step.op == op for step in steps)
 
 
 def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
@@ -118,7 +125,7 @@ def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
         "memories_reworded": sum(id_ not in notes for id_ in of("reword")),
         "notes_grown": sum(id_ in notes for id_ in of("reword")),
         "linked": len(of("link")),
-        **{name: ops.count(op) for name, op in _LIFE},  # type: ignore[arg-type]
+        **{n: len(of(op)) if op == "promote" else ops.count(op) for n, op in _LIFE},  # type: ignore[arg-type]
     }
 
 

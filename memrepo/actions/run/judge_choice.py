@@ -128,6 +128,8 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
             max_retries=get("judge.max_retries"),
             price=price,
             base_url=str(base.value) if base else "",
+            effort=_unless_default(get("judge.effort")),
+            thinking=_unless_default(get("judge.thinking")),
         )
     else:
         from memrepo.judges.command import Command
@@ -141,6 +143,10 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
         )
     backend = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)
     return ModelJudge(Recording(backend, choice.record) if choice.record else backend)
+
+
+def _unless_default(word: str) -> str:
+    return "" if word == "default" else word
 
 
 def _command(work: Work) -> tuple[str, ...]:
@@ -162,7 +168,7 @@ def _command(work: Work) -> tuple[str, ...]:
 
 
 def _limits(work: Work, choice: Choice) -> tuple[Limit, ...]:
-    from memrepo.judges.budget import Limit, spent_in_month
+    from memrepo.judges.budget import Limit, spent_in_day, spent_in_month
     from memrepo.purify.manifest import read_manifests
 
     get = work.config.get
@@ -170,8 +176,14 @@ def _limits(work: Work, choice: Choice) -> tuple[Limit, ...]:
     tokens = choice.max_tokens if choice.max_tokens is not None else get("run.max_tokens")
     limits = [Limit(what="a run", usd=usd, tokens=tokens)]
     monthly = (get("run.max_usd_month"), get("run.max_tokens_month"))
-    if choice.now is not None and monthly != (None, None):
-        recorded = read_manifests(work.tree.files, work.tree.layout)[0]
+    daily = get("run.max_usd_day")
+    if choice.now is None or (daily, *monthly) == (None, None, None):
+        return tuple(limits)
+    recorded = read_manifests(work.tree.files, work.tree.layout)[0]
+    if daily is not None:
+        spent = spent_in_day(choice.now, recorded) + choice.carried
+        limits.append(Limit(what="a day", usd=daily, spent=spent))
+    if monthly != (None, None):
         limits.append(
             Limit(
                 what="a month",

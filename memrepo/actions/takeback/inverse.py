@@ -126,14 +126,19 @@ class _Past(msgspec.Struct):
 def restored(work: Work, taken: Taken) -> Undone | None:
     """Return what brings back the whole tree before the latest operation, to the byte.
 
-    None where something was rejected: then it is decided memory by memory what may come back.
+    None where it set or lifted a rejection, or took out what is rejected: then it is decided memory
+    by memory what may come back.
     """
     head, before = work.tree.state(), work.store.snapshot(taken.before)
     changed = work.store.work.changed(taken.before, taken.after)
-    if tombstones_in(head) or any(is_tombstone(work.tree.layout, path) for path in changed):
+    if any(is_tombstone(work.tree.layout, path) for path in changed):
+        return None
+    stones, old = tombstones_in(head), before.state()
+    coming = (m for m in old.memories.values() if m.path in changed) if stones else ()
+    if any(m.status != "forgotten" and stones.bar(m) is not None for m in coming):
         return None
     files = {path: before.files.get(path) for path in changed if path not in taken.kept}
-    return Undone(state=before.state(), effect=Effect(files=files), clashes=())
+    return Undone(state=old, effect=Effect(files=files), clashes=())
 
 
 def undo(

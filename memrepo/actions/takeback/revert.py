@@ -322,7 +322,7 @@ def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
     raise NothingToRevert(f"no operation on this branch names {memory}")
 
 
-_PARTS = (*BULK_OPS, "revert", "import", "edit", "supersede", "compress")
+_PARTS = (*BULK_OPS, "revert", "import", "edit")
 """Operations that say something of each memory alone, or of those that `together` finds."""
 
 

@@ -1,0 +1,97 @@
+"""What two hundred lines that are alike cost: few calls, nothing twice, the same under a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo
+from serving import Act, Service, evidence
+
+LINES = 200
+JUDGE = ("--judge", "anthropic")
+COUNTED = Act(used=None)
+"""Answers as they should be, with four bytes a token."""
+
+
+@pytest.fixture
+def orchard(service: Service, repo: Path) -> Path:
+    service.default = COUNTED
+    config = repo / "memrepo.toml"
+    config.write_text(config.read_text().replace("max_tokens = 1000", "max_tokens = 16000"))
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+    lines = "".join(f"- Vera planted tree number {n} in the north orchard.\n" for n in range(LINES))
+    (repo.parent / "workspace" / "MEMORY.md").write_text(f"# Memory\n\n{lines}")
+    return repo
+
+
+def items(service: Service) -> Iterator[str]:
+    for question in service.questions():
+        held = evidence(question)
+        for key, id_ in (("candidates", "candidate_id"), ("clusters", "cluster_id")):
+            yield from (row[id_] for row in held.get(key, []))
+
+
+def planted(repo: Path) -> int:
+    return sum("tree number" in m.body for m in memories(repo).values())
+
+
+def test_many_lines_cost_few_tokens_and_a_limit_makes_them_no_dearer(
+    service: Service, orchard: Path
+) -> None:
+    done(orchard, "ingest")
+    dry: dict[str, Any] = done(orchard, "run", *JUDGE, "--dry-run")
+    assert dry["tokens"]["total"] <= 200_000
+    assert len(service.asked) < 30
+    for path in (orchard / ".git" / "memrepo" / "kept").glob("*"):
+        path.unlink()
+    service.asked.clear()
+    spent, cap = 0, str(round(dry["cost_usd"] * 0.4, 4))
+    for day in range(1, 9):
+        ran = memrepo(orchard, "run", *JUDGE, "--max-usd", cap, now=f"2026-03-0{day}T09:00:00Z")
+        assert ran.data["cost_usd"] <= float(cap)
+        spent += ran.data["tokens"]["total"]
+        if ran.exit == 0:
+            break
+    assert planted(orchard) == LINES
+    assert spent <= 1.05 * dry["tokens"]["total"]
+    asked = list(items(service))
+    assert len(asked) == len(set(asked))
+    assert_sound(orchard)
+
+
+def test_a_service_that_tells_no_usage_does_not_open_the_limit(
+    service: Service, orchard: Path
+) -> None:
+    service.default = Act(mute=True)
+    answer = memrepo(orchard, "run", *JUDGE, "--max-usd", "0.3")
+    assert answer.exit == 4
+    assert "a run may cost 0.30 USD" in answer.data["partial"]
+    assert 0 < answer.data["cost_usd"] <= 0.3
+    assert answer.data["tokens"]["source"] == "approximate"
+
+
+def test_a_day_has_a_limit_of_its_own(service: Service, orchard: Path) -> None:
+    config = orchard / "memrepo.toml"
+    config.write_text(config.read_text().replace("[run]", "[run]\nmax_usd_day = 0.25"))
+    git(orchard, "commit", "-qam", "a limit", "--no-verify")
+    first = memrepo(orchard, "run", *JUDGE, now="2026-03-01T09:00:00Z")
+    assert (first.exit, "a day may cost 0.25 USD" in first.data["partial"]) == (4, True)
+    same = memrepo(orchard, "run", *JUDGE, now="2026-03-01T21:00:00Z")
+    assert same.data["cost_usd"] + first.data["cost_usd"] <= 0.25
+    before = planted(orchard)
+    memrepo(orchard, "run", *JUDGE, now="2026-03-02T09:00:00Z")
+    assert planted(orchard) > before
+
+
+def test_the_schema_goes_out_once_and_effort_as_it_is_set(service: Service, orchard: Path) -> None:
+    config = orchard / "memrepo.toml"
+    config.write_text(config.read_text() + 'effort = "low"\nthinking = "disabled"\n')
+    git(orchard, "commit", "-qam", "effort", "--no-verify")
+    memrepo(orchard, "run", *JUDGE, "--max-usd", "0.25")
+    body = service.asked[0]
+    assert body["output_config"]["effort"] == "low"
+    assert body["thinking"] == {"type": "disabled"}
+    assert "additionalProperties" not in body["system"][0]["text"]

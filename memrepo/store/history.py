@@ -348,11 +348,21 @@ def chain_of(repo: Repo, commit: str) -> list[Entry]:
 _WRITTEN_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
+_GITS = ('Revert "', 'Reapply "')
+"""How the subject of a commit begins that `git revert` made."""
+
+
 class Wrote(msgspec.Struct, frozen=True, kw_only=True):
     """One commit, and the blobs before and after it by path; empty where there is no file."""
 
     commit: str
     blobs: dict[str, tuple[str, str]]
+    subject: str = ""
+
+    def undoes(self, other: Wrote) -> bool:
+        """Tell whether this is git's own revert of the other: nothing is left of the two."""
+        back = {path: (new, old) for path, (old, new) in other.blobs.items()}
+        return self.subject.startswith(_GITS) and self.blobs == back
 
 
 def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
@@ -369,7 +379,7 @@ def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
         "--no-abbrev",
         "--no-renames",
         "-z",
-        "--format=%x00%H",
+        "--format=%x00%H%x00%s",
         f"{base}..{head}",
         "--",
     )
@@ -384,7 +394,7 @@ def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
         elif _WRITTEN_COMMIT.fullmatch(word):
             if found is not None:
                 yield found
-            found = Wrote(commit=word, blobs={})
+            found = Wrote(commit=word, blobs={}, subject=next(words))
     if found is not None:
         yield found
 

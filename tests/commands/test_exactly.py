@@ -99,6 +99,17 @@ def test_undo_never_takes_the_stamps_alone(two_runs: Path) -> None:
     assert memories(two_runs)[by_word(two_runs, "beta")].fields["generated"].by.startswith("human:")
 
 
+def test_a_run_of_which_parts_were_taken_back_goes_whole(two_runs: Path) -> None:
+    vim, beta = by_word(two_runs, "vim"), by_word(two_runs, "beta")
+    run, before = last_run(two_runs), git(two_runs, "rev-parse", "HEAD^1:memories")
+    done(two_runs, "revert", vim, now=LATEST)
+    assert len(memories(two_runs)) == 4, "the supersession alone was named"
+    done(two_runs, "revert", run, "--memory", beta, now=LATEST)
+    done(two_runs, "revert", run, now=NIGHT)
+    assert git(two_runs, "rev-parse", "HEAD:memories") == before
+    assert_sound(two_runs)
+
+
 # -- what a hand added to a file -------------------------------------------------------------------
 
 

@@ -238,6 +238,16 @@ def test_a_revert_that_git_reverted_counts_no_more(two_runs: Path) -> None:
     assert done(two_runs, "run", now=NIGHT)["status"] == "ok"
 
 
+def test_a_run_that_git_took_back_and_brought_back_goes_like_any_other(two_runs: Path) -> None:
+    run, before = runs(two_runs)[0], owned(two_runs)
+    git(two_runs, "revert", "--no-edit", "-m", "1", "HEAD")
+    git(two_runs, "revert", "--no-edit", "HEAD")
+    assert owned(two_runs) == before
+    done(two_runs, "revert", run, now=LATEST)
+    assert len(memories(two_runs)) == 2
+    assert runs(two_runs) == runs(two_runs)[-1:]
+
+
 def test_half_a_run_taken_back_by_hand_stays_away_and_the_rest_can_go(two_runs: Path) -> None:
     run, before = runs(two_runs)[0], tree(two_runs, "HEAD^1")
     (beta,) = [m for m in memories(two_runs).values() if "beta" in m.body]

@@ -32,7 +32,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
     `only` limits it to some memories; `kept` names files that stay (a manifest whose input stays
     consumed). `merge` is one of the last commit that holds more than it: what a person amended is
-    later work.
+    later work. `landing` is the commit by which it is named.
     """
 
     before: str
@@ -40,6 +40,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     only: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     merge: str = ""
+    landing: str = ""
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +61,14 @@ class _Past(msgspec.Struct):
 
     def after(self, commit: str) -> list[Wrote]:
         if commit not in self.spans:
-            found = writes(self.work.store.repo, commit, self.work.tree.commit)
-            self.spans[commit] = list(found)
+            found: list[Wrote] = []
+            for wrote in writes(self.work.store.repo, commit, self.work.tree.commit):
+                undone = next((one for one in reversed(found) if wrote.undoes(one)), None)
+                if undone is None:
+                    found.append(wrote)
+                else:
+                    found.remove(undone)
+            self.spans[commit] = found
         return self.spans[commit]
 
     def amended(self, taken: Taken) -> Iterator[Wrote]:
@@ -70,6 +77,20 @@ class _Past(msgspec.Struct):
             changed = self.work.store.work.changed(taken.after, taken.merge)
             sides = {path: (side.old, side.new) for path, side in changed.items()}
             yield Wrote(commit=taken.merge, blobs=sides)
+
+    def parts(self, taken: Taken) -> frozenset[str]:
+        """Return the later reverts that took back parts of the operation: nobody's edits."""
+        repo = self.work.store.repo
+        span = {wrote.commit for wrote in self.after(taken.after)}
+        if not span:
+            return frozenset()
+        inside = {wrote.commit for wrote in writes(repo, taken.before, taken.after)}
+        inside |= {taken.after, taken.landing}
+        return frozenset(
+            entry.commit
+            for entry in history.reverts(repo, self.work.tree.commit)
+            if entry.commit in span and inside.issuperset(entry.trailers.get("Reverts", ()))
+        )
 
     def cancelled(self, commit: str) -> dict[str, frozenset[str | None]]:
         """Return the later commits that another one took back, both with the memories that means.
@@ -200,7 +221,7 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
     ) | {i[4:10] for i in ids}
     later: dict[str, Later] = {}
     paths: set[str] = set()
-    without = past.cancelled(taken.after)
+    without, parts = past.cancelled(taken.after), past.parts(taken)
     for wrote in (*past.amended(taken), *past.after(taken.after)):
         if wrote.commit in gone:
             continue
@@ -209,7 +230,10 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
             paths |= wrote.blobs.keys()
         for id_, old, new, own in past.pairs(wrote, tails):
             if id_ in ids and id_ not in nothing:
-                later[id_] = later.get(id_, Later()).then(written(old, new, own=own))
+                wrote_here = written(old, new, own=own)
+                if wrote.commit in parts:
+                    wrote_here = replace(wrote_here, any=False)
+                later[id_] = later.get(id_, Later()).then(wrote_here)
     return Operation(
         before=before,
         after=after,

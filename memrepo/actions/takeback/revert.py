@@ -367,6 +367,7 @@ def _undone(work: Work, wanted: Wanted) -> Undone:
         kept=kept,
         only=wanted.only,
         merge=merge,
+        landing=target.commit,
     )
     if wanted.latest and not wanted.only and not merge:
         whole = restored(work, taken)

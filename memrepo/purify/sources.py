@@ -90,7 +90,7 @@ DENY = (
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
 WORDS = (".md", ".markdown", ".txt")
 """Ends of the names of files that people write in."""
-_UNMATCHED = "matches no pattern of sources.claims or sources.notes"
+UNMATCHED = "matches no pattern of sources.claims or sources.notes"
 
 _TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
     {
@@ -144,7 +144,7 @@ def why_denied(path: str, rules: SourceRules) -> str:
     if rules.profile == "business" and path in PERSONAL:
         return "is read on the personal profile only"
     if not _any(path, (*rules.notes, *rules.claims)):
-        return _UNMATCHED
+        return UNMATCHED
     return ""
 
 
@@ -163,14 +163,13 @@ def _leads_into(parts: list[str], folders: list[str]) -> bool:
     return len(parts) <= len(folders) and _fits(parts, folders[: len(parts)])
 
 
-def is_unmatched(path: str, rules: SourceRules) -> bool:
-    """Tell whether a path looks like a person's words, and no pattern says what becomes of it.
+def is_text(path: str) -> bool:
+    """Tell whether a path looks like a person's words.
 
     Other programs' files (code, data, pictures) and what is hidden are no one's memory.
     """
     hidden = any(part.startswith(".") for part in path.split("/"))
-    words = path.lower().endswith(WORDS)
-    return words and not hidden and why_denied(path, rules) == _UNMATCHED
+    return path.lower().endswith(WORDS) and not hidden
 
 
 def default_type(path: str) -> str:

@@ -10,7 +10,16 @@ import msgspec
 
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import find_secrets, redact
-from memrepo.purify.sources import SourceRules, is_unmatched, kind_of, matches, may_hold
+from memrepo.purify.sources import (
+    OWN,
+    UNMATCHED,
+    SourceRules,
+    is_text,
+    kind_of,
+    matches,
+    may_hold,
+    why_denied,
+)
 from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -78,16 +87,28 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
     return Workspace(files=files, refused=frozenset(refused), problems=tuple(problems))
 
 
-def unmatched(root: Path, rules: SourceRules, *, only: str = "") -> tuple[str, ...]:
-    """Return the names of text files that no pattern names, in order; their bytes are not read.
+class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
+    """A text file that runs do not read, or a denied folder of them: its size, and why."""
 
-    Hidden and denied folders, links, and repositories inside the workspace are passed over.
+    name: str
+    size: int
+    """Bytes."""
+    why: str
+    denied: bool
+
+
+def left_alone(root: Path, rules: SourceRules, *, only: str = "") -> tuple[LeftAlone, ...]:
+    """Return the text files that runs do not read, in order; their bytes are not read here.
+
+    What lies in one denied folder is one entry. Hidden and installed folders, what is memrepo's
+    own, links, and repositories inside the workspace are passed over.
     """
-    found: list[str] = []
-    folders = [(root / only.rstrip("/"), only, 0)]
+    found: list[LeftAlone] = []
+    shut: dict[str, int] = {}
+    folders = [(root / only.rstrip("/"), only, 0, "")]
     seen = 0
     while folders and seen < _MOST:
-        folder, prefix, depth = folders.pop()
+        folder, prefix, depth, above = folders.pop()
         try:
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
@@ -99,11 +120,26 @@ def unmatched(root: Path, rules: SourceRules, *, only: str = "") -> tuple[str, .
         for entry in entries:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if depth < _DEEPEST and not _passed_over(entry.name, name, rules):
-                    folders.append((folder / entry.name, name + "/", depth + 1))
-            elif entry.is_file(follow_symlinks=False) and name.isprintable():
-                found += [name] if is_unmatched(name, rules) else []
-    return tuple(sorted(found))
+                if depth < _DEEPEST and not _passed_over(entry.name):
+                    denied = above or (f"{name}/" if _is_denied(name, rules) else "")
+                    folders.append((folder / entry.name, name + "/", depth + 1, denied))
+            elif entry.is_file(follow_symlinks=False) and name.isprintable() and is_text(name):
+                if above:
+                    shut[above] = shut.get(above, 0) + entry.stat().st_size
+                elif why := why_denied(name, rules):
+                    size, denied_too = entry.stat().st_size, why != UNMATCHED
+                    found.append(LeftAlone(name=name, size=size, why=why, denied=denied_too))
+    found += [
+        LeftAlone(name=name, size=size, why=why_denied(f"{name}any.md", rules), denied=True)
+        for name, size in shut.items()
+        if name not in OWN
+    ]
+    return tuple(sorted(found, key=lambda one: one.name))
+
+
+def unmatched(root: Path, rules: SourceRules, *, only: str = "") -> tuple[str, ...]:
+    """Return the names of text files that no pattern names, in order."""
+    return tuple(one.name for one in left_alone(root, rules, only=only) if not one.denied)
 
 
 def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, bytes], list[Problem]]:
@@ -133,14 +169,13 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
     return files, problems
 
 
-def _passed_over(folder: str, name: str, rules: SourceRules) -> bool:
-    """Tell whether nothing below a folder is a person's to take in: hidden, installed, denied."""
-    denied = (p for p in rules.deny if p.endswith("/"))
-    return (
-        folder.startswith(".")
-        or folder in _INSTALLED
-        or any(matches(f"{name}/any.md", pattern) for pattern in denied)
-    )
+def _passed_over(folder: str) -> bool:
+    """Tell whether nothing in a folder was written by a person: it is hidden or installed."""
+    return folder.startswith(".") or folder in _INSTALLED
+
+
+def _is_denied(name: str, rules: SourceRules) -> bool:
+    return any(matches(f"{name}/any.md", p) for p in rules.deny if p.endswith("/"))
 
 
 def _walk(

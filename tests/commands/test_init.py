@@ -131,3 +131,36 @@ def test_init_says_which_zone_it_took_and_where_to_change_it(tmp_path: Path) -> 
     assert "times are those of Asia/Manila (`timezone` in memrepo.toml)" in answer.out
     assert done(tmp_path, "init", "other", "--tz", "Europe/Berlin")["timezone"] == "Europe/Berlin"
     assert done(tmp_path, "init", "other")["timezone"] == "Europe/Berlin"
+
+
+def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": b"- Rui likes tea.\n" * 60,
+        "AGENTS.md": b"x" * 2000,
+        "memory/dreaming/a.md": b"x" * 500,
+        "memory/dreaming/deep/b.md": b"x" * 500,
+        "plans/tax.md": b"x" * 980,
+        "plans/tax.csv": b"x" * 9000,
+        ".obsidian/notes.md": b"x" * 9000,
+        "node_modules/a/b.md": b"x" * 9000,
+    }
+    workspaces.write(tmp_path / "workspace", files)
+    answer = done(tmp_path, "init", "repo", "--from", "workspace")
+    alone = {one["name"]: (one["size"], one["denied"]) for one in answer["left_alone"]}
+    assert alone == {
+        "AGENTS.md": (2000, True),
+        "memory/dreaming/": (1000, True),
+        "plans/tax.md": (980, False),
+    }
+    assert list(alone) == ["AGENTS.md", "memory/dreaming/", "plans/tax.md"]
+    assert answer["left_alone_pct"] == 79.6  # of the 5,000 bytes that people write
+    text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
+    assert "not read: 3 texts, 79.6 % of what is written there\n  AGENTS.md (2 KiB) is an " in text
+    assert "`sources.claims` takes a file in" in text
+
+
+def test_where_all_is_read_nothing_is_said_of_it(tmp_path: Path) -> None:
+    workspaces.write(tmp_path / "workspace", {"MEMORY.md": b"- Rui likes tea.\n"})
+    assert done(tmp_path, "init", "repo", "--from", "workspace")["left_alone"] == []
+    text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
+    assert "not read" not in text

@@ -34,7 +34,7 @@ from memrepo.store.repo import Repository
 from memrepo.store.settings import author, person
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.trust import trust
-from memrepo.store.workspace import read_workspace
+from memrepo.store.workspace import LeftAlone, left_alone, read_workspace
 from memrepo.values import is_zone
 
 
@@ -86,6 +86,10 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Whether it was a memrepo repository before."""
     made: bool
     """Whether the git repository was made too."""
+    left_alone: tuple[LeftAlone, ...]
+    """Text files of the workspace that runs do not read, the largest first."""
+    left_alone_pct: float
+    """Their share of the bytes of all its text files."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -125,6 +129,7 @@ def do(work: Work, request: Request) -> Result:
         at = Work(work.call, store=store)
         brought = _claims(at, workspace or where)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
+        alone, share = _left_alone(at, workspace or (where if adopted else None))
         branch = store.branch.removeprefix("refs/heads/")
         zone = at.refreshed().config.zone.key
         config = store.layout.config
@@ -143,6 +148,8 @@ def do(work: Work, request: Request) -> Result:
         config=config,
         known=known is not None,
         made=made,
+        left_alone=alone,
+        left_alone_pct=share,
         notices=(*brought.problems, *ingested.problems, *store.notices),
     )
 
@@ -154,6 +161,17 @@ def _claims(at: Work, workspace: Path) -> Brought:
         return Brought()
     sources = read_workspace(workspace, at.config.source_rules()).files
     return bring_in(at, folder, sources)
+
+
+def _left_alone(at: Work, workspace: Path | None) -> tuple[tuple[LeftAlone, ...], float]:
+    """Return what of a workspace runs do not read, the largest first, and its share in percent."""
+    if workspace is None:
+        return (), 0.0
+    rules = at.config.source_rules()
+    alone = sorted(left_alone(workspace, rules), key=lambda one: (-one.size, one.name))
+    size = sum(one.size for one in alone)
+    whole = size + sum(map(len, read_workspace(workspace, rules).files.values()))
+    return tuple(alone), round(100 * size / whole, 1) if whole else 0.0
 
 
 def _holds_markdown(where: Path) -> bool:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from memrepo.actions.setup.jobs import Launcher
     from memrepo.faces.cli.agent import Hooked
 
+_NAMED = 5
+"""Files that are named of those that are not read; `--json` has them all."""
+
 
 def hooks(
     request: hooking.Request,
@@ -86,9 +89,24 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
         lines.append(f"imported from the purifier: {result.imported} memories")
     if result.ingest.commit:
         lines.append(f"sources taken in: {result.ingest.summary}")
+    lines += _alone(result)
     lines.append(f"note: times are those of {result.timezone} (`timezone` in {result.config})")
     lines += [f"note: {warning}" for warning in result.warnings]
     return "\n".join([*lines, "next: `memrepo run`"])
+
+
+def _alone(result: init_.Result) -> Iterator[str]:
+    """Tell what of the workspace is not read, and the line of the configuration that says so."""
+    if not (files := result.left_alone):
+        return
+    what = counted(len(files), "text", "texts")
+    yield f"not read: {what}, {result.left_alone_pct:g} % of what is written there"
+    for one in files[:_NAMED]:
+        yield f"  {visible(one.name)} ({max(1, round(one.size / 1024))} KiB) {one.why}"
+    if len(files) > _NAMED:
+        yield f"  and {len(files) - _NAMED} smaller"
+    where = "`sources.claims` takes a file in, `sources.deny` keeps it out"
+    yield f"  {where}: [sources] in {result.config}"
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
+from driving import LONG
+
+COUNT = 2700 if LONG else 540
+"""Sentences of each file: dozens of tests read all memories that come of them."""
 _SUBJECTS = (
     "Hive Scale Broker Gateway Extractor Freezer Ledger Van Press Panel Stand Feeder".split()
 )
@@ -46,10 +50,10 @@ def _sentence(n: int) -> str:
 
 
 def large_files() -> dict[str, bytes]:
-    """Return a log and a topic file of 270 kB each, and a paragraph of 47,000 characters."""
+    """Return a log and a topic file (270 kB each in the long form), and a paragraph of 47 kB."""
     log = ["# 2026-01-21", ""]
     topic = ["# Inventory", ""]
-    for n in range(2700):
+    for n in range(COUNT):
         if n % 90 == 0:
             log += ["", f"## {n // 180:02d}:{30 * (n // 90 % 2):02d} Round {n // 90}", ""]
             topic += ["", f"## Shelf {n // 90}", ""]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from memrepo.config import Config
     from memrepo.core.messages import Context
+    from memrepo.store.landings import Landing
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot
 
@@ -141,6 +142,12 @@ class Work:
 
         email = person(self.store.repo)[1]
         return f"human:{email}" if email in self.config.human_authors else "process:unknown"
+
+    def landed(self) -> list[Landing]:
+        """Return where the runs landed that this commit holds, newest first."""
+        from memrepo.store.landings import landings
+
+        return landings(self.store.repo, self.tree.commit, self.tree.layout, self.tree.blobs)
 
     def refreshed(self) -> Work:
         """Return the work at HEAD as it is by now; a tree that is still HEAD's is kept."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from memrepo.checks.derived import PAGE_EDITED
+from memrepo.core.layout import standing_of
 from memrepo.core.problems import Problem
-from memrepo.core.stamps import standing_of
 
 
 def check_view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem]:

@@ -1,16 +1,23 @@
-"""Where everything of memrepo's lies in a repository, under an optional prefix.
+"""Where everything of memrepo's lies in a repository, and the first line of a page that it wrote.
+
+Where everything of memrepo's lies in a repository, under an optional prefix.
 
 In a repository of its own the prefix is empty; where a name of ours is taken (a folder adopted in
 place) everything of ours goes under `memrepo/`.
+
+The first line of a page that memrepo wrote: what kind of page it is, and a stamp of the rest.
+
+By it a page that a hand changed can be told from one that is merely old, without a look elsewhere.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 import msgspec
 
-from memrepo.core.ids import slugify
+from memrepo.core.ids import digest, slugify
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.patterns import regex
 
@@ -109,3 +116,26 @@ class Layout(msgspec.Struct, frozen=True):
 @cache
 def _areas(prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{area}/" for area in AREAS)
+
+
+Kind = Literal["hot", "view"]
+Standing = Literal["ours", "edited", "foreign"]
+
+_STAMP = regex(rb"<!-- memrepo:(hot|view) ([0-9a-f]{16}) -->\n")
+
+
+def stamped(kind: Kind, rest: str) -> bytes:
+    """Return a page with its stamp in front."""
+    return f"<!-- memrepo:{kind} {_stamp(rest.encode())} -->\n{rest}".encode()
+
+
+def standing_of(kind: Kind, data: bytes) -> Standing:
+    """Tell a page of ours from one that a hand changed and from a foreign file."""
+    match = _STAMP.match(data)
+    if match is None or match[1].decode() != kind:
+        return "foreign"
+    return "ours" if _stamp(data[match.end() :]) == match[2].decode() else "edited"
+
+
+def _stamp(rest: bytes) -> str:
+    return digest([rest.decode("utf-8", "surrogateescape")])[:16]

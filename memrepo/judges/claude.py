@@ -63,6 +63,10 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         """Return the provider and the model."""
         return f"anthropic/{self.model}"
 
+    def refuse_without_key(self) -> None:
+        """Raise NoCredentials where the SDK finds none; nothing is asked."""
+        self._client().close()
+
     def ask(self, prompt: Prompt) -> Reply:
         """Ask once, the SDK's retries included; raises JudgeFailed, NoCredentials."""
         import anthropic

@@ -264,6 +264,7 @@ def _candidate(c: Candidate) -> dict[str, object]:
             "key": c.key,
             "value": c.value,
             "task": c.task,
+            "place": next((f"{s.resource}:{s.lines[0]}" for s in c.sources), ""),
             **_when(c.sources),
             "days": c.days,
             "resources": c.resources,

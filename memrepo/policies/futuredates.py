@@ -30,6 +30,7 @@ _MONTHS = (
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NAMES = {name[:cut]: n for n, name in enumerate(_MONTHS, start=1) for cut in (3, len(name))}
 _WEEKDAYS = {name[:cut]: n for n, name in enumerate(_DAYS) for cut in (3, len(name))}
+_MONTHS_BEGIN = tuple(name[:3] for name in _MONTHS)
 _MONTH = "|".join(sorted(_NAMES, key=len, reverse=True))
 _WEEKDAY = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
 _RECURRING = regex(
@@ -66,10 +67,11 @@ def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | N
 def _moments(text: str, said: datetime) -> Iterator[datetime]:
     for year, month, day in _ISO.findall(text):
         yield from _on(int(year), int(month), int(day))
-    for name, day, year in _MONTH_DAY.findall(text):
-        yield from _named(_NAMES[name.lower()], int(day), year, said)
-    for day, name, year in _DAY_MONTH.findall(text):
-        yield from _named(_NAMES[name.lower()], int(day), year, said)
+    if any(month in text.lower() for month in _MONTHS_BEGIN):
+        for name, day, year in _MONTH_DAY.findall(text):
+            yield from _named(_NAMES[name.lower()], int(day), year, said)
+        for day, name, year in _DAY_MONTH.findall(text):
+            yield from _named(_NAMES[name.lower()], int(day), year, said)
     for word in _NEXT.findall(text):
         yield said + timedelta(days=_ahead(word.lower(), said))
     for count, unit in _IN.findall(text):

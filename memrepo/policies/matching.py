@@ -41,6 +41,7 @@ ReuseKey = tuple[str, str, str]
 _ARTICLE = regex(r"^(?:the|a|an) (?=\S)")
 _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_WIDES = tuple(zip(_WIDE[::3], _WIDE[2::3], strict=True))
 _RUN = regex(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
 _IS_WIDE = regex(f"[{_WIDE}]")
 _NARROW_RUN = regex(r"[^\W_]+")
@@ -168,7 +169,7 @@ def tokens(text: str) -> frozenset[str]:
     """Return the content words of a text; Han, Kana and Hangul as pairs of characters."""
     found: set[str] = set()
     text = normalise(text)
-    if max(text, default="") < _WIDE[0]:
+    if not _holds_wide(text):
         return frozenset(_NARROW_RUN.findall(text)) - _STOP_WORDS
     for run in _RUN.findall(text):
         if _IS_WIDE.match(run) and len(run) > 1:
@@ -176,6 +177,13 @@ def tokens(text: str) -> frozenset[str]:
         elif run not in _STOP_WORDS:
             found.add(run)
     return frozenset(found)
+
+
+def _holds_wide(text: str) -> bool:
+    """Tell without a pattern whether a text holds Han, Kana or Hangul; an emoji is none of them."""
+    if max(text, default="") < _WIDE[0]:
+        return False
+    return any(low <= ch <= high for ch in text if ch >= _WIDE[0] for low, high in _WIDES)
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

@@ -18,10 +18,9 @@ import msgspec
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.policies.graph import Graph
-from memrepo.policies.lexicon import Lexicon
+from memrepo.policies.lexicon import Lexicon, rarity
 from memrepo.policies.rules import GAP
 from memrepo.policies.terms import SPACELESS
-from memrepo.policies.topics import rarity
 from memrepo.purify.dates import find_clock
 
 UNTITLED = "Untitled Thread"

@@ -127,7 +127,7 @@ def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterat
             continue
         if name in ("may", "must") and negative and denied:
             continue
-        if name == "always" and ({"only", "must"} & others or negative):
+        if name == "always" and ({"only", "must"} & others or negative) and _is_ever(mine):
             continue
         if name == "plan" and ("maybe" in ours & others or _is_dated(theirs)):
             continue
@@ -184,6 +184,14 @@ _NAMES = {
     "report": "who says so",
     "why": "a reason",
 }
+
+
+def _is_ever(one: Statement) -> bool:
+    """Tell whether a text says always, which a rule does anyway, rather than all."""
+    return any(t.text in _EVER for t in one.tokens)
+
+
+_EVER = frozenset("always immer stets toujours siempre sempre всегда altijd".split())
 
 
 def _is_dated(one: Statement) -> bool:
@@ -450,7 +458,7 @@ _PARTICLES = tuple(
     for one, other in (
         ("off", "on"),
         ("up upwards", "down downwards"),
-        ("inside indoors", "outside outdoors"),
+        ("inside indoors in into", "outside outdoors out"),
         ("above over", "below under"),
         ("more most", "less least fewer fewest"),
         ("mehr meiste", "weniger wenigste"),

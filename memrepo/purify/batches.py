@@ -137,7 +137,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
 def ask_promotions(
     candidates: Sequence[Candidate], setting: Asking, beside: Mapping[str, str]
 ) -> Asked[Verdict]:
-    """Ask Pass 1 over all candidates, in the order of their ids.
+    """Ask Pass 1 over all candidates: a model in the order of their lines, rules by their ids.
 
     A candidate that `beside` names stands next to the one that it is to be judged with.
     """
@@ -159,7 +159,9 @@ def ask_promotions(
             PromotionRequest(
                 run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
             )
-            for batch in _side_by_side(rest, beside, judge.batch[0])
+            for batch in _side_by_side(
+                _in_order(rest) if judge.prompt_hash else _by_id(rest), beside, judge.batch[0]
+            )
         ],
         _Pass(
             ask=judge.promote,
@@ -292,15 +294,30 @@ def _side_by_side(
 ) -> list[list[Candidate]]:
     """Return batches in which what belongs together is not parted, as far as one batch holds it."""
     groups: dict[str, list[Candidate]] = {}
-    for one in sorted(candidates, key=lambda c: c.candidate_id):
+    for one in candidates:
         groups.setdefault(beside.get(one.candidate_id, one.candidate_id), []).append(one)
+    # As few batches as hold all, and of about one length: 41 are 21 and 20.
+    even = -(-len(candidates) // max(1, -(-len(candidates) // size)))
     batches: list[list[Candidate]] = []
-    for _, group in sorted(groups.items()):
+    for group in groups.values():
         for part in _batches(group, size):
-            if not batches or len(batches[-1]) + len(part) > size:
+            if not batches or len(batches[-1]) + len(part) > min(size, max(even, len(part))):
                 batches.append([])
             batches[-1] += part
     return batches
+
+
+def _by_id(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: c.candidate_id)
+
+
+def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates as their lines follow each other: a line is read after the one above it."""
+    return sorted(candidates, key=lambda c: (_place(c), c.candidate_id))
+
+
+def _place(candidate: Candidate) -> tuple[str, int]:
+    return min(((s.resource, s.lines[0]) for s in candidate.sources), default=("", 0))
 
 
 def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -134,6 +135,7 @@ def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
     return "notes" if _any(path, rules.notes) else "claims"
 
 
+@lru_cache(maxsize=8192)  # a run asks of each file at each of its stages
 def why_denied(path: str, rules: SourceRules) -> str:
     """Say why runs do not read a path; empty when they do."""
     if not path or any(part in ("", ".", "..") for part in path.split("/")):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -29,6 +29,8 @@ VERSION = f"3 {__version__}"
 """Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""
+_FEW = 100
+"""So many rows are asked for by name; of more all are read."""
 _SPARE = 1000
 """Rows that no file has any more, before they are dropped, beside as many as there are files."""
 _PAGES = 5000
@@ -76,7 +78,12 @@ class Records:
     def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
         """Return memories by blob, of those wanted (blob to path) that are kept."""
         found: dict[str, Memory] = {}
-        for blob, sum_, said in self._rows("SELECT blob, sum, said FROM record"):
+        asked, blobs = "SELECT blob, sum, said FROM record", tuple(wanted)
+        if len(blobs) <= _FEW:
+            asked += f" WHERE blob IN ({', '.join('?' * len(blobs))})"
+        else:
+            blobs = ()
+        for blob, sum_, said in self._rows(asked, blobs):
             if blob in wanted and sum_ == _sum(blob, said):
                 with suppress(ValueError, TypeError, KeyError):
                     found[blob] = self._memory(wanted[blob], blob, said)
@@ -89,12 +96,12 @@ class Records:
         self._had[blob] = len(derived)
         return memory
 
-    def _rows(self, asked: str) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, asked: str, given: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield rows that this version of the program kept, as far as they can be read."""
         if self._path.exists():
             with suppress(sqlite3.Error), self._open() as base:
                 if _is_ours(base):
-                    yield from base.execute(asked)
+                    yield from base.execute(asked, given)
 
     def keep(self, memories: Mapping[str, Memory]) -> None:
         """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memrepo.core import stamps
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
-from memrepo.core.layout import HOT_NAMES
+from memrepo.core.layout import HOT_NAMES, Standing, stamped
+from memrepo.core.layout import standing_of as standing_of_page
 from memrepo.core.memory import Hot, Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -74,9 +74,9 @@ def hot_path(state: State, rules: HotRules) -> str:
     return state.layout.prefix + HOT_NAMES[1]
 
 
-def standing_of(data: bytes) -> stamps.Standing:
+def standing_of(data: bytes) -> Standing:
     """Tell a page of ours from one that a hand changed and from a foreign file."""
-    return stamps.standing_of("hot", data)
+    return standing_of_page("hot", data)
 
 
 def said_by_hand(line: str) -> tuple[str, str] | None:
@@ -115,7 +115,7 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
     if out:
         lines += ["", _LEFT_OUT, f"{len(out)} more stand in:"]
         lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
-    return stamps.stamped("hot", "".join(f"{line}\n" for line in lines))
+    return stamped("hot", "".join(f"{line}\n" for line in lines))
 
 
 def _pointer(memories: Iterable[Memory]) -> str:

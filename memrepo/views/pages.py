@@ -16,14 +16,13 @@ import msgspec
 from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import digest, normalise, slugify, visible
+from memrepo.core.layout import stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.plain import plain
 from memrepo.core.secrets import without_secrets
-from memrepo.core.stamps import stamped
 from memrepo.core.state import State
-from memrepo.policies.lexicon import lexicon
-from memrepo.policies.topics import topics_of
+from memrepo.policies.lexicon import lexicon, topics_of
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -26,6 +26,7 @@ from driving import (
     subjects,
     tree,
 )
+from large_files import COUNT
 
 from memrepo.core.memory import Memory
 
@@ -62,7 +63,7 @@ def test_what_is_not_read_is_named_and_the_rest_lands(ugly_repo: Path) -> None:
         ("memory/new\\n# line.md", "source-name"),
         ("memory/nul.md", "source-binary"),
     }
-    assert len(memories(ugly_repo)) > 2500
+    assert len(memories(ugly_repo)) > COUNT
 
 
 @pytest.mark.parametrize("now", [NOW, LATER])
@@ -134,7 +135,7 @@ def test_nothing_is_distilled_from_fences_headers_or_other_programs(ugly_repo: P
 
 def test_nothing_forbidden_and_no_secret_is_in_any_object_of_the_history(ugly_repo: Path) -> None:
     listed = git(ugly_repo, "cat-file", "--batch-check", "--batch-all-objects").splitlines()
-    assert len(listed) > 3000
+    assert len(listed) > COUNT
     dump = git(ugly_repo, "cat-file", "--batch", "--batch-all-objects", "--unordered")
     for word in (*hostile_files.SECRETS, hostile_files.INBOX_SECRET, *ugly_files.NEVER_TAKEN):
         assert word not in dump

@@ -353,6 +353,29 @@ def test_no_key_is_said_before_anything_is_asked(
     assert_sound(repo)
 
 
+def test_doctor_says_whether_the_judge_could_run_and_asks_nothing(
+    service: Service, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = repo / "memrepo.toml"
+    text = path.read_text()
+    path.write_text(
+        text.replace("[run]", '[run]\njudge = "anthropic"').replace('judge = "offline"', "")
+    )
+    git(repo, "commit", "-qam", "a model", "--no-verify")
+
+    def judge() -> dict[str, Any]:
+        checks = memrepo(repo, "doctor").data["checks"]
+        return next(c for c in checks if c["name"] == "judge")
+
+    assert (judge()["ok"], judge()["message"]) == (True, "anthropic/claude-sonnet-5-5")
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    assert (judge()["ok"], judge()["message"]) == (
+        False,
+        "the anthropic judge has no credentials",
+    )
+    assert service.asked == []
+
+
 def test_a_dollar_limit_needs_a_price(service: Service, repo: Path) -> None:
     configure(repo, 'model = "some-new-model"')
     answer = ask(repo, "--max-usd", "1")

@@ -232,6 +232,29 @@ FALSE: tuple[Row, ...] = (
     ("Book the blue room for workshops.", "Book the green room for workshops."),
     ("The dataset has 12 columns.", "The dataset has 12 columns and 3000 rows."),
     ("Tariq suggested a rewrite in Rust.", "Tariq decided on a rewrite in Rust."),
+    ("Refunds above 200 EUR need Olga's sign-off.", "Refunds above 200 EUR need Oleg's sign-off."),
+    ("Refunds above 200 EUR need Olga's sign-off.", "All refunds need Olga's sign-off."),
+    (
+        "Night shifts start at 22:00 and end at 6:00.",
+        "Night shifts start at 6:00 and end at 22:00.",
+    ),
+    ("We rejected the vendor's offer.", "We accepted the vendor's offer."),
+    ("The lab is closed in August.", "The lab is open in August."),
+    ("Mila speaks Finnish and a little Estonian.", "Mila speaks Estonian and a little Finnish."),
+    ("Keep secrets out of the repository.", "Keep secrets in the repository."),
+    ("Never answer before the nurse has called.", "Answer only before the nurse has called."),
+    ("The trial ends in six weeks.", "The trial ended six weeks ago."),
+    ("Mila is thinking about leaving the choir.", "Mila left the choir."),
+    ("Two of the five sensors are faulty.", "Five of the two sensors are faulty."),
+    ("The password policy requires 14 characters.", "The password policy allows 14 characters."),
+    ("Der Schlüssel liegt unter der Matte.", "Der Schlüssel liegt unter dem Blumentopf."),
+    ("Keine Anrufe nach 20 Uhr.", "Anrufe nach 20 Uhr sind in Ordnung."),
+    ("Les clés sont chez Paul.", "Les clés sont chez Pauline."),
+    ("No se aceptan pagos en efectivo.", "Se aceptan pagos en efectivo."),
+    ("La riunione è stata spostata a giovedì.", "La riunione è stata spostata a venerdì."),
+    ("Собака Милы не ест курицу.", "Собака Милы ест курицу."),
+    ("每周备份一次数据库。", "每天备份一次数据库。"),
+    ("会議は毎週水曜日です。", "会議は毎週木曜日です。"),
 )
 
 TRUE: tuple[Row, ...] = (
@@ -529,10 +552,50 @@ TRUE: tuple[Row, ...] = (
         "Run the linter before pushing; otherwise CI fails.",
         "Ingrid",
     ),
+    (
+        "Refunds above 200 EUR need Olga's sign-off.",
+        "Olga has to sign off refunds above 200 EUR.",
+        "Mila",
+    ),
+    (
+        "Night shifts start at 22:00 and end at 6:00.",
+        "Night shifts run from 22:00 to 6:00.",
+        "Mila",
+    ),
+    ("We rejected the vendor's offer.", "The vendor's offer was rejected.", "Mila"),
+    ("The lab is closed in August.", "In August the lab is closed.", "Mila"),
+    ("Keep secrets out of the repository.", "Secrets must be kept out of the repository.", "Mila"),
+    ("The trial ends in six weeks.", "In 6 weeks the trial ends.", "Mila"),
+    ("Mila is thinking about leaving the choir.", "Mila considers leaving the choir.", "Mila"),
+    (
+        "The password policy requires 14 characters.",
+        "Passwords need 14 characters by policy.",
+        "Mila",
+    ),
+    ("Der Schlüssel liegt unter der Matte.", "Unter der Matte liegt der Schlüssel.", "Mila"),
+    ("Keine Anrufe nach 20 Uhr.", "Nach 20 Uhr keine Anrufe.", "Mila"),
+    ("Les clés sont chez Paul.", "Paul a les clés chez lui.", "Mila"),
+    ("No se aceptan pagos en efectivo.", "Los pagos en efectivo no se aceptan.", "Mila"),
+    ("La riunione è stata spostata a giovedì.", "Hanno spostato la riunione a giovedì.", "Mila"),
+    ("Собака Милы не ест курицу.", "Курицу собака Милы не ест.", "Mila"),
+    ("每周备份一次数据库。", "数据库每周备份一次。", "Mila"),
+    ("会議は毎週水曜日です。", "毎週水曜日に会議があります。", "Mila"),
+    ("Standup moved to 9:30.", "The standup was moved to 9:30.", "Mila"),
+    (
+        "uses a standing desk since the surgery",
+        "Mila has used a standing desk since the surgery.",
+        "Mila",
+    ),
 )
 
 REFUSED: tuple[Row, ...] = (
     ("Answer in Swedish.", "The user wants answers in Swedish.", "Ingrid"),
     ("O prazo termina em 3 de junho.", "O prazo vai até 3 de junho.", "Ingrid"),
+    (
+        "Mila speaks Finnish and a little Estonian.",
+        "Mila can speak Finnish and some Estonian.",
+        "Mila",
+    ),
+    ("Two of the five sensors are faulty.", "Of the five sensors, two are faulty.", "Mila"),
 )
 """True, and refused all the same: the line then stands in its own words."""

@@ -132,3 +132,24 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
     found.keep(MANY)
     assert found.read(WANTED) == {}
     assert found.pages == {}
+
+
+def test_few_rows_are_asked_for_by_name_and_many_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = dict(list(WANTED.items())[:3])
+    assert Records(path).read(few).keys() == few.keys()
+    assert Records(path).read({}) == {}
+    monkeypatch.setattr(records, "_FEW", 2)
+    assert Records(path).read(few).keys() == few.keys()
+
+
+def test_up_to_which_commit_memories_were_compared_is_kept_and_read_back(path: Path) -> None:
+    kept = Records(path)
+    assert kept.compared == {}
+    upto = records.Compared(commit="c" * 40, left=("mem-0000000000000000",))
+    kept.compared["who"] = upto
+    kept.keep(kept.read(WANTED))
+    assert Records(path).compared == {"who": upto}
+    told(path, "UPDATE compared SET said = replace(said, 'c', 'd')")
+    assert Records(path).compared == {}

@@ -17,8 +17,7 @@ from memrepo.core.state import State
 from memrepo.policies.decay import class_of
 from memrepo.policies.entities import catalogue
 from memrepo.policies.importance import score_of
-from memrepo.policies.lexicon import lexicon
-from memrepo.policies.topics import topics_of
+from memrepo.policies.lexicon import lexicon, topics_of
 from memrepo.store import records
 from memrepo.store import tables as indexing
 from memrepo.views.pages import render_views

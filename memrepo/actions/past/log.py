@@ -15,7 +15,6 @@ from memrepo.actions.past.timeline import (
     changing,
     commit_of,
     find_past,
-    landed,
     landing_of,
     who,
 )
@@ -107,7 +106,7 @@ def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
 
     One that git made other commits of is one line all the same, and named.
     """
-    runs = landed(work)
+    runs = work.landed()
     inside = {entry.commit for run in runs for entry in run.chain}
     named = {run.entry.commit: run.entry for run in runs}
     kept = [e for e in line if e.commit in named or e.commit not in inside]

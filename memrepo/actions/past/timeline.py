@@ -170,19 +170,13 @@ def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
     return {e.run: e for e in found if e.is_run and e.run in wanted}
 
 
-def landed(work: Work) -> list[Landing]:
-    """Return where the runs landed that the there's commit holds, newest first."""
-    store, tree = work.store, work.tree
-    return landings.landings(store.repo, tree.commit, tree.layout, tree.blobs)
-
-
 def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> Landing:
     """Return where a run landed, found by its id or a unique prefix of it; raises NoSuchRun.
 
     `runs` are those that landed, where somebody asked already.
     """
     store, tree = work.store, work.tree
-    runs = landed(work) if runs is None else runs
+    runs = work.landed() if runs is None else runs
     found = [one for one in runs if one.run.startswith(run)]
     found = found or landings.gone(store.repo, tree.commit, tree.layout, run)
     if len({one.run for one in found}) != 1:

@@ -270,9 +270,17 @@ def recall(
     while True:
         asked = replace(only, statuses=stored, limit=limit)
         matches = index.search(words, asked, weights or work.config.weights, moment)
+        committed = {m.blob: m.path for m in matches if m.path not in index.wanted.edits}
+        known = work.store.trees.records.read(committed)
         found = [
             replace(
-                recalled(_memory(index, match), accesses, then, rules, match.score),
+                recalled(
+                    known.get(match.blob) or _memory(index, match),
+                    accesses,
+                    then,
+                    rules,
+                    match.score,
+                ),
                 parts=match.parts,
                 held=match.held,
                 edited=match.path in index.wanted.edits,

@@ -12,7 +12,7 @@ from memrepo.actions.recall.when import NotYetSetUp, work_at
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.times import format_time
-from memrepo.policies import topics
+from memrepo.policies import lexicon as words
 from memrepo.store.trace import BeforeHistory
 
 SPAN = timedelta(days=30)
@@ -51,12 +51,12 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Result:
     """List topics of the active memories, and the trend against those of thirty days before."""
-    lexicon, most = work.config.lexicon, max(topics.MOST, request.n)
-    now = topics.topics_of(work.tree.state().active, lexicon, most=most)
+    lexicon, most = work.config.lexicon, max(words.MOST, request.n)
+    now = words.topics_of(work.tree.state().active, lexicon, most=most)
     since = format_time(work.call.now - SPAN)
     old = _before(work, since)
-    before = topics.topics_of(old.tree.state().active, lexicon) if old else ()
-    rising, falling = topics.trends(now[: topics.MOST], before) if old else ((), ())
+    before = words.topics_of(old.tree.state().active, lexicon) if old else ()
+    rising, falling = words.trends(now[: words.MOST], before) if old else ((), ())
     return Result(
         topics=tuple(
             Topic(term=t.term, score=round(t.score, 4), count=t.count) for t in now[: request.n]
@@ -75,7 +75,7 @@ def _before(work: Work, since: str) -> Work | None:
         return None
 
 
-def _trend(trend: topics.Trend) -> Trend:
+def _trend(trend: words.Trend) -> Trend:
     topic = trend.topic
     return Trend(
         term=topic.term,

@@ -26,7 +26,7 @@ from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION, read_manifests
+from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION, newest_first
 from memrepo.purify.pipeline import Mode
 from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
 from memrepo.store.clone import clone_name, is_called
@@ -146,12 +146,12 @@ class NewerLogic(MemrepoError):
 
 def upgrade_due(work: Work) -> UpgradeRequired | None:
     """Return what must be acknowledged before a run, or None; raises NewerLogic."""
-    manifests, _ = read_manifests(work.tree.files, work.tree.layout)
-    if not manifests:
+    manifests = newest_first(work.tree.files, work.tree.layout)
+    last = next(manifests, None)
+    if last is None:
         return None
-    last = manifests[-1]
     # A run that a budget or a failing judge cut short did not judge everything again.
-    whole = next((m for m in reversed(manifests) if not m.partial), last)
+    whole = last if not last.partial else next((m for m in manifests if not m.partial), last)
     found = (whole.logic, whole.schema)
     if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
         raise NewerLogic(last.run)

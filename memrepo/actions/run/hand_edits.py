@@ -12,7 +12,6 @@ from itertools import groupby
 
 import msgspec
 
-from memrepo.actions.past.timeline import landed
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core import codec
@@ -41,7 +40,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 def claim_edits(first: Work) -> str:
     """Stamp what hands edited since the last run, in one commit; return it, or an empty string."""
     at = first.refreshed()
-    last = next(iter(landed(at)), None)
+    last = next(iter(at.landed()), None)
     state = at.tree.state()
     updates = _updates(state, _claims(at, f"{last.entry.commit}..HEAD" if last else "HEAD"))
     if not updates:
@@ -72,7 +71,7 @@ class AllRemoved(MemrepoError):
 
 def emptied(at: Work) -> HandCommit | None:
     """Return the commit by hand that took all memories out of the tree since the last run."""
-    last = next(iter(landed(at)), None)
+    last = next(iter(at.landed()), None)
     layout, git = at.tree.layout, at.store.repo.light
     hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
     gone = {

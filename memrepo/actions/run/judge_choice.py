@@ -36,7 +36,8 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Gist
 
 if TYPE_CHECKING:
-    from memrepo.judges.budget import Limit
+    from memrepo.judges.budget import Limit, Price
+    from memrepo.judges.claude import Claude
 
 
 class CannotJudge(MemrepoError):
@@ -107,7 +108,7 @@ def _replay(work: Work, choice: Choice) -> Judge:
 
 def _live(work: Work, name: str, choice: Choice) -> Judge:
     """Stack a live judge: the program or service, its budget, and a recorder of its answers."""
-    from memrepo.judges.budget import Budgeted, Price
+    from memrepo.judges.budget import Budgeted
     from memrepo.judges.model import Backend, ModelJudge
     from memrepo.judges.replay import Recording
 
@@ -115,22 +116,8 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
     backend: Backend
     get = work.config.get
     if name == "anthropic":
-        from memrepo.judges.claude import Claude
-
-        four = get("judge.prices").get(get("judge.model"))
-        if four is not None:
-            price = Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
-        base = outside(work).get("judge.base_url")
-        backend = Claude(
-            model=get("judge.model"),
-            max_tokens=get("judge.max_tokens"),
-            timeout_s=get("judge.timeout_s"),
-            max_retries=get("judge.max_retries"),
-            price=price,
-            base_url=str(base.value) if base else "",
-            effort=_unless_default(get("judge.effort")),
-            thinking=_unless_default(get("judge.thinking")),
-        )
+        found = _claude(work)
+        price, backend = found.price, found
     else:
         from memrepo.judges.command import Command
 
@@ -143,6 +130,39 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
         )
     backend = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)
     return ModelJudge(Recording(backend, choice.record) if choice.record else backend)
+
+
+def _claude(work: Work) -> Claude:
+    """Return the Messages API as the repository and this clone set it."""
+    from memrepo.judges.budget import Price
+    from memrepo.judges.claude import Claude
+
+    get = work.config.get
+    four = get("judge.prices").get(get("judge.model"))
+    base = outside(work).get("judge.base_url")
+    return Claude(
+        model=get("judge.model"),
+        max_tokens=get("judge.max_tokens"),
+        timeout_s=get("judge.timeout_s"),
+        max_retries=get("judge.max_retries"),
+        price=Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
+        if four is not None
+        else None,
+        base_url=str(base.value) if base else "",
+        effort=_unless_default(get("judge.effort")),
+        thinking=_unless_default(get("judge.thinking")),
+    )
+
+
+def refuse_unable(work: Work) -> str:
+    """Return the name of the judge that a run would ask; raises what a run would raise first.
+
+    Nothing is asked: a key may be there and be refused all the same.
+    """
+    judge = judge_of(work, Choice())
+    if kind_of(work, Choice()) == "anthropic":
+        _claude(work).refuse_without_key()
+    return judge.name
 
 
 def _unless_default(word: str) -> str:

@@ -11,7 +11,7 @@ from memrepo.actions import result
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.recall import index_of, model_folder
 from memrepo.actions.request import option
-from memrepo.actions.run.judge_choice import Choice, judge_of
+from memrepo.actions.run.judge_choice import refuse_unable
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup import clone_checks, history_checks
 from memrepo.actions.setup.finding import Check, Finding
@@ -192,8 +192,7 @@ def _waiting(work: Work, fix: bool) -> Finding:
 
 def _judge(work: Work, fix: bool) -> Finding:
     del fix
-    judge = judge_of(work, Choice())
-    return Finding(name="judge", ok=True, message=judge.name)
+    return Finding(name="judge", ok=True, message=refuse_unable(work))
 
 
 def _schedule(work: Work, fix: bool) -> Finding:

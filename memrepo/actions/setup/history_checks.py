@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from memrepo.actions.past.timeline import landed
 from memrepo.actions.run.hand_edits import emptied
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
@@ -52,7 +51,7 @@ def _history(work: Work, fix: bool) -> Finding:
 
 def _runs(work: Work, fix: bool) -> Finding:
     del fix
-    runs = landed(work)
+    runs = work.landed()
     here = sum(run.in_effect for run in runs)
     said = [f"{counted(here, 'run', 'runs')} in effect"]
     said += [f"{run.run} is {run.entry.commit[:10]} by now" for run in runs if run.changed]

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
-from memrepo.actions.past.timeline import landed
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.run.derived import hot_rules, stale_files
@@ -112,7 +111,7 @@ def do(work: Work, request: Request) -> Result:
     )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
-    last = newest(landed(work))
+    last = newest(work.landed())
     return Result(
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),

@@ -15,13 +15,14 @@ from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.sync.unite import recalled_since
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT, Config, parse_config
-from memrepo.core.changes import Plan, Step
+from memrepo.core.changes import Plan, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import CONFIG_NAME, Layout
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
-from memrepo.core.state import Effect, State, play
+from memrepo.core.state import Effect, State, apply, play
+from memrepo.merge import closure
 from memrepo.merge.files import keep
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.versions import Conflict, Kept
@@ -109,19 +110,20 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     clashes = [*clashing, *(Conflict(kind="both-changed", path=p) for p in foreign.clashes)]
     if clashes:
         return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
-    config = _config(result.state)
+    mended = _without_lost_heirs(result.state)
+    joined = apply(result.state, mended)
+    config = _config(joined)
     writes = (
         *(
             w
             for w in keep(work.tree.layout, _unkept(result), work.call.now)
-            if w.path not in result.state.files
+            if w.path not in joined.files
         ),
-        *render_views(result.state, personal=config.profile == "personal"),
-        *hot_changes(result.state, hot_rules(work)),
+        *render_views(joined, personal=config.profile == "personal"),
+        *hot_changes(joined, hot_rules(work)),
     )
-    effects, after = play(
-        result.state, Plan(base=hub, steps=(Step(op="sync", what="", changes=tuple(writes)),))
-    )
+    step = Step(op="sync", what="", changes=(*mended, *writes))
+    effects, after = play(result.state, Plan(base=hub, steps=(step,)))
     effect = _effect(sides, {*result.effect.files, *effects[0].files}, after, foreign)
     _refuse_collisions(work, hub, effect, foreign)
     merged = _merged_memories(sides, after)
@@ -138,6 +140,13 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
         kept=kept,
         problems=(*result.problems, *map(_stood, result.conflicts if not taken else ())),
     )
+
+
+def _without_lost_heirs(state: State) -> tuple[Update, ...]:
+    """Return what brings a memory back whose heir a hand removed: nothing replaces it any more."""
+    found = closure.findings(state)
+    others = {f.name for f in found if f.name[:2] != ("reference-lost", "superseded_by")}
+    return closure.close(state, others)[0] if len(others) < len(found) else ()
 
 
 def _unkept(result: MergeResult) -> list[Kept]:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.past.timeline import NoSuchRun, landed, landing_of
+from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
 from memrepo.actions.run.hand_edits import CLAIMED
@@ -265,7 +265,7 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
 
 def _latest(work: Work) -> Landing:
     """Return the newest run; never an older one in the place of one that is taken back."""
-    runs, store, tree = landed(work), work.store, work.tree
+    runs, store, tree = work.landed(), work.store, work.tree
     removed = landings.removals(store.repo, tree.commit, tree.layout)
     gone = {landings.run_of(p) for _, paths in removed for p in paths if p not in tree.blobs}
     there = newest(runs)
@@ -286,7 +286,7 @@ def _alone(found: Landing, runs: Sequence[Landing]) -> Landing:
 
 
 def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
-    runs = landed(work)
+    runs = work.landed()
     try:
         landing = _alone(landing_of(work, word, runs), runs)
     except NoSuchRun:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import asdict
 
-from memrepo.actions.past.timeline import landed
 from memrepo.actions.request import DryRun, Reason
 from memrepo.actions.run.hand_edits import CLAIMED
 from memrepo.actions.takeback import revert
@@ -76,7 +75,7 @@ def do(work: Work, request: Request) -> Result:
 
 def _last(work: Work) -> Landing:
     """Return the last operation; commits by hand that concern no memory are passed over."""
-    runs = {landing.entry.commit: landing for landing in landed(work)}
+    runs = {landing.entry.commit: landing for landing in work.landed()}
     hand: history.Entry | None = None
     for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
         if entry.trailer("Op") == "init" or not entry.parents:

@@ -188,7 +188,7 @@ INNOCENT = [
     "sk-learn-is-a-library-for-people-who-like-2-things",
     "key-value-store-with-32-partitions",
     "s.th.like.this and s.ThatIsNoTokenOfAnyVault",
-    "npm_config_cache=/home/ana/.npm",
+    "npm_config_cache=~/.npm",
     "hf_transfer and hf_hub_download are functions",
     "export GITHUB_TOKEN=$(gh auth token)",
     "token: ${{ secrets.GITHUB_TOKEN }}",

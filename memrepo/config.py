@@ -12,6 +12,7 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
+from memrepo.core.secret_kinds import SWITCHED
 from memrepo.keys import CLASSIC, MORE, Key, chunks_of, rules_of, weights_of
 from memrepo.policies.rules import CRONS, Rules, Weights
 from memrepo.purify.sources import (
@@ -104,6 +105,13 @@ KEYS: tuple[Key, ...] = (
         words=CONTRACTS,
         doc="workspace: what an agent's workspace holds; classic: the purifier's files alone, and"
         " no daily logs.",
+    ),
+    Key(
+        name="secrets.off",
+        kind="texts",
+        default=(),
+        words=SWITCHED,
+        doc="Kinds that are remembered like other texts: card, iban, seed-phrase, totp.",
     ),
     Key(
         name="run.judge",

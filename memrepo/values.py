@@ -26,6 +26,9 @@ def read_value(key: Key, found: object) -> tuple[object, str]:
             return found, "" if found in key.words else f"one of {', '.join(key.words)}"
         case "crons":
             expected = _not_crons(found)
+        case "texts" if key.words:
+            known = isinstance(found, list) and all(part in key.words for part in found)
+            expected = "" if known else f"a list of {', '.join(key.words)}"
         case kind:
             fits, said = _KINDS[kind]
             expected = "" if fits(found) else said

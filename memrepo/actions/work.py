@@ -16,6 +16,7 @@ import msgspec
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.secrets import switch_off
 from memrepo.core.times import whole_seconds
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class Work:
         """Return the effective configuration; raises ConfigError."""
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
+            switch_off(self._config.get("secrets.off"))
         return self._config
 
     @property

@@ -1,101 +1,52 @@
 """Secrets of high precision: kinds that are never memory, found and replaced, never shown.
 
-Only forms that are all but certain are here (keys, tokens, credentials in URLs, password
-assignments). UUIDs, hashes and digit ids stand in most real workspaces and are not secrets.
-Every pattern is linear: runs are possessive or bounded, so a hostile line costs no more than text.
+Only forms that are all but certain count (`core.secret_kinds`): UUIDs, hashes and digit ids stand
+in most real workspaces and are not secrets. What is looked at is the visible text: characters
+that nobody sees, wide letters and look-alikes of other scripts hide nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from math import log2
 from typing import Any
 
 import msgspec
 
 from memrepo.core.patterns import regex
+from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
 
-_START = r"(?<![A-Za-z0-9_-])"
-_STOP = r"(?![A-Za-z0-9_-])"
-_PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-# CPython before 3.11.4 matches a possessive group wrongly (gh-106052): possessive stand single
-# characters only, and the loops are unrolled, so that nothing is gained by giving back.
-_PEM_BODY = r"[^-]*+(?:-(?!----)[^-]*+)*"
-_PEM = (
-    rf"-----BEGIN {_PEM_NAME}(?:(?=(?:[^-]|-(?!----))*?[A-Za-z0-9+/]{{16}}){_PEM_BODY}"
-    rf"-----END {_PEM_NAME}|(?:\s*+[A-Za-z0-9+/=]{{16,}}+)+)"
+KINDS = (*PROVIDERS, *NAMED)
+_off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
+_END = ".,;:!?)]}»”’'\"`*_"
+"""What ends a sentence and not a password."""
+_LEAST = 6
+_FEWEST = 4
+"""A card number of fewer different digits is one of a test or a form."""
+_BITS = 3.2
+"""The least entropy of a key, in bits for each character; words and names have less."""
+_LOOKALIKES = str.maketrans(
+    "АВЕЅІЈКМНОРСТХУаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXYaesijopcyxdqwhABEZHIKMNOPTYXo"
 )
-_GITHUB = rf"{_START}(?:gh[pousr]_[A-Za-z0-9]{{36,255}}|github_pat_[A-Za-z0-9_]{{22,255}}){_STOP}"
-_OPENAI = (
-    rf"{_START}sk-(?!ant-)(?=[A-Za-z_-]{{0,200}}\d)(?:[a-z]{{2,10}}-)?[A-Za-z0-9_]{{20}}"
-    r"[A-Za-z0-9_-]*+"
-)
-_JWT = rf"{_START}eyJ[A-Za-z0-9_-]{{8,}}+\.eyJ[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]{{8,}}+"
-_URL = (
-    r"(?i)(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,200}:"
-    r"(?P<value>[^\s/@]{3,200})@(?=\S)"
-)
-_NAMES = (
-    r"pass(?:word|wd|phrase|code)|passwort|kennwort|pwd|contraseña|senha|mot de passe|пароль"
-    r"|密码|密碼|パスワード|비밀번호|(?:api|access|auth|bot|secret|refresh)[ _-]?(?:key|token)"
-    r"|client[ _-]?secret"
-)
-_PASSWORD = (
-    rf"(?im)(?<![^\W_])(?:{_NAMES})[*_\"'`]{{0,3}}[ \t]{{0,3}}(?:=>|:=|[:=:])[ \t]{{0,3}}"
-    r"[*_]{0,3}[ \t]{0,3}(?:\"(?P<double>[^\s\"]{6,200})\"|'(?P<single>[^\s']{6,200})'"
-    r"|`(?P<code>[^\s`]{6,200})`"
-    r"|(?P<value>[^\s\"'`*|<>]{6,200})(?=[*_]{0,3}[ \t\r]{0,20}(?:\||$)))"
-)
-
-_PASSWORD_HINTS = (
-    "pass",
-    "kennwort",
-    "pwd",
-    "contraseña",
-    "senha",
-    "пароль",
-    "密码",
-    "密碼",
-    "パスワード",
-    "비밀번호",
-    "key",
-    "token",
-    "secret",
-)
-KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("private-key", ("-----begin",), _PEM),
-    ("aws-access-key", ("akia", "asia"), rf"{_START}(?:AKIA|ASIA)[A-Z0-9]{{16}}{_STOP}"),
-    ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"), _GITHUB),
-    ("slack-token", ("xox",), rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}+"),
-    (
-        "slack-webhook",
-        ("hooks.slack.com",),
-        r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}+",
-    ),
-    ("google-api-key", ("aiza",), rf"{_START}AIza[A-Za-z0-9_-]{{35}}{_STOP}"),
-    ("anthropic-key", ("sk-ant-",), rf"{_START}sk-ant-[A-Za-z0-9_-]{{20,}}+"),
-    ("openai-key", ("sk-",), _OPENAI),
-    ("stripe-key", ("k_live_",), rf"{_START}[sr]k_live_[A-Za-z0-9]{{16,}}+"),
-    ("telegram-bot-token", (":",), rf"(?<!\d)\d{{8,10}}:[A-Za-z0-9_-]{{35}}{_STOP}"),
-    ("jwt", ("eyj",), _JWT),
-    ("url-credentials", ("://",), _URL),
-    ("password", _PASSWORD_HINTS, _PASSWORD),
-)
-"""Kind, what a text must hold one of (case-folded) to be looked at, and pattern.
-
-A named group, where there is one, is the value. A pattern is compiled when it is first needed, for
-hooks wait for that.
-"""
+"""Letters of Cyrillic and Greek that look like Latin ones (Unicode TR 39)."""
 
 _PLACEHOLDER = regex(
-    r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|x{4}|\*{3}|\.{3}|…|[<>{}$]|\[.*\]"
+    r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|тво[йяею]|ваш|你的|您的|votre|dein"
+    r"|^new_?token$|(?:^|[_-])api[_-]?key(?:[_-]|$)|x{4}|\*{3}|\.{3}|…|[<>{}$]|\[.*\]"
     r"|^(?:pass(?:word|wd)?|pwd|secret|token|hidden|none|null|true|false|todo|tbd)$",
     re.IGNORECASE,
 )
 # Names of variables, attributes, calls, files and places say where a secret is, not what it is.
 _POINTER = regex(
     r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z_]+(?:\.[A-Za-z_]+)+|[~.]{0,2}/.*|.*://.*|.*[(\[].*"
+    r"|[a-z]+(?:_[a-z]+)+|[a-z][a-z-]*/[\w./-]*"
 )
+_DAY = regex(r"\d{4}-\d\d-\d\d.*|[\d.,:%$€-]*")
+_DIGITS = regex(r"\d{6,}")
 _PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!]?")
 
 
@@ -111,15 +62,14 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
-    found: list[tuple[int, int, str]] = []
-    folded = text.casefold()
-    for kind, hints, pattern in KINDS:
-        if not any(hint in folded for hint in hints):
-            continue
-        for match in re.finditer(pattern, text):  # which keeps what it compiled
-            group = next((g for g, value in match.groupdict().items() if value is not None), 0)
-            if _is_value(kind, str(group), match[group]):
-                found.append((match.start(group), -match.end(group), kind))
+    found = list(_found(text, KINDS))
+    if not text.isascii():
+        plain, places = _visible(text)
+        if plain != text:
+            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(plain, KINDS)]
+        latin = plain.translate(_LOOKALIKES)
+        if latin != plain:
+            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(latin, PROVIDERS)]
     secrets: list[Secret] = []
     line, line_start, known = 1, 0, 0
     for start, minus_end, kind in sorted(found):
@@ -132,6 +82,39 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
             Secret(kind=kind, start=start, end=-minus_end, line=line, column=start - line_start + 1)
         )
     return tuple(secrets)
+
+
+def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
+    """Yield start, negated end and kind of each secret that some kinds find."""
+    folded = text.casefold()
+    for kind, hints, pattern in kinds:
+        if kind in _off.get() or not any(hint in folded for hint in hints):
+            continue
+        for match in re.finditer(pattern, text):  # which keeps what it compiled
+            group = next((g for g, value in match.groupdict().items() if value is not None), 0)
+            value = match[group].rstrip(_END) if group in ("said", "long") else match[group]
+            if _is_value(kind, str(group), value):
+                start = match.start(group)
+                yield start, -start - len(value), kind
+
+
+def _visible(text: str) -> tuple[str, list[int]]:
+    """Return a text as it looks, in plain letters, and where each of its characters stands."""
+    shown: list[str] = []
+    places: list[int] = []
+    for at, char in enumerate(text):
+        if "\uff01" <= char <= "\uff5e":
+            char = chr(ord(char) - 0xFEE0)
+        elif char > "\x7f" and unicodedata.category(char) == "Cf":
+            continue
+        shown.append(char)
+        places.append(at)
+    return "".join(shown), places
+
+
+def switch_off(kinds: Collection[str]) -> None:
+    """Look no longer for some of the kinds that an owner may want to remember (`SWITCHED`)."""
+    _off.set(frozenset(kinds) & frozenset(SWITCHED))
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
@@ -209,12 +192,60 @@ def _mapped(value: object, clean: Callable[[str], str]) -> object:
 
 def _is_value(kind: str, group: str, value: str) -> bool:
     """Tell a value from a placeholder or a pointer to where the value is kept."""
-    if kind == "private-key":
-        return True
+    match kind:
+        case "private-key":
+            return True
+        case "card":
+            return _is_card(value)
+        case "iban":
+            return _is_iban(value)
+        case "seed-phrase":
+            return len(value.replace(",", " ").split()) in (12, 15, 18, 21, 24)
+        case _:
+            pass
     if _PLACEHOLDER.search(value):
         return False
-    if kind != "password":
+    if kind not in ("password", "token"):
         return True
     if _POINTER.fullmatch(value):
         return False
+    if group == "long":
+        return _is_random(value)
+    if group == "said":
+        return len(value) >= _LEAST and _is_made_up(value)
     return group != "value" or not _PLAIN_WORD.fullmatch(value)
+
+
+def _is_random(value: str) -> bool:
+    """Tell a key from words and paths: letters and digits, and no character very often."""
+    if _DAY.fullmatch(value) or not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
+        return False
+    counts = Counter(value).values()
+    return -sum(n * log2(n / len(value)) for n in counts) / len(value) >= _BITS
+
+
+def _is_made_up(value: str) -> bool:
+    """Tell a password in a sentence from the words of the sentence."""
+    if _DAY.fullmatch(value):
+        return bool(_DIGITS.fullmatch(value))
+    signs = sum(not char.isalnum() and char not in "-'’./,:" for char in value)
+    return signs > 0 or (any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
+
+
+def _is_card(value: str) -> bool:
+    """Tell whether digits are a card number: length, first digit and check digit (Luhn)."""
+    digits = [int(char) for char in value if char.isdigit()]
+    lengths = {3: (14, 15, 16), 4: (13, 16, 19), 5: (16,), 6: (16, 19)}
+    if len(digits) not in lengths.get(digits[0], ()) or len(set(digits)) < _FEWEST:
+        return False
+    doubled = (n * 2 - 9 * (n > 4) for n in digits[-2::-2])
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _is_iban(value: str) -> bool:
+    """Tell whether an account number proves itself: ISO 13616, modulo 97."""
+    plain = value.replace(" ", "")
+    if not 15 <= len(plain) <= 34:
+        return False
+    turned = plain[4:] + plain[:4]
+    return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1

@@ -375,3 +375,17 @@ def test_the_memory_tool_shows_a_placeholder(repo: Path) -> None:
     said = str(directory.call({"command": "view", "path": "/memories/a.md"}))
     assert "The token is [redacted:github-token]." in said
     assert nothing_shown(said)
+
+
+def test_an_account_number_is_remembered_where_its_owner_says_so(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    text = "The rent goes to DE89 3704 0044 0532 0130 00."
+    assert memrepo(tmp_path / "repo", "add", text).exit == 2
+    config = tmp_path / "repo" / "memrepo.toml"
+    config.write_text(config.read_text() + '\n[secrets]\noff = ["iban"]\n')
+    done(tmp_path / "repo", "add", text)
+    assert "DE89" in memrepo(tmp_path / "repo", "search", "rent", as_json=False).out
+    config.write_text(config.read_text().replace('"iban"', '"password"'))
+    answer = memrepo(tmp_path / "repo", "status")
+    assert (answer.exit, "secrets.off" in answer.error["message"]) == (2, True)
+    assert "card, iban, seed-phrase, totp" in answer.error["message"]

@@ -73,6 +73,7 @@ def test_credentials_in_a_url_are_found(text: str, value: str) -> None:
         "密码:@",
         "| password: @ |",
         "pwd: @\r",
+        "the password is @ I think",
     ],
 )
 def test_a_password_assignment_is_found(line: str) -> None:
@@ -88,7 +89,7 @@ def test_a_password_assignment_is_found(line: str) -> None:
         "password: ask Bob",
         "password: required",
         "password: short",
-        "the password is hunter2 I think",
+        "the password is secret I think",
         "password: <your password>",
         "password: ********",
         "password: xxxxxxxx",

@@ -77,6 +77,15 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
             rooms.append(int(left * MILLION / price.output))
         return max(min(rooms), 0)
 
+    def over(self, usd: float, tokens: int) -> str:
+        """Return why a run of that cost would end before it is whole, or an empty string."""
+        gone = self.spent
+        if self.tokens is not None and gone.total + tokens > self.tokens:
+            return f"{self.what} may use {self.tokens} tokens, {gone.total} are used"
+        if self.usd is not None and (gone.cost_usd or 0.0) + usd > self.usd:
+            return f"{self.what} may cost {self.usd:.2f} USD, {gone.cost_usd or 0.0:.4f} are spent"
+        return ""
+
     def refuse(self, used: Usage, usd: float, tokens: int) -> str:
         """Return why the next call must not be made, or an empty string."""
         gone = self.spent + used

@@ -159,6 +159,36 @@ def take_in(
     `signed` says that a merge follows that may have to be signed: where nobody can sign it, nothing
     is written.
     """
+    found = ahead(work, force=force, only=only, dry_run=dry_run)
+    if dry_run or not (found.fresh or found.done.removed):
+        return found.done
+    if signed:
+        refuse_unsigned(work.store.repo)
+    where = found.mirrored or work.tree.layout.area("sources")
+    return _commit(work, found.done, found.fresh, reason or f"mirror of {where}")
+
+
+class Ahead(msgspec.Struct, frozen=True, kw_only=True):
+    """What an ingest would take in now: its report, the bytes of new files, and what is mirrored.
+
+    `blobs` are the blobs of `sources/` as they would be, by path.
+    """
+
+    done: Ingested
+    fresh: Mapping[str, bytes]
+    mirrored: str
+    blobs: Mapping[str, str]
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """Return the bytes of the new files by their blobs."""
+        return {self.blobs[path]: data for path, data in self.fresh.items()}
+
+
+def ahead(
+    work: Work, *, force: bool = False, only: Sequence[str] | None = None, dry_run: bool = True
+) -> Ahead:
+    """Return what an ingest would take in; raises SourcesGone as it would."""
     work.require_writable()
     found, mirrored = _desired(work)
     layout = work.tree.layout
@@ -170,11 +200,8 @@ def take_in(
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
     if not force:
         _refuse_loss(work, before, gone, mirrored)
-    fresh = {
-        path: data
-        for path, data in wanted.items()
-        if before.get(path) != work.store.work.blob_id(data)
-    }
+    ids = {path: work.store.work.blob_id(data) for path, data in wanted.items()}
+    fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
     if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
         gone = [p for p in gone if _below(layout.source_name(p), names)]
@@ -186,11 +213,9 @@ def take_in(
         unmatched=unmatched_of(found.unmatched),
         news=_news(work, found.unmatched, dry_run=dry_run),
     )
-    if dry_run or not (fresh or gone):
-        return done
-    if signed:
-        refuse_unsigned(work.store.repo)
-    return _commit(work, done, fresh, reason or f"mirror of {mirrored or area}")
+    stays = {p: blob for p, blob in before.items() if p not in gone}
+    blobs = {**stays, **{p: ids[p] for p in fresh}}
+    return Ahead(done=done, fresh=fresh, mirrored=mirrored, blobs=blobs)
 
 
 def _below(name: str, tops: tuple[str, ...]) -> bool:

@@ -122,7 +122,7 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
         from memrepo.judges.command import Command
 
         backend = Command(arguments=_command(work), timeout_s=get("judge.timeout_s"))
-    limits = _limits(work, choice)
+    limits = limits_of(work, choice)
     if price is None and any(limit.usd is not None for limit in limits):
         raise CannotJudge(
             f"no price is known for {backend.name}, so a limit in US dollars cannot be kept",
@@ -187,7 +187,13 @@ def _command(work: Work) -> tuple[str, ...]:
     return READY.get(setting.value.strip(), words)
 
 
-def _limits(work: Work, choice: Choice) -> tuple[Limit, ...]:
+def price_of(work: Work, choice: Choice) -> Price | None:
+    """Return what the chosen judge costs, where that is known."""
+    return _claude(work).price if kind_of(work, choice) == "anthropic" else None
+
+
+def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
+    """Return what may be spent: by the run, and by all of the day and the month."""
     from memrepo.judges.budget import Limit, spent_in_day, spent_in_month
     from memrepo.purify.manifest import read_manifests
 

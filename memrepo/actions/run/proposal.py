@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from memrepo.actions.run.chain import Drafter, Proposal, waiting_units
 from memrepo.actions.run.consolidation import Setting as Consolidating
 from memrepo.actions.run.consolidation import consolidated
+from memrepo.actions.run.ingest import Ahead
 from memrepo.actions.run.judge_choice import Tick, watched
 from memrepo.actions.run.lifecycle import Owed, nominees_of, owed, played
 from memrepo.actions.run.offer import Offered
@@ -56,7 +57,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
     `kept` holds the answers that a judge was paid for before. `model` lets a model be asked about
     what is old, too; a dry run leaves that. `stages` are those that the run goes through; views
-    always follow the memories.
+    always follow the memories. `ahead` is what the workspace holds by now, where a run is to be
+    foreseen: it is read as if it were taken in, and no index is made for it.
     """
 
     mode: Mode = "incremental"
@@ -65,6 +67,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     kept: Kept | None = None
     model: bool = True
     limited: bool = False
+    ahead: Ahead | None = None
     stages: frozenset[str] = frozenset(STAGES)
 
 
@@ -333,20 +336,26 @@ def _purify(
     wish: Wish,
     tick: Tick,
 ) -> Purified:
-    cursor = cursors(manifests)
+    cursor, ahead = cursors(manifests), wish.ahead
+    new = ahead.contents if ahead is not None else {}
+
+    def read(blob: str) -> bytes:
+        return new[blob] if blob in new else read_blob(work.store.repo, blob)
+
     setting = Setting(
         now=now,
         judge=judge,
         profile=work.config.profile,
         mode=wish.mode,
-        near=_near(work),
+        near=_near(work) if ahead is None else None,
         afresh=wish.manifest,
         kept=wish.kept,
         nominees=nominees,
         days=work.config.source_rules().days,
-        read=watched(lambda blob: read_blob(work.store.repo, blob), tick),
+        read=watched(read, tick),
     )
-    return purify(state, texts_at(work, cursor), cursor, setting)
+    texts = texts_at(work, cursor, ahead.blobs if ahead is not None else None)
+    return purify(state, texts, cursor, setting)
 
 
 def _near(work: Work) -> Near:

@@ -112,6 +112,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         bool, option("make this clone the one that runs (run.owner)", "--take-over")
     ] = False
     dry_run: DryRun = False
+    estimate: Annotated[
+        bool,
+        option(
+            "say what a run would ask, in tokens and US dollars; ask and write nothing",
+            "--estimate",
+        ),
+    ] = False
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
     report: Annotated[
         Report | None,
@@ -149,11 +156,36 @@ def do(work: Work, request: Request) -> Result:
     refuse_other(work, take_over=request.take_over)
     mode, judge, resume = resumed(work, request)
     request = replace(request, mode=mode, judge=judge, resume=resume)
+    if request.estimate:
+        return _foreseen(work, request)
     with _uncollected():
         result = reported(work, request, lambda: _once(work, request))
     if not request.dry_run:
         _keep(work, work.refreshed())
     return result
+
+
+def _foreseen(work: Work, request: Request) -> Result:
+    """Return what a run would ask; nothing is locked, asked or written."""
+    from memrepo.actions.run.estimate import estimated
+
+    at, wish = work.refreshed(), _wish(work, request)
+    with _uncollected():
+        found = estimated(
+            at, _choice(at, request), wish, resume=request.resume, force=request.force
+        )
+    outcome = Outcome(
+        status="estimate",
+        base=at.tree.commit,
+        head=at.tree.commit,
+        mode=wish.mode,
+        ingested=found.news.done,
+        proposed=Proposed(main=None, waiting=None, problems=()),
+        used=found.usage,
+        why=found.over,
+    )
+    told = result_of(outcome, request.report or _report(at), ())
+    return replace(told, said=found.said, unsaid=False, questions=found.questions)
 
 
 def _keep(before: Work, at: Work) -> None:

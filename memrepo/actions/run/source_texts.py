@@ -10,13 +10,21 @@ from memrepo.purify.sources import kind_of
 from memrepo.store import history
 
 
-def texts_at(work: Work, cursor: Mapping[str, Cursor]) -> list[SourceText]:
-    """Return the sources at the there's commit, in path order, undated where they are consumed."""
+def texts_at(
+    work: Work, cursor: Mapping[str, Cursor], ahead: Mapping[str, str] | None = None
+) -> list[SourceText]:
+    """Return the sources at the there's commit, in path order, undated where they are consumed.
+
+    With `ahead` they are what these blobs by path are: what is new would be committed now.
+    """
     layout, rules = work.tree.layout, work.config.source_rules()
     area = layout.area("sources")
-    paths = [p for p in sorted(work.tree.blobs) if p.startswith(area)]
-    fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(work.tree.blobs[p])]
-    touched = history.last_touched(work.store.repo, work.tree.commit, fresh)
+    blobs = work.tree.blobs if ahead is None else ahead
+    paths = [p for p in sorted(blobs) if p.startswith(area)]
+    fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(blobs[p])]
+    old = [p for p in fresh if work.tree.blobs.get(p) == blobs[p]]
+    touched = dict.fromkeys(fresh, work.call.now)
+    touched |= history.last_touched(work.store.repo, work.tree.commit, old)
     found = []
     for path in paths:
         kind = kind_of(layout.source_name(path), rules)
@@ -26,7 +34,7 @@ def texts_at(work: Work, cursor: Mapping[str, Cursor]) -> list[SourceText]:
                 SourceText(
                     name=layout.source_name(path),
                     resource=path,
-                    blob=work.tree.blobs[path],
+                    blob=blobs[path],
                     kind=kind,
                     committed=when.date().isoformat() if when else "",
                 )

@@ -136,6 +136,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     context: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
     """Of a run that was skipped: what its report says beside it."""
     duration_s: float | None = None
+    questions: Mapping[str, int] | msgspec.UnsetType = msgspec.UNSET
+    """Of an estimate: how many questions of each kind the run would ask."""
 
 
 def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) -> Result:
@@ -249,7 +251,7 @@ class Gained(msgspec.Struct, frozen=True, kw_only=True):
     context: Mapping[str, Any] | None = None
 
 
-_LATER = frozenset({*Gained.__struct_fields__, "duration_s"})
+_LATER = frozenset({*Gained.__struct_fields__, "duration_s", "questions"})
 
 
 class Reported(Protocol):

@@ -11,7 +11,8 @@ from memrepo.actions import result
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.recall import index_of, model_folder
 from memrepo.actions.request import option
-from memrepo.actions.run.judge_choice import refuse_unable
+from memrepo.actions.run.gate import PAID
+from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup import clone_checks, history_checks
 from memrepo.actions.setup.finding import Check, Finding
@@ -192,7 +193,23 @@ def _waiting(work: Work, fix: bool) -> Finding:
 
 def _judge(work: Work, fix: bool) -> Finding:
     del fix
-    return Finding(name="judge", ok=True, message=refuse_unable(work))
+    name = refuse_unable(work)
+    cost = _next_run(work)
+    return Finding(name="judge", ok=True, message=f"{name}; {cost}" if cost else name)
+
+
+def _next_run(work: Work) -> str:
+    """Say what the next run would cost; empty for a judge that costs nothing."""
+    choice = Choice(now=work.call.now)
+    if kind_of(work, choice) not in PAID:
+        return ""
+    from memrepo.actions.run.estimate import estimated
+    from memrepo.actions.run.proposal import Wish
+
+    try:
+        return estimated(work.refreshed(), choice, Wish()).said
+    except MemrepoError as error:
+        return f"what the next run would cost is not known: {error.message}"
 
 
 def _schedule(work: Work, fix: bool) -> Finding:

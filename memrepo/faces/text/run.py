@@ -88,6 +88,9 @@ def _headline(result: Result) -> str:
             return "nothing new: no commit was made"
         case "skipped_superseded":
             return f"skipped: {result.why}"
+        case "estimate":
+            over = f"; {result.why}: the rest would wait" if result.why else ""
+            return f"estimate: {result.said}{over}; nothing was asked or written"
         case "dry-run" if not (result.run or pending):
             return "dry run: nothing new"
         case "dry-run":
@@ -136,7 +139,7 @@ def _details(result: Result) -> list[str]:
         lines.append(f"  {len(result.quarantined):>6}  quarantined (see the manifest)")
     if result.reused:
         lines.append(f"  {result.reused:>6}  answers of a run that broke off, not asked again")
-    if result.spent:
+    if result.spent and result.status != "estimate":
         lines.append(f"  judge: {result.spent}")
     return lines
 

@@ -1,0 +1,120 @@
+"""What a model would be asked, counted without asking it: rules answer in its place.
+
+A question is spelled as it would go out, and the rules' answer as it would come back. Both are
+counted by their bytes. Second questions, thinking and what a cache saves are not foreseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memrepo.core.judge import (
+    CanonicalClaim,
+    CanonicalRequest,
+    ComparisonRequest,
+    Finding,
+    GistRequest,
+    PromotionRequest,
+    Summary,
+    SummaryRequest,
+    Usage,
+    Verdict,
+)
+from memrepo.core.memory import Gist
+from memrepo.judges.budget import Price
+from memrepo.judges.model import BATCH
+from memrepo.judges.offline import OfflineJudge
+from memrepo.judges.prompting import (
+    Prompt,
+    canonical_prompt,
+    comparison_prompt,
+    gist_prompt,
+    promotion_prompt,
+    prompt_hash,
+    summary_prompt,
+)
+
+BYTES = 3.5
+"""Bytes of a token, of JSON with plain text in it."""
+
+
+class Estimating:
+    """Answer by rules and count what a model of this name would be asked; `core.judge.Judge`.
+
+    It batches as a model does, and answers kept for the model are found under its name.
+    """
+
+    def __init__(self, name: str, price: Price | None) -> None:
+        self._rules = OfflineJudge()
+        self._name, self._price = name, price
+        self._usage = Usage()
+        self.questions: dict[str, int] = {}
+        """How many questions of each kind would be asked."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the model."""
+        return self._name
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """Return the batch sizes of a model."""
+        return BATCH
+
+    @property
+    def usage(self) -> Usage:
+        """Return what the questions so far would cost."""
+        return self._usage
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return the hash of the prompts that would go out."""
+        return prompt_hash()
+
+    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
+        """Answer Pass 1, and count it."""
+        answers = self._rules.promote(request)
+        self._count(promotion_prompt(request), answers, again=bool(request.faults))
+        return answers
+
+    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
+        """Answer Pass 2, and count it."""
+        answers = self._rules.canonicalise(request)
+        self._count(canonical_prompt(request), answers, again=bool(request.faults))
+        return answers
+
+    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
+        """Answer about pairs, and count it."""
+        answers = self._rules.compare(request)
+        self._count(comparison_prompt(request), answers, again=bool(request.faults))
+        return answers
+
+    def gist(self, request: GistRequest) -> Gist:
+        """Return a gist, and count the question."""
+        answer = self._rules.gist(request)
+        self._count(gist_prompt(request), answer, again=bool(request.fault))
+        return answer
+
+    def summarise(self, request: SummaryRequest) -> Summary:
+        """Return a summary, and count the question."""
+        answer = self._rules.summarise(request)
+        self._count(summary_prompt(request), answer, again=bool(request.fault))
+        return answer
+
+    def _count(self, prompt: Prompt, answer: object, *, again: bool) -> None:
+        """Count a question and its answer; a second one is for what a model would not have said."""
+        if again:
+            return
+        asked = _tokens(prompt.text.encode())
+        said = _tokens(msgspec.json.encode(answer))
+        cost = self._price.cost(fresh=asked, output=said) if self._price else None
+        self._usage += Usage(
+            prompt=asked, completion=said, source="approximate", cost_usd=cost, calls=1
+        )
+        self.questions[prompt.name] = self.questions.get(prompt.name, 0) + 1
+
+
+def _tokens(data: bytes) -> int:
+    return -int(-len(data) // BYTES)

@@ -13,7 +13,10 @@ def main() -> int:
             return 0
     from memrepo.faces.cli import main as command_line
 
-    return command_line()
+    code = command_line()
+    if hook := sys.modules.get("memrepo.faces.hosts.hook"):
+        hook.leave(code)
+    return code
 
 
 if __name__ == "__main__":

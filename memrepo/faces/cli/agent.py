@@ -22,4 +22,4 @@ def do(work: Work, request: Request) -> Result:
         return perform(work, "agent", request)
     from memrepo.faces.hosts.hook import hook
 
-    return Hooked(answer=hook(work.call, request.host, work.call.read()))
+    return Hooked(answer=hook(work.call, request.host))

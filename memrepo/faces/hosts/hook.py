@@ -3,47 +3,92 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from threading import Thread
+from threading import enumerate as enumerate_threads
 
 from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
+from memrepo.core.secrets import concealed
 from memrepo.faces.hosts.sessions import Event, happened
 from memrepo.faces.mcp.calls import acting
 from memrepo.views.context import fenced
 
+GIVEN_UP = "memrepo-hook"
+"""The name of a thread for whose end nobody waits, once the answer is told."""
 
-def hook(call: Call, host: str, given: str) -> str:
+
+class _Late(Exception):
+    """What was asked for did not come in time."""
+
+
+def hook(call: Call, host: str) -> str:
     """Return what a host is answered; what goes wrong is a note that the person sees.
 
     What has not ended by its deadline is given up; a write is whole or not there at all.
     """
-    name, event = "", Event(kind="")
+    name = ""
     try:
-        name, event = _event(host, given)
+        name, event = _event(host, _within(DEADLINES["prompt"], call.read))
+        if event.kind not in DEADLINES:
+            return ""
+        return _answer(host, name, _within(DEADLINES[event.kind], lambda: _told(call, host, event)))
+    except MemrepoError as error:
+        note = fenced(fold(error.message, 300))
+    except _Late as error:
+        note = str(error)
     except ValueError as error:
-        return _answer(host, name, "", f"the hook was handed something else: {error}")
-    if event.kind not in DEADLINES:
-        return ""
-    found: list[tuple[str, str]] = []
+        note = f"the hook was handed something else: {error}" if not name else _bug(error)
+    except Exception as error:  # noqa: BLE001 - a session goes on whatever breaks here
+        note = _bug(error)
+    return _answer(host, name, note=note)
 
-    def answer() -> None:
+
+def leave(code: int) -> None:
+    """End the program at once where what was given up is still at work.
+
+    Python cannot be taken down under a thread that is within it: that ends in a signal, after the
+    answer, and a host would be told a second time.
+    """
+    if not any(thread.name == GIVEN_UP for thread in enumerate_threads()):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def _told(call: Call, host: str, event: Event) -> str:
+    with Work(acting(call, host)) as work:
+        return happened(work, event)
+
+
+def _bug(error: Exception) -> str:
+    return f"a bug: {type(error).__name__}"
+
+
+def _within(limit: float, asked: Callable[[], str]) -> str:
+    """Return what is asked for, or raise what that raises; raises _Late after `limit` seconds."""
+    found: list[str | Exception] = []
+
+    def ask() -> None:
         try:
-            with Work(acting(call, host)) as work:
-                found.append((happened(work, event), ""))
-        except MemrepoError as error:
-            found.append(("", fenced(fold(error.message, 300))))
-        except Exception as error:  # noqa: BLE001 - a session goes on whatever breaks here
-            found.append(("", f"a bug: {type(error).__name__}"))
+            found.append(asked())
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            found.append(error)
 
-    limit = DEADLINES[event.kind]
-    thread = Thread(target=answer, daemon=True)
+    thread = Thread(target=ask, name=GIVEN_UP, daemon=True)
     thread.start()
     thread.join(limit)
-    told, note = found[0] if found else ("", f"gave up after {limit:g} s")
-    return _answer(host, name, told, note)
+    answer = found[0] if found else _Late(f"gave up after {limit:g} s")
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def _event(host: str, given: str) -> tuple[str, Event]:
@@ -68,11 +113,12 @@ def _text(data: Mapping[str, object], key: str) -> str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _answer(host: str, name: str, told: str, note: str) -> str:
+def _answer(host: str, name: str, told: str = "", note: str = "") -> str:
+    """Return one JSON object, or a text for a host that takes one; in ASCII, as any pipe holds."""
     warning = f"memrepo: this session goes on without its memory\n{note}" if note else ""
     if host != "claude-code":
         return told or warning
     answer: dict[str, object] = {"systemMessage": warning} if warning else {}
     if told:
         answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": told}
-    return json.dumps(answer, ensure_ascii=False) if answer else ""
+    return json.dumps(concealed(answer)) if answer else ""

@@ -29,7 +29,7 @@ from memrepo.core.secrets import redact
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.mcp.replies import listing, told
 from memrepo.policies.terms import query_terms
-from memrepo.store.index import Filter
+from memrepo.store.index import Filter, no_model
 
 FOLDER = "captured"
 """The folder in memrepo's own that holds what sessions said so far."""
@@ -67,11 +67,15 @@ def happened(work: Work, event: Event) -> str:
 
 
 def _offer(work: Work, prompt: str) -> str:
-    """Return the memories that a prompt asks for; being offered is no retrieval."""
+    """Return the memories that a prompt asks for; being offered is no retrieval.
+
+    Words alone find them: to load a model takes longer than a prompt may wait.
+    """
     words = fold(prompt, 1000)
     if not words:
         return ""
-    found = recall(work, index_of(work), [words], Filter(limit=OFFERS), work.call.now)
+    index = replace(index_of(work), model=no_model)
+    found = recall(work, index, [words], Filter(limit=OFFERS), work.call.now)
     best = max((one.score for one in found), default=0.0)
     asked, commit = query_terms(words), work.tree.commit
     near = [told(hit_of(one, commit), asked) for one in found if one.score >= best / 2]

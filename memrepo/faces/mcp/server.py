@@ -86,6 +86,7 @@ class _Handlers:
             tools=[
                 types.Tool(
                     name=tool.name,
+                    title=tool.title,
                     description=tool.description,
                     input_schema=tool.input_schema(),
                     output_schema=tool.output_schema(),

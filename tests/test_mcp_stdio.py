@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -
         tools = (await client.list_tools()).tools
         wire = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
         assert math.ceil(len(json.dumps(wire[:8])) / 4) <= 1500
-        assert all(len(tool["annotations"]) == 4 for tool in wire)
+        assert all(tool["title"] and "readOnlyHint" in tool["annotations"] for tool in wire)
         left = {tool.name for tool in tools}
 
         async def call(name: str, **arguments: Any) -> dict[str, Any]:
@@ -223,3 +225,61 @@ def test_a_handshake_loads_no_model_and_opens_no_index(repo: Path) -> None:
     heavy = {"anthropic", "fastembed", "numpy", "onnxruntime", "sentence_transformers", "torch"}
     assert set(ran.stderr.split()) & heavy == set()
     assert not list((repo / ".git" / "memrepo").glob("*index*"))
+
+
+class Wire:
+    """A server spoken to in lines, as a client in any language may word them."""
+
+    def __init__(self, repo: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "memrepo", "-C", str(repo), "mcp"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        about["clientInfo"] = {"name": "wire", "version": "1"}
+        self.ask("initialize", json.dumps(about))
+        self.tell('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+
+    def tell(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, params: str) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        self.tell(f'{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {params}}}')
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def wire(repo: Path) -> Iterator[Wire]:
+    found = Wire(repo)
+    yield found
+    found.close()
+
+
+def test_what_no_file_can_hold_is_answered(wire: Wire) -> None:
+    for said in (r"\ud800", r"tea \udc00\ud800", r"a\u0000b", r"\\\uDBFF"):
+        given = f'{{"name": "memory_search", "arguments": {{"query": "{said}"}}}}'
+        result = wire.ask("tools/call", given)["result"]
+        assert result["isError"]
+        assert "half of a character" in result["content"][0]["text"]
+    for said in (r"\ud83d\ude00", r"C:\\ud800", "tea", r"\n"):
+        given = f'{{"name": "memory_search", "arguments": {{"query": "{said}"}}}}'
+        assert not wire.ask("tools/call", given)["result"].get("isError")
+    assert "error" in wire.ask("resources/read", r'{"uri": "memrepo://\ud800"}')
+    assert "error" in wire.ask("tools/call", r'{"name": "\udfff", "arguments": {}}')
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_server(wire: Wire, sent: signal.Signals) -> None:
+    wire.process.send_signal(sent)
+    assert wire.process.wait(10) == -sent

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from anthropic import Anthropic
 from anthropic.lib.tools import ToolError
+from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from docs_parts import ROOT
 from driving import assert_sound, done, git, memories, subjects
 from envelopes import INJECTION
@@ -105,8 +106,8 @@ def test_claude_keeps_its_memory_in_the_repository(
     results = [turn["messages"][-1]["content"][0] for turn in service.asked[1:]]
     told = [r["content"] for r in results]
     assert (
-        told[0]
-        == "Here're the files and directories up to 2 levels deep in /memories:\n0B\t/memories"
+        told[0] == "Here're the files and directories up to 2 levels deep in /memories,"
+        " excluding hidden items:\n0B\t/memories"
     )
     assert told[1] == f"File created successfully at: {path}"
     assert told[2].endswith("     1\tAna drinks coffee.\n     2\tShe lives in Cebu.")
@@ -206,12 +207,16 @@ def test_two_files_may_say_the_same(repo: Path, tool: MemoryTool) -> None:
         ("create", {"path": "/memories/a.md", "file_text": "x"}, "already exists"),
         ("create", {"path": "/memories/a.md/b.md", "file_text": "x"}, "below a file"),
         ("create", {"path": "/memories/d", "file_text": "x"}, "already exists"),
-        ("create", {"path": "/memories", "file_text": "x"}, "is a directory"),
+        ("create", {"path": "/memories", "file_text": "x"}, "already exists"),
         ("create", {"path": "/memories/e.md", "file_text": " \n"}, "is empty"),
         ("create", {"path": "/memories/e.md", "file_text": "x" * 100_001}, "at most 100000"),
         ("create", {"path": "/memories/e.md", "file_text": f"key {SECRETS[0]}"}, "secret"),
         ("str_replace", {"path": "/memories/a.md", "old_str": "no", "new_str": ""}, "verbatim"),
-        ("str_replace", {"path": "/memories/a.md", "old_str": "t", "new_str": ""}, "lines 1, 2"),
+        (
+            "str_replace",
+            {"path": "/memories/a.md", "old_str": "t", "new_str": ""},
+            "lines: 1, 1, 2.",
+        ),
         ("str_replace", {"path": "/memories/a.md", "old_str": "", "new_str": "x"}, "verbatim"),
         ("str_replace", {"path": "/memories/no.md", "old_str": "x", "new_str": ""}, "not exist"),
         ("insert", {"path": "/memories/a.md", "insert_line": 3, "insert_text": "x"}, "[0, 2]"),
@@ -295,3 +300,69 @@ def test_what_a_person_rejected_is_refused(repo: Path, tool: MemoryTool) -> None
     assert "rejected" in refused(
         tool, "create", path="/memories/b.md", file_text="The office is in Cebu."
     )
+
+
+# Word for word as the SDK's own tool, which keeps plain files
+
+ANA, DAYS = "/memories/a.md", "/memories/days/"
+THREE = "Ana drinks tea.\nBo drinks tea.\nCy: none"
+SAME = [
+    {"command": "create", "path": "/memories/b.md", "file_text": "One."},
+    {"command": "create", "path": ANA, "file_text": "Again."},
+    {"command": "create", "path": "/memories", "file_text": "One."},
+    {"command": "view", "path": ANA},
+    *(
+        {"command": "view", "path": ANA, "view_range": span}
+        for span in ([1, 2], [2, 2], [2, -1], [3, 99], [0, 1], [5, 9], [3, 2])
+    ),
+    {"command": "view", "path": "/memories/none.md"},
+    {"command": "view", "path": "/elsewhere/a.md"},
+    {"command": "view", "path": "/memories/../a.md"},
+    {"command": "str_replace", "path": ANA, "old_str": "Bo", "new_str": "Bea"},
+    {"command": "str_replace", "path": ANA, "old_str": "Cy: none", "new_str": "Ana drinks"},
+    {"command": "str_replace", "path": ANA, "old_str": "coffee", "new_str": "tea"},
+    {"command": "str_replace", "path": ANA, "old_str": "drinks", "new_str": "likes"},
+    {"command": "str_replace", "path": ANA, "old_str": "nn", "new_str": "n"},
+    {"command": "str_replace", "path": "/memories/none.md", "old_str": "a", "new_str": "b"},
+    {"command": "str_replace", "path": "/memories/days", "old_str": "a", "new_str": "b"},
+    {"command": "insert", "path": ANA, "insert_line": 0, "insert_text": "First.\n"},
+    {"command": "insert", "path": ANA, "insert_line": 3, "insert_text": "Last."},
+    {"command": "insert", "path": ANA, "insert_line": 4, "insert_text": "Beyond."},
+    {"command": "insert", "path": ANA, "insert_line": -1, "insert_text": "Before."},
+    {"command": "insert", "path": "/memories/none.md", "insert_line": 0, "insert_text": "One."},
+    {"command": "delete", "path": ANA},
+    {"command": "delete", "path": "/memories/days"},
+    {"command": "delete", "path": "/memories/none.md"},
+    {"command": "delete", "path": "/memories"},
+    {"command": "rename", "old_path": ANA, "new_path": "/memories/c.md"},
+    {"command": "rename", "old_path": "/memories/days", "new_path": "/memories/weeks"},
+    {"command": "rename", "old_path": ANA, "new_path": "/memories/days/mon.md"},
+    {"command": "rename", "old_path": ANA, "new_path": ANA},
+    {"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/c.md"},
+    {"command": "rename", "old_path": "/memories/none.md", "new_path": ANA},
+    {"command": "rename", "old_path": "/memories", "new_path": "/memories/c.md"},
+    {"command": "view", "path": "/memories"},
+    {"command": "view", "path": "/memories/days"},
+]
+
+
+def answered(tool: MemoryTool | BetaLocalFilesystemMemoryTool, asked: dict[str, Any]) -> str:
+    """Return what a tool says, a refusal too; sizes of folders are the file system's own."""
+    try:
+        said = str(tool.call(asked))
+    except ToolError as error:
+        said = f"refused: {error}"
+    return re.sub(r"(?m)^\S+(\t\S*(?:/|/memories|/days))$", r"size\1", said)
+
+
+@pytest.mark.parametrize("asked", SAME, ids=lambda asked: f"{[*asked.values()]}"[:60])
+def test_every_answer_is_that_of_plain_files(
+    tool: MemoryTool, tmp_path: Path, asked: dict[str, Any]
+) -> None:
+    plain = BetaLocalFilesystemMemoryTool(str(tmp_path / "plain"))
+    for each in (tool, plain):
+        for path, text in ((ANA, THREE), (f"{DAYS}mon.md", "Monday."), (f"{DAYS}x/y/z.md", "Z.")):
+            each.call({"command": "create", "path": path, "file_text": text})
+        each.call({"command": "create", "path": "/memories/days.md", "file_text": "d" * 2048})
+        each.call({"command": "create", "path": "/memories/long.md", "file_text": "d" * 1500})
+    assert answered(tool, asked) == answered(plain, asked)

@@ -238,7 +238,7 @@ def _views(views: Mapping[str, bytes], claimed: Claimed, profile: str) -> Iterat
                 )
         elif name not in views:
             yield _warning(name, "view-missing", "is missing", "render the views")
-        elif claimed.active(name) and b"###" not in views[name]:
+        elif claimed.active(name) and not (b"###" in views[name] or b"\n- " in views[name]):
             count = len(claimed.active(name))
-            said = f"found no ### heading, expected {count} active claims"
+            said = f"found no ### heading and no list, expected {count} active claims"
             yield _warning(name, "view-empty", said, "render the views")

@@ -22,6 +22,8 @@ from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
 
 KINDS = (*PROVIDERS, *NAMED)
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
+_LONG = regex(r"[A-Za-z0-9_./+=~:%@$-]{15}")
+"""No provider's form is shorter, and few lines of prose hold so long a run."""
 _END = ".,;:!?)]}»”’'\"`*_"
 """What ends a sentence and not a password."""
 _LEAST = 6
@@ -87,8 +89,13 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
     """Yield start, negated end and kind of each secret that some kinds find."""
     folded = text.casefold()
+    held: dict[tuple[str, ...], bool] = {}
+    if not _LONG.search(text):
+        kinds = NAMED if kinds is KINDS else ()
     for kind, hints, pattern in kinds:
-        if kind in _off.get() or not any(hint in folded for hint in hints):
+        if hints not in held:
+            held[hints] = any(hint in folded for hint in hints)
+        if not held[hints] or kind in _off.get():
             continue
         for match in re.finditer(pattern, text):  # which keeps what it compiled
             group = next((g for g, value in match.groupdict().items() if value is not None), 0)

@@ -65,11 +65,11 @@ class MemoryFiles:
         """Write a new file."""
         name = name_of(path)
         if not name:
-            raise FileRefused(f"{path} is a directory")
+            raise FileRefused(f"File {path} already exists")
         _refuse_long(text)
 
         def draft(work: Work, state: State) -> Step:
-            _refuse_taken(_files(state), name, path)
+            _refuse_taken(_files(state), name, f"File {path}")
             entry = Entry(text=said(text, "file_text"), title=name, tags=(TAG,), cls="permanent")
             memory = Drafts(work, state).make(entry)
             return _step("create", "create", path, [Create(memory=memory)])
@@ -79,23 +79,28 @@ class MemoryFiles:
 
     def replace(self, path: str, old: str, new: str) -> str:
         """Replace a text that stands exactly once in a file."""
+        line = [0]
 
         def reword(body: str) -> str:
-            places = [m.start() for m in re.finditer(re.escape(old), body)] if old else []
-            if len(places) == 1:
+            found = body.count(old) if old else 0
+            if found == 1:
+                line[0] = body.count("\n", 0, body.find(old))
                 return body.replace(old, new)
-            lines = list(dict.fromkeys(str(body.count("\n", 0, at) + 1) for at in places))[:20]
             raise FileRefused(
-                f"No replacement was performed, old_str stands in lines {', '.join(lines)}: it"
-                " has to be unique"
-                if lines
-                else f"No replacement was performed, old_str did not appear verbatim in {path}."
+                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines:"
+                f" {', '.join(map(str, _lines_of(old, body)))}. Please ensure it is unique"
+                if found
+                else f"No replacement was performed, old_str `{old}` did not appear verbatim in"
+                f" {path}."
             )
 
         body = self._reword("str_replace", path, reword)
-        at = body.count("\n", 0, max(body.find(new), 0))
-        rows = _rows(body.split("\n")[max(at - 2, 0) : at + 3], max(at - 2, 0) + 1)
-        return f"The memory file has been edited. Here is the change (with line numbers):\n{rows}"
+        first = max(line[0] - 2, 0)
+        rows = _rows(body.split("\n")[first : line[0] + 3], first + 1)
+        return (
+            "The memory file has been edited. Here is the snippet showing the change"
+            f" (with line numbers):\n{rows}"
+        )
 
     def insert(self, path: str, line: int, text: str) -> str:
         """Insert a text after a line; 0 is the beginning."""
@@ -104,8 +109,8 @@ class MemoryFiles:
             lines = body.split("\n")
             if not 0 <= line <= len(lines):
                 raise FileRefused(
-                    f"Invalid `insert_line` parameter: {line}. It should be within the range of"
-                    f" lines of the file: [0, {len(lines)}]"
+                    f"Invalid `insert_line` parameter: {line}."
+                    f" It should be within the range [0, {len(lines)}]."
                 )
             return "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]])
 
@@ -134,10 +139,10 @@ class MemoryFiles:
 
         def draft(_: Work, state: State) -> Step:
             files = _files(state)
+            _refuse_taken(files, new, f"The destination {to}")
             found = _at(files, name, path)
-            if new == name or new.startswith(f"{name}/"):
+            if new.startswith(f"{name}/"):
                 raise FileRefused(f"{to} lies in {path} itself")
-            _refuse_taken(files, new, to)
             changes = [
                 Update(id=m.id, fields={"title": new + n.removeprefix(name)})
                 for n, m in found.items()
@@ -151,8 +156,11 @@ class MemoryFiles:
         name, bodies = name_of(path), [""]
 
         def draft(work: Work, state: State) -> Step | Unchanged:
-            memory = _files(state).get(name)
+            files = _files(state)
+            memory = files.get(name)
             if memory is None:
+                if not name or any(n.startswith(f"{name}/") for n in files):
+                    raise FileRefused(f"The path {path} is not a file.")
                 raise _missing(path)
             body = said(reword(memory.body), "the file")
             _refuse_long(body)
@@ -179,8 +187,10 @@ def name_of(path: str) -> str:
     if path.rstrip("/") == ROOT:
         return ""
     segments = path.removesuffix("/").split("/")
-    if segments[:2] != ROOT.split("/") or unquote(path) != path:
-        raise FileRefused(f"Path must start with {ROOT} and stay in it, got: {path[:200]!r}")
+    if segments[:2] != ROOT.split("/"):
+        raise FileRefused(f"Path must start with {ROOT}, got: {path[:200]}")
+    if unquote(path) != path or {".", ".."} & set(segments):
+        raise FileRefused(f"Path {path[:200]} would escape {ROOT} directory")
     names = segments[2:]
     if len(names) > _DEEPEST or any(
         not _SEGMENT.fullmatch(n) or n != n.rstrip(" .") for n in names
@@ -206,16 +216,22 @@ def _at(files: dict[str, Memory], name: str, path: str) -> dict[str, Memory]:
     """Return the file of a name, or all below it; raises FileRefused where there is none."""
     found = {n: m for n, m in files.items() if n == name or n.startswith(f"{name}/")}
     if not found:
-        raise _missing(path)
+        raise FileRefused(f"The path {path[:200]} does not exist")
     return found
 
 
-def _refuse_taken(files: dict[str, Memory], name: str, path: str) -> None:
+def _lines_of(text: str, body: str) -> list[int]:
+    """Return the line of each place where a text stands."""
+    places = re.finditer(rf"(?={re.escape(text)})", body)
+    return [body.count("\n", 0, place.start()) + 1 for place in places]
+
+
+def _refuse_taken(files: dict[str, Memory], name: str, what: str) -> None:
     parents = {name[:at] for at in range(len(name)) if name[at] == "/"}
     if name in files or any(n.startswith(f"{name}/") for n in files):
-        raise FileRefused(f"{path} already exists")
+        raise FileRefused(f"{what} already exists")
     if parents & set(files):
-        raise FileRefused(f"{path} lies below a file")
+        raise FileRefused(f"{what} lies below a file")
 
 
 def _refuse_long(text: str) -> None:
@@ -240,7 +256,7 @@ def _step(op: Op, command: str, path: str, changes: Sequence[Change]) -> Step:
 
 def _listing(path: str, name: str, files: dict[str, Memory]) -> str:
     sizes: dict[str, int] = {"": 0}
-    for file, memory in files.items():
+    for file, memory in sorted(files.items(), key=lambda found: found[0].split("/")):
         parts = file.removeprefix(f"{name}/" if name else "").split("/")
         size = len(memory.body.encode())
         sizes[""] += size
@@ -250,12 +266,17 @@ def _listing(path: str, name: str, files: dict[str, Memory]) -> str:
             sizes[key] = sizes.get(key, 0) + size
     root = path.rstrip("/")
     rows = [f"{_size(size)}\t{root}{f'/{key}' if key else ''}" for key, size in sizes.items()]
-    head = f"Here're the files and directories up to 2 levels deep in {root}:"
+    head = (
+        f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
+    )
     return "\n".join([head, *rows])
 
 
 def _size(count: int) -> str:
-    return f"{count}B" if count < 1024 else f"{count / 1024:.1f}K"
+    if count < 1024:
+        return f"{count}B"
+    size = count / 1024
+    return f"{size:.0f}K" if size.is_integer() else f"{size:.1f}K"
 
 
 def _numbered(path: str, lines: Sequence[str], span: Sequence[int]) -> str:

@@ -85,4 +85,5 @@ def _told(work: Callable[[], str]) -> str:
     try:
         return work()
     except MemrepoError as error:
-        raise ToolError(f"{error.message}. {error.fix}".rstrip(". ") + ".") from error
+        more = f". {error.fix}." if error.fix else ""
+        raise ToolError(f"{error.message}{more}") from error

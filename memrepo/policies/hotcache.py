@@ -173,12 +173,13 @@ def _first(
         return []
     found: list[Memory] = []
     for types in FIRST.values():
-        mine = sorted((m for m in claims if m.type in types), key=_matters)
+        mine = sorted((m for m in claims if m.type in types), key=matters)
         found += mine[:_EACH]
     return found
 
 
-def _matters(memory: Memory) -> tuple[object, ...]:
+def matters(memory: Memory) -> tuple[object, ...]:
+    """Sort first what several places say, what a curated file says, and what is surest."""
     scores = memory.fields.get("scores")
     return (
         -len({source.resource for source in memory.sources}),

@@ -164,7 +164,8 @@ def _detail(cluster: Cluster) -> str:
 
 def _body(text: str, detail: str) -> str:
     """Return a claim's text with its detail below it."""
-    return f"{text}\n\n{detail}" if detail else text
+    whole = f"{text}\n\n{detail}" if detail else text
+    return whole.rstrip(" :：") or whole  # what a colon announces stands in memories of its own
 
 
 def _worded_by_person(memory: Memory) -> bool:

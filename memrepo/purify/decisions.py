@@ -307,8 +307,22 @@ def single_decisions(
         yield from _replacing(known, new, claim, doubts)
         yield from _contradicting(known, new, claim, findings, doubts)
     for doubt in doubts:
-        if step := _flag(known, doubt):
+        if step := _left_behind(known, doubt) or _flag(known, doubt):
             yield step
+
+
+def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
+    """Replace what a newer statement contradicts where no line says the older one any more.
+
+    A person's own word is never replaced so, and neither is one that a person had worded.
+    """
+    new, old = known.current(doubt.new), known.current(doubt.old)
+    if not (new.status == old.status == "active" and doubt.sure is not None) or by_person(old):
+        return None
+    if not old.sources or known.stands(old) or not known.stands(new):
+        return None
+    why = f"{doubt.why}; no line says the older one any more"
+    return _supersede(known, doubt.new, doubt.old, why, doubt.sure)
 
 
 def _replacing(

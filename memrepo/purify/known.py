@@ -78,6 +78,14 @@ class Known(msgspec.Struct):
             if not memory.is_note:
                 self.learn(memory)
 
+    def stands(self, memory: Memory) -> bool:
+        """Tell whether a line of a source, or a note, says what a memory rests on."""
+        return any(
+            self.state.layout.is_memory(s.resource)
+            or s.text_hash in self.former.standing(s.resource)
+            for s in memory.sources
+        )
+
     def learn(self, memory: Memory) -> None:
         """Remember how a memory may be recognised: by text, by evidence, by its keys."""
         texts = {text_hash(memory.body), *memory.texts("aliases")}

@@ -25,7 +25,7 @@ from memrepo.core.plain import of_plain, plain
 from memrepo.store.damaged import remove
 
 NAME = "index.sqlite3"
-VERSION = f"3 {__version__}"
+VERSION = f"4 {__version__}"
 """Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""

@@ -258,3 +258,17 @@ def test_a_replacement_says_why_in_its_commit(tmp_path: Path) -> None:
     why = done(nights.repo, "why", old, now=at(DAYS[1]))
     assert "it is said to be over" in str(why)
     assert MEMORY_ID.search(str(why))
+
+
+def test_another_value_replaces_one_that_no_line_says_any_more(tmp_path: Path) -> None:
+    between = [f"Shelf {n} holds the papers of year {2000 + n}." for n in range(12)]
+    nights = Nights(tmp_path, "The team has 7 testers.", *between)
+    nights.night(DAYS[1], *between, "The team has 9 testers.")
+    assert nights.texts("How many testers has the team?")[0] == (
+        "The team has 9 testers.",
+        "resolved",
+    )
+    (old,) = nights.hits("team testers", "--status", "superseded")
+    assert old["text"] == "The team has 7 testers."
+    why = str(done(nights.repo, "why", old["id"], now=at(DAYS[1])))
+    assert "no line says the older one any more" in why

@@ -291,9 +291,35 @@ def test_a_note_that_does_not_fit_is_there_with_its_gist(small_repo: Path) -> No
     (line,) = [line for line in context.splitlines() if id_ in line]
     assert line.startswith("note Trays (")
     assert "its gist: Tray 0 was put on shelf 0" in line
-    whole = done(small_repo, "session", "start", "--max-tokens", "3000")["context"]
+    whole = done(small_repo, "session", "start", "--max-tokens", "9000")["context"]
     assert "its gist" not in whole
     assert "Tray 59" in whole
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("HEARTBEAT_OK", False),
+        ("Heartbeat check at 00:09: no current action.\n\nNothing to report.", False),
+        ("user: hello there\n\nassistant: Hi! What shall we build today?", False),
+        ("Asked:\n\n- which trays are clean\n", False),
+        ("user: which trays are clean?\n\nassistant: The trays of shelf 4.", True),
+        ("Tray 4 was moved to the cold store.", True),
+    ],
+)
+def test_a_session_is_told_of_notes_that_say_something(
+    small_repo: Path, body: str, said: bool
+) -> None:
+    id_ = done(small_repo, "add", body, "--type", "note", "--title", "Day")["id"]
+    assert (id_ in done(small_repo, "session", "show")["notes"]) is said
+
+
+def test_showing_a_session_begins_none(small_repo: Path) -> None:
+    done(small_repo, "session", "show")  # what is worked out is kept
+    before = files(small_repo, git_too=True)
+    shown = done(small_repo, "session", "show", now=after(minutes=1))
+    assert files(small_repo, git_too=True) == before
+    assert shown["context"] == done(small_repo, "session", "start", now=after(minutes=1))["context"]
 
 
 def test_an_end_keeps_what_was_counted(small_repo: Path) -> None:

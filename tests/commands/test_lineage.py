@@ -158,7 +158,7 @@ def test_a_wording_by_hand_outlives_reconciliations(small_repo: Path) -> None:
 @pytest.mark.parametrize("view", ["LTMEMORY.md", "PLAYBOOKS.md"])
 def test_a_line_of_a_view_leads_to_its_memory_and_its_source(small_repo: Path, view: str) -> None:
     page = (small_repo / "views" / view).read_text()
-    named = [m for m in memories(small_repo).values() if m.id in page]
+    named = [m for m in memories(small_repo).values() if f"`{m.id[4:10]}`" in page]
     assert named
     for memory in named:
         first, last = memory.sources[0].lines

@@ -265,6 +265,8 @@ def test_undo_does_not_take_a_persons_edit_with_it(repo: Path) -> None:
     git(repo, "commit", "-qam", "by hand", "--no-verify")
     before = standing(repo)
     answer = memrepo(repo, "undo", now=THIRD)
+    assert (answer.exit, "by hand" in answer.error["message"]) == (2, True)
+    answer = memrepo(repo, "revert", git(repo, "rev-parse", "HEAD~1").strip(), now=THIRD)
     assert answer.exit == 3
     assert answer.data["conflicts"][0]["kind"] == "edited-later"
     assert standing(repo) == before

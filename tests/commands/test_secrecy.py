@@ -382,10 +382,13 @@ def test_an_account_number_is_remembered_where_its_owner_says_so(tmp_path: Path)
     text = "The rent goes to DE89 3704 0044 0532 0130 00."
     assert memrepo(tmp_path / "repo", "add", text).exit == 2
     config = tmp_path / "repo" / "memrepo.toml"
-    config.write_text(config.read_text() + '\n[secrets]\noff = ["iban"]\n')
+    plain = config.read_text()
+    config.write_text(plain + '\n[secrets]\noff = ["iban"]\n')
     done(tmp_path / "repo", "add", text)
     assert "DE89" in memrepo(tmp_path / "repo", "search", "rent", as_json=False).out
     config.write_text(config.read_text().replace('"iban"', '"password"'))
     answer = memrepo(tmp_path / "repo", "status")
     assert (answer.exit, "secrets.off" in answer.error["message"]) == (2, True)
     assert "card, iban, seed-phrase, totp" in answer.error["message"]
+    config.write_text(plain)  # another repository, or another configuration, is looked at anew
+    assert memrepo(tmp_path / "repo", "add", "And GB82 WEST 1234 5698 7654 32 too.").exit == 2

@@ -130,3 +130,15 @@ def test_a_long_procedure_keeps_every_step_in_order(tmp_path: Path) -> None:
     done(repo, "run", now=LATER)
     assert set(memories(repo)) == before
     assert sum("valve 99 by" in m.body for m in memories(repo).values()) == 1
+
+
+def test_what_a_colon_announces_is_told_elsewhere_and_the_colon_goes(tmp_path: Path) -> None:
+    text = (
+        b"# Band\n\n## Badges\n\n**B-28 - Badges of the players**\n"
+        b"The band gives each player a badge at these marks of the year:\n"
+        b"- ten rehearsals in a row\n- a solo at the harvest concert\n"
+    )
+    made = begin(tmp_path, workspaces.write(tmp_path / "workspace", {"MEMORY.md": text}))
+    found = [m.body for m in memories(made).values() if not m.is_note]
+    assert any("at these marks of the year" in body for body in found)
+    assert not any(body.rstrip().endswith(":") for body in found)

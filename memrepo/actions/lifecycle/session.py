@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from memrepo.actions import result
 from memrepo.actions.pending import all_waiting, requests_waiting
@@ -21,10 +23,15 @@ from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST
+from memrepo.judges.noise import noise_class
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.doubt import disputed, is_retired
+from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import hot_of, nominated
+from memrepo.policies.matching import tokens
+from memrepo.policies.opening import opening
 from memrepo.policies.tiers import effective
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.answers import broken_runs
@@ -32,20 +39,28 @@ from memrepo.store.ledger import ledger_of
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 from memrepo.views.promotions import Promotion, promotions
 
-MAX_TOKENS = 2000
-DOUBTS = 5
+MAX_TOKENS = 1500
+DOUBTS = 2
 """So many contradictions are told one by one."""
+NOTES = 5
+"""So many notes are told of, the newest that say something."""
+WORDS, LINES = 3, 2
+"""A line says something in so many words; a conversation has more than one such line."""
+_BEAT = regex(r"\W*heartbeat\b", re.IGNORECASE)
+_SPEAKER = regex(
+    r"\W*asked:\s*$|(?:\W*(?:user|assistant|human|system|tool)\s*:\s*)+", re.IGNORECASE
+)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `session`."""
 
     what: Annotated[
-        Literal["start", "end", "refresh", "snippet"],
+        Literal["start", "show", "end", "refresh", "snippet"],
         option(
-            "print the context and begin; keep what was counted; "
+            "print the context and begin; print it and begin nothing; keep what was counted; "
             "move notes and begin anew; print what the agent's own instructions should say",
-            choices=("start", "end", "refresh", "snippet"),
+            choices=("start", "show", "end", "refresh", "snippet"),
         ),
     ]
     id: Annotated[str, option("the session's name", "--id", metavar="SESSION")] = ""
@@ -101,10 +116,12 @@ class Refreshed(Started, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
-    """Start, end, refresh (owed moves, nominations, end, start), or print the instructions."""
+    """Start, show, end, refresh (owed moves, nominations, end, start), or print instructions."""
     match request.what:
         case "start":
             return _start(work, request)
+        case "show":
+            return _start(work, replace(request, dry_run=True))
         case "end":
             return _end(work, request)
         case "snippet":
@@ -140,7 +157,7 @@ def _id(work: Work, request: Request) -> str:
 def context(
     first: Work, audience: str, max_tokens: int
 ) -> tuple[Packed, list[Memory], list[Memory], list[str]]:
-    """Return what a session is told, and the hot memories, hot notes and warnings in it.
+    """Return what a session is told, and the hot memories, the notes and warnings in it.
 
     Looking at them is no retrieval.
     """
@@ -157,21 +174,23 @@ def context(
         for m in state.active
         if m.is_note and effective(m, accesses.of(m.id), first.call.now, rules.tiers) == "hot"
     ]
-    notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
+    told = opening(state.active, accesses, first.call.now, rules.decay)
     if audience == "shared":
-        hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
+        hot, told, notes = [], [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
+    notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
+    notes = list(islice(filter(None, map(_telling, notes)), NOTES))
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Their words stay out of a context: they come from what was read.
-        told = counted(len(asked), "request waits", "requests wait")
-        waiting.append(f"{told} for a person (`memrepo status`)")
+        count = counted(len(asked), "request waits", "requests wait")
+        waiting.append(f"{count} for a person (`memrepo status`)")
     waiting += [f"run {b.run} broke off" for b in broken_runs(first.store.folder)]
     waiting += timetable(first, first.call.now).complaints
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
     shown = [m for m in state.active if audience != "shared" or m.layer not in PERSONAL_LAYERS]
-    return pack(hot, notes, waiting, max_tokens, _doubts(shown)), hot, notes, waiting
+    return pack(told, notes, waiting, max_tokens, _doubts(shown)), hot, notes, waiting
 
 
 def _doubts(shown: Sequence[Memory]) -> list[str]:
@@ -182,6 +201,24 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
         said = counted(retired, "memory is", "memories are")
         more.append(f"{said} retired: the line it rested on is gone from its source")
     return [*told[:DOUBTS], *more]
+
+
+def _telling(note: Memory) -> Memory | None:
+    """Return a note by its lines that say something; None where that is hardly anything.
+
+    A heartbeat, an envelope of a message and a question of one line begin no session.
+    """
+    lines = sentences(note.body)
+    said = [turn for line in lines if (turn := _SPEAKER.sub("", line))]
+    kept = list(dict.fromkeys(line for line in said if not _is_noise(line)))
+    telling = sum(len(tokens(line)) >= WORDS for line in kept)
+    if telling < (LINES if any(map(_SPEAKER.match, lines)) else 1):
+        return None
+    return note if kept == lines else replace(note, body="\n".join(kept))
+
+
+def _is_noise(line: str) -> bool:
+    return bool(_BEAT.match(line) or noise_class(line))
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:

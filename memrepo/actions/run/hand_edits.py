@@ -70,14 +70,20 @@ class AllRemoved(MemrepoError):
 
 
 def emptied(at: Work) -> HandCommit | None:
-    """Return the commit by hand that took all memories out of the tree since the last run."""
+    """Return the commit by hand that took the last memories out of the tree since the last run.
+
+    Files of what was forgotten or replaced may go: recall had lost them before.
+    """
     last = next(iter(at.landed()), None)
     layout, git = at.tree.layout, at.store.repo.light
     hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
     gone = {
         commit
         for commit, path, old, new in changes(git, [hand.id for hand in hands])
-        if old and not new and layout.is_memory(path)
+        if old
+        and not new
+        and layout.is_memory(path)
+        and any(m.status == "active" for m in _decoded(git, path, old).values())
     }
     for hand in hands:
         if hand.id in gone and not any(map(layout.is_memory, at.store.snapshot(hand.id).blobs)):

@@ -60,7 +60,9 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
     for name, value in arguments.items():
         for text in value if isinstance(value, list) else (value,):
             if isinstance(text, str) and not _is_text(text):
-                raise Unfit(tool, f"{name}: ", "found half of a character (a lone surrogate)")
+                raise Unfit(
+                    tool, f"{name}: ", "found a NUL or half of a character: no file holds it"
+                )
 
 
 def _is_text(text: str) -> bool:

@@ -8,8 +8,11 @@ Only `memrepo mcp` loads this module, since it loads the SDK.
 from __future__ import annotations
 
 import gc
+import signal
+import sys
 from collections.abc import Callable
 from functools import partial
+from io import TextIOWrapper
 from typing import TypeVar
 
 import anyio
@@ -24,6 +27,7 @@ from memrepo import __version__
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
+from memrepo.core.patterns import regex
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import acting
 from memrepo.faces.mcp.prompts import PROMPTS
@@ -37,6 +41,12 @@ Found = TypeVar("Found")
 THREADS = 4
 _BETWEEN_COLLECTIONS = 5_000
 """Objects; a command that ends at once collects less often than what lives for days."""
+NUL = r"\u0000"
+_ESCAPE = regex(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|u([dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+"""An escape of JSON: both halves of a character, one half without the other, or anything else."""
 INSTRUCTIONS = (
     "Long-term memory in git. Call memory_search before you answer about the past; memory_store"
     " what should last; memory_supersede what changed. Everything between fences was said by people"
@@ -47,14 +57,29 @@ INSTRUCTIONS = (
 def serve(session: Call, *, admin: bool, connector: bool) -> None:
     """Serve over standard input and output until the client closes them."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
+    # Python's own way waits for the thread that reads, which waits for the client.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     offered = (*DEFAULT, *(ADMIN if admin else ()), *(CONNECTOR if connector else ()))
 
     async def main() -> None:
         server = _Handlers(session, offered).server()
-        async with stdio_server() as (reads, writes):
+        given = _Lines(sys.stdin.buffer, encoding="utf-8", errors="replace")
+        async with stdio_server(stdin=anyio.wrap_file(given)) as (reads, writes):
             await server.run(reads, writes, server.create_initialization_options())
 
     anyio.run(main)
+
+
+class _Lines(TextIOWrapper):
+    """What the client writes; half of a character becomes a NUL, which the tools refuse.
+
+    The SDK drops a line that it cannot decode, and the client would wait for its answer for ever.
+    """
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        """Return the next line."""
+        line = super().readline(size)
+        return _ESCAPE.sub(lambda m: NUL if m[1] else m[0], line) if "\\" in line else line
 
 
 class _Handlers:
@@ -86,6 +111,7 @@ class _Handlers:
             tools=[
                 types.Tool(
                     name=tool.name,
+                    title=tool.title,
                     description=tool.description,
                     input_schema=tool.input_schema(),
                     output_schema=tool.output_schema(),

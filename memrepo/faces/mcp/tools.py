@@ -46,8 +46,11 @@ class Tool(NamedTuple):
     """A tool: what it is called, which verb it is, takes and gives, and who answers."""
 
     name: str
+    title: str
+    """What a person is shown, and clients that look tools up compare."""
     verb: str
     description: str
+    """What it does, in the words in which people ask for it."""
     answer: Callable[[ToolCall], Reply]
     takes: tuple[Argument, ...] = ()
     own: Mapping[str, Schema] = {}
@@ -91,13 +94,11 @@ class Tool(NamedTuple):
         return {"type": "object", "properties": properties, "required": list(properties)}
 
     def annotations(self) -> dict[str, bool]:
-        """Return the four hints; nothing here reaches beyond the repository."""
-        return {
-            "readOnlyHint": not self.writes,
-            "destructiveHint": self.destructive,
-            "idempotentHint": self.idempotent,
-            "openWorldHint": False,
-        }
+        """Return the hints that mean something; nothing here reaches beyond the repository."""
+        hints = {"readOnlyHint": not self.writes, "openWorldHint": False}
+        if self.writes:
+            hints |= {"destructiveHint": self.destructive, "idempotentHint": self.idempotent}
+        return hints
 
 
 def _schema(argument: Argument, hint: object) -> Schema:
@@ -146,9 +147,13 @@ _REPORT: Mapping[str, object] = {"exit": int, "report": str}
 DEFAULT = (
     Tool(
         name="memory_search",
+        title="Search memory",
         verb="search",
         answer=read_tools.search,
-        description="Find memories by words. Do so before answering about the past.",
+        description=(
+            "Recall, look up or find what is known of a person, preference or past."
+            " Do so before answering."
+        ),
         takes=(
             Argument("query", "words", required=True, one=True),
             Argument("types"),
@@ -160,6 +165,7 @@ DEFAULT = (
     ),
     Tool(
         name="memory_get",
+        title="Open a memory",
         verb="show",
         answer=read_tools.get,
         description="Open one memory by id or slug, with its evidence.",
@@ -169,9 +175,10 @@ DEFAULT = (
     ),
     Tool(
         name="memory_store",
+        title="Remember",
         verb="add",
         answer=write_tools.store,
-        description="Keep one statement; known ones are not stored twice.",
+        description="Remember, save or note one lasting fact or preference; none is stored twice.",
         takes=(
             Argument("text", required=True),
             _REASON,
@@ -179,7 +186,7 @@ DEFAULT = (
             Argument(
                 "decay_class",
                 "cls",
-                says="permanent, durable, normal: kept; short 2d, ephemeral 4h: gone then",
+                says="permanent, durable, normal: kept; short 2d, ephemeral 4h",
             ),
             Argument("tags"),
             Argument("valid_until", says="date"),
@@ -189,9 +196,10 @@ DEFAULT = (
     ),
     Tool(
         name="memory_supersede",
+        title="Correct a memory",
         verb="supersede",
         answer=write_tools.supersede,
-        description="Replace a memory by what holds now; history keeps the old.",
+        description="Update or correct a memory by what holds now; history keeps the old.",
         takes=(_ID, Argument("text", required=True), _REASON),
         own=_EXPECTED,
         gives=_WRITTEN,
@@ -200,9 +208,10 @@ DEFAULT = (
     ),
     Tool(
         name="memory_forget",
+        title="Forget",
         verb="forget",
         answer=write_tools.forget,
-        description="Take a memory out of recall, not out of history.",
+        description="Forget, delete or remove a memory; history keeps it.",
         takes=(_ID, _REASON),
         own=_EXPECTED,
         gives=_WRITTEN,
@@ -210,6 +219,7 @@ DEFAULT = (
     ),
     Tool(
         name="memory_related",
+        title="Related",
         verb="related",
         answer=read_tools.related,
         description="Linked memories, and what replaced what.",
@@ -219,6 +229,7 @@ DEFAULT = (
     ),
     Tool(
         name="memory_thread_context",
+        title="Conversation",
         verb="thread",
         answer=read_tools.thread_context,
         description="What was kept of a memory's conversation.",
@@ -228,6 +239,7 @@ DEFAULT = (
     ),
     Tool(
         name="memory_status",
+        title="Status",
         verb="status",
         answer=read_tools.status,
         description="Counts, newest commit, what waits for a person.",
@@ -248,6 +260,7 @@ def _report(verb: str, field: str = "") -> Callable[[ToolCall], Reply]:
 ADMIN = (
     Tool(
         name="memory_runs",
+        title="Runs",
         verb="runs",
         answer=_report("runs"),
         description="Runs in effect and runs that wait for review.",
@@ -256,6 +269,7 @@ ADMIN = (
     ),
     Tool(
         name="memory_diff",
+        title="Changes of a run",
         verb="diff",
         answer=_report("diff", "words"),
         description="What a run changes, told in memories; the waiting one when left out.",
@@ -265,6 +279,7 @@ ADMIN = (
     ),
     Tool(
         name="memory_accept",
+        title="Accept a run",
         verb="accept",
         answer=write_tools.accept,
         description="Let a waiting run take effect; only, or all except, these memory ids.",
@@ -281,6 +296,7 @@ ADMIN = (
     ),
     Tool(
         name="memory_revert",
+        title="Take back",
         verb="revert",
         answer=write_tools.revert,
         description="Take back a run, a commit, or what was last decided of a memory.",
@@ -292,6 +308,7 @@ ADMIN = (
     ),
     Tool(
         name="memory_restore",
+        title="Restore a memory",
         verb="restore",
         answer=write_tools.restore,
         description="Bring a memory back; a superseded one instead of its successor or beside it.",
@@ -301,6 +318,7 @@ ADMIN = (
     ),
     Tool(
         name="memory_doctor",
+        title="Check memory",
         verb="doctor",
         answer=_report("doctor"),
         description="Checks of repository, index, hooks and judge.",
@@ -313,6 +331,7 @@ ADMIN = (
 CONNECTOR = (
     Tool(
         name="search",
+        title="Search memory",
         verb="search",
         answer=connector.search,
         description="Find memories by words.",
@@ -321,6 +340,7 @@ CONNECTOR = (
     ),
     Tool(
         name="fetch",
+        title="Open a memory",
         verb="show",
         answer=connector.fetch,
         description="Open one memory that search found.",

@@ -1,0 +1,82 @@
+"""What a session begins with: who one is, for whom, by which rules, and what is under way.
+
+The hot cache holds what was of use; what nobody asked for of late stands here all the same, where
+it is of a kind that every session needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+
+from memrepo.core.access import Accesses
+from memrepo.core.memory import Memory, Source
+from memrepo.core.times import EARLIEST
+from memrepo.policies.hotcache import hot_of, is_exempt, matters, may_be_hot
+from memrepo.policies.matching import tokens
+from memrepo.policies.rules import DecayRules
+
+ALWAYS = {"identity": 3, "relationship": 3, "preference": 4, "constraint": 4}
+"""Types of which the surest are told, and how many: the agent, the person, the rules."""
+LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
+"""Types of which the newest are told: what is under way, and what was promised."""
+PROFILES = {"identity": "IDENTITY.md", "relationship": "USER.md"}
+"""Files of which every fact is about the agent, or about the person."""
+FEW = 10
+"""With fewer memories nothing is picked beside what is hot: whoever wrote them knows them."""
+
+
+def opening(
+    memories: Iterable[Memory], accesses: Accesses, now: datetime, decay: DecayRules
+) -> list[Memory]:
+    """Return what a session is told, what matters most first: of each kind the hot, then others.
+
+    What a person marked critical or pinned stands before all, what is hot of other kinds behind.
+    """
+    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
+    hot = [m for m in claims if hot_of(m) is not None]
+    rest = claims if len(claims) >= FEW else []
+    found = [m for m in hot if is_exempt(m)]
+    for type_, most in {**ALWAYS, **LATEST}.items():
+        mine = [m for m in hot if m.type == type_]
+        others = [m for m in rest if hot_of(m) is None and _is_of(m, type_)]
+        if type_ in ALWAYS:
+            others.sort(key=matters)
+        else:
+            others.sort(key=_said, reverse=True)
+        others.sort(key=_depth)
+        found += islice(_new([*mine, *others], found), most)
+    return [*found, *(m for m in hot if m not in found)]
+
+
+def _is_of(memory: Memory, type_: str) -> bool:
+    """Tell whether a memory is of a kind: by its type, or by the file that it stands in."""
+    file = PROFILES.get(type_)
+    said = file and memory.type == "fact" and any(_name(s) == file for s in memory.sources)
+    return memory.type == type_ or bool(said)
+
+
+def _name(source: Source) -> str:
+    return source.resource.rsplit("/", 1)[-1]
+
+
+def _new(memories: Iterable[Memory], told: Iterable[Memory]) -> Iterator[Memory]:
+    """Yield memories that hold a word which those before them do not."""
+    known = [tokens(m.body) for m in told]
+    for memory in memories:
+        words = tokens(memory.body)
+        if not any(words <= other for other in known):
+            known.append(words)
+            yield memory
+
+
+def _depth(memory: Memory) -> int:
+    """Return how deep the file lies that says it: what is kept by hand lies at the top."""
+    return min((s.resource.count("/") for s in memory.sources), default=0)
+
+
+def _said(memory: Memory) -> tuple[str, datetime, str]:
+    """Return when a memory was said: the day its sources tell of, else when it came."""
+    day = max((s.captured for s in memory.sources), default="")
+    return (day, memory.time("created") or EARLIEST, memory.path)

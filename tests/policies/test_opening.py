@@ -1,0 +1,75 @@
+"""What a session begins with: by kind, the hot first, what is kept by hand before reports."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from memrepo.core.access import Accesses
+from memrepo.core.memory import Hot, Memory, Source
+from memrepo.policies.opening import ALWAYS, FEW, LATEST, opening
+from memrepo.policies.rules import DecayRules
+
+T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+HOT = Hot(since=T0, reason="3 sessions")
+
+
+def memory(said: str, type_: str = "fact", source: str = "MEMORY.md", **fields: Any) -> Memory:
+    where = Source(resource=f"sources/{source}", captured=fields.pop("day", "2026-02-01"))
+    known = {"id": f"mem-{crc32(said.encode()):016x}", "type": type_, "sources": (where,)}
+    return Memory(
+        path=f"memories/x/{said}.md", fields={**known, "created": T0, **fields}, body=said
+    )
+
+
+def told(*memories: Memory) -> list[str]:
+    others = [memory(f"Filler {word}.") for word in "abcdefghijkl"[:FEW]]
+    return [m.body for m in opening([*memories, *others], Accesses(), T0, DecayRules())]
+
+
+def test_each_kind_in_its_order_and_nothing_else() -> None:
+    kinds = {**ALWAYS, **LATEST}
+    given = [memory(f"It is {type_}.", type_) for type_ in kinds]
+    assert told(*reversed(given)) == [f"It is {type_}." for type_ in kinds]
+
+
+@pytest.mark.parametrize(("type_", "most"), [*ALWAYS.items(), *LATEST.items()])
+def test_of_each_kind_so_many_and_no_more(type_: str, most: int) -> None:
+    names = "red blue green white black brown".split()
+    assert len(told(*(memory(f"The door is {n}.", type_) for n in names))) == most
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (memory("Critical.", critical=True, hot=HOT), memory("Me.", "identity", hot=HOT)),
+        (memory("Hot.", "constraint", hot=HOT), memory("Cold.", "constraint")),
+        (memory("Kept.", "constraint"), memory("Report.", "constraint", "memory/2026/report.md")),
+        (memory("New.", "commitment", day="2026-02-09"), memory("Old.", "commitment")),
+        (memory("A person.", source="USER.md"), memory("A wish.", "preference")),
+        (memory("A rule.", "constraint"), memory("A fact in use.", hot=HOT)),
+    ],
+)
+def test_what_comes_before_what(first: Memory, then: Memory) -> None:
+    assert told(then, first) == [first.body, then.body]
+
+
+@pytest.mark.parametrize(
+    "over",
+    [{"valid_until": "2026-02-27"}, {"standing": "retire_candidate"}, {"status": "superseded"}],
+)
+def test_what_is_over_is_not_told(over: dict[str, Any]) -> None:
+    assert told(memory("The order is due.", "commitment", **over)) == []
+
+
+def test_what_says_nothing_new_is_not_told_twice() -> None:
+    again = memory("Ana likes tea", "preference", "memory/day.md")
+    assert told(memory("Ana likes green tea.", "preference"), again) == ["Ana likes green tea."]
+
+
+def test_of_few_memories_only_the_hot_are_told() -> None:
+    few = [memory("Me.", "identity"), memory("You.", "relationship", hot=HOT)]
+    assert [m.body for m in opening(few, Accesses(), T0, DecayRules())] == ["You."]

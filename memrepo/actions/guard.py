@@ -1,13 +1,10 @@
 """What no write brings in: secrets, and what a person rejected.
 
-What no write brings in: secrets, in texts that are given, in files and in commit messages.
-
-A text that comes from outside is refused whatever it says about itself. What a chain writes is held
-against the tree before: a secret that a hand committed does not stop what is done about its memory,
-but none comes in, and none comes back from history. There a line that allows one, and the baseline,
-count as they do for `check`. What git has merged already is `check`'s to tell of.
-
-What a person rejected does not come back: the refusals that writes share, and how one is set.
+Secrets are looked for in texts that are given, in files and in commit messages. A text that comes
+from outside is refused whatever it says about itself. What a chain writes is held against the tree
+before: a secret that a hand committed does not stop what is done about its memory, but none comes
+in, and none comes back from history. There a line that allows one, and the baseline, count as they
+do for `check`. What git has merged already is `check`'s to tell of.
 
 Every chain passes `refuse_rejected` in `run.landing`, so that no path to the branch forgets.
 Runs, imports, accepts and merges leave such memories out before; a single write is refused.

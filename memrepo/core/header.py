@@ -1,14 +1,12 @@
-"""Where a file's header stands and what it holds; files without one are the rule, not an error.
-
-What a header holds, whichever reader read it.
-
-The fast reader of headers as memrepo writes them; anything else it leaves to YAML.
-
-It accepts a line only if YAML gives the same text, so both readers agree on every header that
-this one takes (a law in the tests). PyYAML's C loader needs ten times as long.
+"""A file's header: where it stands, what it holds, and the fast reader of what memrepo writes.
 
 A header opens on line 1 (after an optional byte order mark) with `---` and closes with the next
-line `---` or `...`; blanks may follow both. `+++` and a `---` further down are body.
+line `---` or `...`; blanks may follow both. `+++` and a `---` further down are body. A file without
+one is the rule, not an error.
+
+The fast reader accepts a line only if YAML gives the same text, so both readers agree on every
+header that it takes (a law in the tests); the rest it leaves to YAML. PyYAML's C loader needs ten
+times as long.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Where everything of memrepo's lies in a repository, and the first line of a page that it wrote.
 
-Where everything of memrepo's lies in a repository, under an optional prefix.
-
 In a repository of its own the prefix is empty; where a name of ours is taken (a folder adopted in
 place) everything of ours goes under `memrepo/`.
-
-The first line of a page that memrepo wrote: what kind of page it is, and a stamp of the rest.
 
 By it a page that a hand changed can be told from one that is merely old, without a look elsewhere.
 """

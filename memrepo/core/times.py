@@ -1,7 +1,5 @@
 """Aware UTC datetimes and their one spelling, and what a person means by a date.
 
-Aware UTC datetimes and their one spelling, RFC 3339 with a `Z`.
-
 What a person means by a date: a whole day in the repository's zone, or one moment.
 
 One rule for every question about time: who asks about a day asks about its last second, and what

@@ -1,14 +1,9 @@
 """The judge that needs no model: documented rules, the same answer every time.
 
-Tell whether two statements say the opposite of each other: equal but for one turn of a word.
-
-Deliberately narrow: other names, numbers and nouns make other statements, not contradictions
-("likes tea" and "likes coffee" both hold).
-
-Decide the type of a claim from its words, with the kind of its source as prior.
-
-It scores by named signals (`judges.scores`), words a claim with the evidence's own text
-(`judges.wording`) and reads triples in three shapes (`judges.wording`).
+It scores by named signals (`judges.scores`), words a claim with the evidence's own text and reads
+triples in three shapes (`judges.wording`), and takes the type from the words, with the kind of the
+source as prior. Two statements are opposites only where they are equal but for one turn of a word:
+other names, numbers and nouns make other statements ("likes tea" and "likes coffee" both hold).
 """
 
 from __future__ import annotations

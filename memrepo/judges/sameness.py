@@ -1,12 +1,8 @@
 """What says the same: a text reduced to what it says, and candidates folded by it.
 
-Reduce a text to what it says, so that a paraphrase of it comes out equal.
-
 Deliberately narrow, since what is folded away is read no more: plurals and persons, articles,
 fillers, listed words of one meaning, and a part that moved to the front. Another noun, name,
 number, tense, negation or direction ("from A to B") keeps two texts apart.
-
-Find candidates that say the same, and weak ones that another says more fully.
 """
 
 from __future__ import annotations

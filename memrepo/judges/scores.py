@@ -15,8 +15,6 @@ Derive the eight Pass 2 scores by formulae (memory-purifier, Pass 2).
 
 Each is cut to 0 to 1 and rounded to two decimals.
 
-Score a candidate on the six Pass 1 dimensions by rules that each have a name.
-
 A score is a base by kind of source plus the deltas of the signals that the text shows, cut to 0
 to 1. The rationale is the list of their codes, so a score can be explained and tested.
 """

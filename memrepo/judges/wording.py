@@ -1,13 +1,10 @@
 """The wording of a statement: tidied, with what its heading says, read as a triple.
 
-Tidy a text without adding a word to it.
+Tidying adds no word. A heading may decide the type of what stands under it ("Forbidden", "Lessons",
+"Open questions"); in a daily log "Decisions" stands over what lasts and "Execution" over what
+merely happened. The words are listed per language.
 
-What a heading makes of the statements below it, per language and extensible.
-
-"Forbidden", "Lessons", "Open questions" decide the type of what stands under them; in a daily log,
-"Decisions" stands over what lasts and "Execution" over what merely happened.
-
-Read subject, predicate and object in three shapes, and no others.
+Subject, predicate and object are read in three shapes, and no others.
 
 1. `**Key:** value`: (nearest heading or parent item, key, value).
 2. A leading name or "I", a listed verb, the rest.

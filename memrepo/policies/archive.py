@@ -1,22 +1,15 @@
 """Which memories rest, which small ones become a summary, and how one leaves the tree.
 
-Which memories rest, and how one leaves the tree so that nothing left behind refers to it.
+Archiving is a status (lineage: layered-memory-manager): the memory is still in the tree, recalled
+no longer, its decay clock stopped. It leaves the tree from there only by a person's decision.
 
-Taking memories out of the tree so that nothing left behind refers to them.
+Nothing that is left behind refers to what leaves: what it replaced, and the chunks that are parts
+of it, leave with it, since a predecessor that stayed would have no successor; links of others to
+it are dropped in the same change.
 
-What a memory replaced, and the chunks that are parts of it, leave with it: a predecessor that
-stayed would have no successor. Links of others to it are dropped in the same change.
-
-Which memories rest: still in the tree, no longer recalled, their decay clock stopped.
-
-Lineage: layered-memory-manager, archive and forgetting. Archiving is a status: a memory leaves the
-tree from there only by a person's decision.
-
-Many small memories of low importance become few summaries; the originals rest in the archive.
-
-Lineage: openclaw-engram, compression. Deliberate differences: the bound of importance is one that
-scores can fall below, a source names the summary that speaks for it, a summary stays in the layer
-and scope of its sources, and what a person brought back is never taken again.
+Lineage of summaries: openclaw-engram, compression. Deliberate differences: the bound of importance
+is one that scores can fall below, a source names the summary that speaks for it, a summary stays in
+the layer and scope of its sources, and what a person brought back is never taken again.
 """
 
 from __future__ import annotations

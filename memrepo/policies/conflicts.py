@@ -1,7 +1,5 @@
 """Which memories contradict each other, what was decided about them, and which to bring up.
 
-Which memories of a tree contradict each other, and what was decided about them.
-
 A contradiction is a case under `corrections/`, or a `contradicts` link that has none yet; its id
 is a hash of both memories, and so the same whichever side it is seen from.
 

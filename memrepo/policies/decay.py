@@ -1,13 +1,7 @@
 """How long a memory proper is kept: its class, its expiry, its confidence at a moment.
 
-Which decay class a memory has: the one it names, else the first whose words it holds.
-
-Words by which a decay class is known, a list for each language; rows are tried in this order.
-
-Lineage: openclaw-hybrid-memory, decay classes. Keys are matched by whole segments, texts by whole
-words, so forms that the lineage found as parts of words are listed.
-
-Which decay class a memory has: the one it names, else the first whose words it holds.
+Its class is the one it names, else the first whose words it holds, row by row. Keys are matched by
+whole segments, texts by whole words, so forms that the lineage found as parts of words are listed.
 
 Lineage: openclaw-hybrid-memory, decay and pruning. Deliberate differences: confidence falls with
 time and not with each run of a job, so the same moment gives the same answer and a refresh restores

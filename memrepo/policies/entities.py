@@ -1,7 +1,5 @@
 """Names, projects, hosts and tools that memories mention, and the links that follow from them.
 
-Names, projects, hosts and tools that memories mention, and the other names these go by.
-
 Derived on reading, never written: what stands in a memory's `entities` was set by a person or
 named by a model that was held against the evidence; the rest is found here, by rules. Two names
 are one entity only where a text or the configuration says so; likeness proves nothing.

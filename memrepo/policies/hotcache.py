@@ -1,13 +1,10 @@
 """Which memories stand on the hot cache, and which notes earned a place among the memories.
 
-Which memories stand on the hot cache: promotion, demotion, eviction.
+Lineage of promotion, demotion and eviction: layered-memory-manager, its L1. Counting starts after a
+memory's last promotion or demotion. A session counts as unused from its start on.
 
-Lineage: layered-memory-manager, its L1. Counting starts after a memory's last promotion or
-demotion. A session counts as unused from its start on.
-
-Which notes earned a place among the memories: those that were looked for again and again.
-
-Lineage: context-clear, promote.py; its thresholds stand. Days are counted in UTC.
+Lineage of notes that were looked for again and again: context-clear, promote.py; its thresholds
+stand. Days are counted in UTC.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ from memrepo.policies.tiers import moves
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
 FEW = 10
-"""With fewer memories there is nothing to choose from, and the first page waits."""
+"""With fewer memories there is nothing to choose from: whoever wrote them knows them."""
 FIRST = {
     "identity": ("identity",),
     "user": ("relationship",),

@@ -13,7 +13,7 @@ from itertools import islice
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Source
 from memrepo.core.times import EARLIEST
-from memrepo.policies.hotcache import hot_of, is_exempt, matters, may_be_hot
+from memrepo.policies.hotcache import FEW, hot_of, is_exempt, matters, may_be_hot
 from memrepo.policies.matching import tokens
 from memrepo.policies.rules import DecayRules
 
@@ -23,8 +23,6 @@ LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
 """Types of which the newest are told: what is under way, and what was promised."""
 PROFILES = {"identity": "IDENTITY.md", "relationship": "USER.md"}
 """Files of which every fact is about the agent, or about the person."""
-FEW = 10
-"""With fewer memories nothing is picked beside what is hot: whoever wrote them knows them."""
 
 
 def opening(

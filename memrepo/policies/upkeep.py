@@ -2,8 +2,6 @@
 
 The interlock: what would eat the store does not land by itself; claims count, notes do not.
 
-What time and use ask of the memories, in one fixed order, as a fold over the state.
-
 Owed tier moves, prune, archive, hot cache. Each stage sees what the one before it left. The same
 state, accounts, moment and rules give the same steps; on the state that they lead to there are
 none.

@@ -1,26 +1,19 @@
 """What a run asks a judge about: what is new, what comes back, what is nominated.
 
-Nominated notes as candidates, and the stamp that makes each nomination happen once.
-
-The note itself is the evidence: its file at the commit that the run reads, so that what was
+A nominated note is its own evidence: its file at the commit that the run reads, so that what was
 promoted can be quoted for ever. A judge is told how often the note was looked for.
 
-Deferred candidates come back when new context arrives, and only then.
-
-A candidate that was deferred, and whose line still stands in a source, is judged again when
+A deferred candidate whose line still stands in a source is judged again when
 - the same text was met in another source or on another day than its file says, or
 - a candidate of this run's news is context to it: they share a name, heading, parent item or bold
   key and one telling word beside it, or the news holds half of its telling words (two at least).
 
-Nothing else brings one back, so a run without news asks nothing. Both depend on texts alone, never
-on a judge. The lineage promised it and did it only where a file was scanned again.
+Nothing else brings one back, so a run without news asks nothing; what was rejected never does. Both
+depend on texts alone, never on a judge. The lineage promised it and did it only where a file was
+scanned again.
 
-Which new lines change a statement that stands, in a daily log as in any other source.
-
-A line that changes what is known is news whatever it would be worth by itself, so that it is judged
-as one (`Placed.changes`).
-
-Which candidates a run asks about: what is new and what comes back, never what was rejected.
+A line that changes what is known is news whatever it would be worth by itself, in a daily log as in
+any other source, so that it is judged as one (`Placed.changes`).
 """
 
 from __future__ import annotations

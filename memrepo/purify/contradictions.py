@@ -1,14 +1,11 @@
-"""Contradictions: looked at twice, among what a run brings and among what stands already.
-
-Look twice before two memories are called a contradiction: one question a suspected pair.
+"""Contradictions, among what a run brings and among what stands: one question a suspected pair.
 
 Lineage: engram, contradiction detection. A pair is suspected when the judge named it while it
-worded a claim, when both give another value to one subject and predicate, or when their words are
-alike. A claim whose pair could not be judged is left open, as any other question would leave it.
+worded a claim, when both give another value to one subject and predicate, when rules notice a
+change, or when their words are alike. A claim whose pair could not be judged is left open, as any
+other question would leave it.
 
-Contradictions among memories that stand already, whoever wrote them: each pair once.
-
-Lineage: engram, contradiction detection at consolidation. A pair that a person decided, that is
+Among what stands, whoever wrote it, each pair is looked at once: one that a person decided, that is
 flagged, or of which a model said that both hold is not asked about again until a text changes.
 """
 
@@ -259,7 +256,7 @@ class Pool:
         if one.text("scope") != two.text("scope"):
             return False  # what holds for one user or project says nothing of another
         if same_place(one.sources, two.sources):
-            return False
+            return False  # the words that follow one another in a line were meant together
         if named and contradicts(one, two) and contradicts(two, one):
             return False
         case = self._cases.between(id_, other)

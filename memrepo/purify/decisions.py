@@ -1,21 +1,12 @@
 """Decisions that are a commit of their own: what a statement changes, and what contradicts.
 
-Find what a statement changes among those that stand, and say which of two is the newer one.
-
 What changes is told by words (`policies.change`); which one is newer by evidence: a day that
 stands in a text, heading or file name is sure, a later line or a later commit only says in which
 order two lines were written.
 
-Decisions that are a commit of their own: supersessions, then contradictions.
-
-Values of one key that a newer claim of the same run replaces.
-
 A judge cannot name the memory of another claim of its own answer, since that memory does not exist
-yet. It says that a claim is stale; here the newer one is found and the two are linked.
-
-The corrections that a run writes: one file a contradiction, in the commit of the decision.
-
-Decisions that are a commit of their own: supersessions, then contradictions.
+yet. It says that a claim is stale; here the newer one is found and the two are linked. Each
+contradiction writes its file under `corrections/` in the commit of the decision.
 """
 
 from __future__ import annotations

@@ -1,20 +1,13 @@
 """What does not land by itself: what a person took back or rejected, and removals.
 
-What a run takes away is told apart from what it adds: additions land, removals may have to wait.
+Additions land, removals may have to wait. One that waits is on record in the manifest of the run
+that found it, and so survives a clone, a lost branch and every later night. It is proposed again,
+on what the memories have become, until a manifest says that it was decided.
 
-A removal that waits is on record in the manifest of the run that found it, and so survives a clone,
-a lost branch and every later night. It is proposed again, on what the memories have become, until a
-manifest says that it was decided.
-
-What a person rejected, in a run: an exact match is left out, what is close to it waits.
-
-Both are told by fingerprint, so that what depends on such a decision shares its fate
-(`purify.holds`). Without a tombstone nothing is looked at.
-
-Decisions that a person took back are not taken again by themselves: they wait for review.
-
-A fingerprint names a decision by operation, memories and what it would say, so the same proposal
-has the same fingerprint in every run and another wording has another.
+What matches a rejection exactly is left out, what is close to it waits. Decisions that a person
+took back wait as well. All are told by fingerprint: it names a decision by operation, memories and
+what it would say, so the same proposal has the same one in every run and another wording has
+another, and what depends on a decision shares its fate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """One record of a purifier workspace as a memory of ours: fields, judgement, evidence, oddities.
 
-One record of a purifier workspace as a memory of ours: fields, judgement, and what is odd.
-
 Where an imported claim stands in the sources as they are now: unit by unit, never guessed.
 
 A claim that rests on a unit's very text is met again by the next run and grows no twin; a wrong

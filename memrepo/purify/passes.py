@@ -1,7 +1,5 @@
 """Check what a judge answers in its two passes (memory-purifier, Pass 1 and Pass 2).
 
-Check a judge's Pass 1 answer, verdict by verdict (memory-purifier, Pass 1).
-
 A judge is never trusted with arithmetic or with ids, and one bad verdict never costs the others:
 it is named in `Pass1.rejected` and its candidate stays where it was.
 

@@ -1,20 +1,14 @@
-"""What texts say of memories that stand: their evidence is gone, a task is done, a wish.
+"""What sources say of memories that stand: evidence gone, a box ticked, a wish.
 
-Memories that stop being believed: their evidence is gone, or their task is done.
+A memory whose evidence is gone from every source stops being believed. Lineage: memory-purifier,
+stale sweep; deliberate differences: a deleted paragraph counts as well as a deleted file, and
+evidence that still stands anywhere keeps the memory.
 
-A task whose box was ticked is done: its memory rests, and is back where the box is open again.
+A task whose box was ticked is done: its memory rests, and is back where the box is open again. The
+text of the line does not change, so nothing else would notice.
 
-The text of the line does not change, so nothing else would notice.
-
-Memories whose evidence is gone from every source stop being believed, with the reason.
-
-Lineage: memory-purifier, stale sweep; deliberate differences: a deleted paragraph counts as well as
-a deleted file, and evidence that still stands anywhere keeps the memory.
-
-What a text that was taken in asks of the memory: told to a person as proposals, never done.
-
-A captured e-mail must not rule the memory. Directives in double brackets are found, and three
-phrases of plain language: "remember this", "don't forget", "forget about X".
+What a text asks of the memory is told to a person and never done, for a captured e-mail must not
+rule it: directives in double brackets, "remember this", "don't forget", "forget about X".
 """
 
 from __future__ import annotations

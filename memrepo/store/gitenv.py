@@ -4,8 +4,6 @@ Refs as git's own files hold them (gitrepository-layout(5)); what these do not t
 
 A ref is one small file, or a line of `packed-refs` once it was packed: reading that takes no
 process. Where refs are kept otherwise (reftable), or a file holds what is no id, git answers.
-
-The one place that reads git's environment and finds a repository.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The access ledger: what recall was used for, on a ref of its own, and its folded cache.
 
-The access ledger: what recall was used for, on a ref of its own beside the history.
-
 Immutable segments `<clone>/<seq>-<hash>.jsonl` on `refs/memrepo/access`. A segment is lines of
 events, or a compaction: what it covers, the newest sessions and one account a memory. A clone
 compacts its own segments only, so that two compactions never cover one segment in part, and the

@@ -1,7 +1,5 @@
 """What git is configured to do and who works there, and memrepo's settings of one clone.
 
-What git is configured to do, and memrepo's settings of one clone, which no other clone carries.
-
 Everything is asked in one call: git joins its files, their includes and the environment.
 
 Who works in a repository: git's own configured name and e-mail.

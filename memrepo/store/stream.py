@@ -1,7 +1,5 @@
 """A chain of commits as one `git fast-import` stream (git-fast-import(1)), and who signs it.
 
-A chain of commits as one `git fast-import` stream (git-fast-import(1)).
-
 The stream ends in `done`: without it a cut stream would be committed silently.
 
 Signatures: a run's merge is signed where `commit.gpgSign` asks for it, and it covers the chain.

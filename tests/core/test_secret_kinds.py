@@ -123,6 +123,7 @@ SAID = {
     "La contraseña es @": "Verano#2024",
     "A senha do Wi-Fi é @": "cafe1234",
     "Le mot de passe est @": "Soleil*99",
+    "La password del Wi-Fi è @": "Girasole7x",
     "Пароль: @": "Tayga2024x",
     "пароль это @": "Tayga2024x",
     "密码：@": "abc12345",

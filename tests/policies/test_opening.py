@@ -10,7 +10,8 @@ import pytest
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Hot, Memory, Source
-from memrepo.policies.opening import ALWAYS, FEW, LATEST, opening
+from memrepo.policies.hotcache import FEW
+from memrepo.policies.opening import ALWAYS, LATEST, opening
 from memrepo.policies.rules import DecayRules
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

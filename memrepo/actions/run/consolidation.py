@@ -1,15 +1,11 @@
 """The consolidation stage of a run: contradictions, summaries and links among what stands.
 
-Compression by a run: the policy says what is put together, the judge words the summaries.
-
-Bounded by the pace of what leaves recall, and counted by the interlock. What a person took back,
-a whole summary or one memory of it, is not compressed again.
-
-The consolidation stage of a run: what the memories that stand have to do with each other.
-
 It comes after what time and use ask for and before the views. A reconciliation has none: that is
 reviewed as a whole. Equal states, moments and answers give equal steps, and on the state that they
 lead to there are none.
+
+Compression is bounded by the pace of what leaves recall, and counted by the interlock. What a
+person took back, a whole summary or one memory of it, is not compressed again.
 """
 
 from __future__ import annotations

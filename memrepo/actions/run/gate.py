@@ -1,15 +1,13 @@
 """What a run asks before it begins: whose turn it is, whether to upgrade, what to go on with.
 
-Which clone runs: with `run.owner` set, one purifier; the others capture, recall and sync.
+With `run.owner` set one clone purifies; the others capture, recall and sync. Two judges word the
+same thing twice, and paraphrases are near-duplicates that no merge can join.
 
-Two judges word the same thing twice, and paraphrases are near-duplicates that no merge can join.
+Runs of an older logic are not mixed with runs of this one unasked. Lineage: memory-purifier,
+refuse-and-lock. Deliberate differences: the last run's manifest in the tree is the lock, so there
+is no lock file to lose, and only a run that took effect opens it.
 
-The upgrade gate: runs of an older logic are not mixed with runs of this one unasked.
-
-Lineage: memory-purifier, refuse-and-lock. Deliberate differences: the last run's manifest in the
-tree is the lock, so there is no lock file to lose, and only a run that took effect opens it.
-
-Going on with a run that broke off: what it was asked to do, and the answers it was given.
+A run that broke off is gone on with: what it was asked to do, and the answers it was given.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Which judge a run asks, and how a person watches it: settings, budget, progress.
+"""Which judge a run asks, and how a person watches it.
 
-Which judge a run asks: configuration, command line and the person's own settings.
-
-Telling a person that a long run is alive: what is read and judged is counted as it happens.
-
-The pure code knows nothing of it: the reader and the judge that it is handed are watched.
+The judge follows from configuration, command line and the person's own settings. That a long run
+is alive is told by counting what is read and judged as it happens; the pure code knows nothing of
+it: the reader and the judge that it is handed are watched.
 """
 
 from __future__ import annotations

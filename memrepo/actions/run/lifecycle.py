@@ -1,7 +1,5 @@
 """The lifecycle stage of a run: what time and use ask for, and what a late retrieval undoes.
 
-The lifecycle stage of a run: what time and use ask for, decided from the ledger at one commit.
-
 A reconciliation has none: it is reviewed, and what is owed to age is not a matter of opinion.
 
 What was decided without knowing of a retrieval: undone by the next run that does.

@@ -1,14 +1,8 @@
-"""What a stage of a run offers beside the purifier, and the gists that a judge words.
-
-What a stage of a run offers beside the purifier: steps, what to tell of them, what they cost.
+"""What a stage of a run offers beside the purifier: steps, what to tell of them, what they cost.
 
 What a judge words there is never waited for: the offline wording stands wherever it gives none
-that the memories support.
-
-Gists by a run's judge: the policy says which notes need one, this stage has them worded.
-
-The policy's own gist stands wherever the judge gives none that the note supports, so a run never
-waits for a gist. What was worded stands in the note's file: no later run asks for it again.
+that the memories support. So it is with gists: the policy says which notes need one, and what was
+worded stands in the note's file, so that no later run asks for it again.
 """
 
 from __future__ import annotations

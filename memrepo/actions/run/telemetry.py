@@ -1,9 +1,5 @@
 """What a run came to, and who is told: events, the last run's record and report, the hand-off.
 
-What one run came to.
-
-Telling of runs: telemetry events, the last run's record and report, the hand-off.
-
 Nothing here can fail a run: what cannot be written or told is a warning. Dry runs tell nothing.
 """
 

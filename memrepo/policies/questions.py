@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.policies.cues import asks_several, wanted
+from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
 from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_of
 from memrepo.policies.speakers import asks_assistant
@@ -18,6 +18,8 @@ from memrepo.policies.timespans import ISO, Span, month_names, timespans
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
+_MATTER = 2
+"""Terms that must be left of a question for its frame to be left out."""
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 
@@ -57,7 +59,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 def question_of(text: str, today: date | None = None) -> Question:
     """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
-    found, asked = words(text), dict(asked_terms(text))
+    found, asked = words(text), dict(_asked(text))
     terms, language = tuple(asked), language_of(found, text)
     named = timespans(text, today)
     bare = ISO.sub(" ", text)
@@ -83,6 +85,14 @@ def question_of(text: str, today: date | None = None) -> Question:
         several=asks_several(found),
         of_assistant=asks_assistant(found),
     )
+
+
+def _asked(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the terms that a question asks for with their forms, without the frame around them."""
+    every, matter = asked_terms(text), matter_of(text)
+    kept = {term for term, _ in asked_terms(matter)} if matter != text.lower() else set()
+    left = [pair for pair in every if pair[0] in kept]
+    return left if len(left) >= _MATTER else every
 
 
 def nearness(question: Question, day: str) -> float:

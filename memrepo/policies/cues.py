@@ -49,11 +49,13 @@ _SEVERAL = regex(
 _TALK = r"(?:conversation|chat|session|discussion|message|talk|request|exchange)s?"
 _FRAME = regex(
     r"\b(?:(?:can|could|would|will) you (?:please )?(?:also )?(?:list|tell|give|show|walk|provide"
-    r"|remind|summari[sz]e|describe|explain|recall|name|help)(?: (?:me|us))?(?: (?:through|with|of))?"
+    r"|remind|summari[sz]e|describe|explain|recall|name|help)(?: (?:me|us))?"
+    r"(?: (?:through|with|of))?"
     r"|(?:an? |the )?(?:\w+ )?(?:summary|overview|recap) of(?: (?:how|what|everything|all))?"
     r"|(?:the )?order in which|in order\b|mention only(?: and only)? \w+ items?|over time|so far"
     r"|(?:brought|bring(?:ing)?) up|mention(?:ed|ing)?|discuss(?:ed|ing)?|talk(?:ed|ing)? about"
     rf"|(?:throughout|across|in|during|over|from) (?:all )?(?:my|our|their|the|these|those) {_TALK}"
+    r"|(?:for )?how (?:long|often|many times)"
     r"|different (?:aspect|concept|idea|thing|way)s? of|(?:kind|type|sort)s? of)\b"
 )
 """What a question says of how it is to be answered, and of the talk in which it was said."""

@@ -95,6 +95,39 @@ def append(text: str, keys: Sequence[str], value: object) -> str:
     return _add(text, path[-1], rest[0], made)
 
 
+def put(text: str, keys: Sequence[str], value: object) -> str:
+    """Set a member of an object that keys lead to; objects on the way are made if absent.
+
+    Raises NotJson where a key on the way leads to something else.
+    """
+    text = take_away(text, keys, lambda _: True, empty=False)
+    path = _path(parse(text), keys[:-1])
+    if path[-1].kind != "{":
+        raise NotJson(text, path[-1].start, "expected an object")
+    first, *rest = keys[len(path) - 1 :]
+    made = value
+    for key in reversed(rest):
+        made = {key: made}
+    return _add(text, path[-1], first, made)
+
+
+def take_away(
+    text: str, keys: Sequence[str], ours: Callable[[object], bool], *, empty: bool = True
+) -> str:
+    """Take a member that is ours out of its object, and with `empty` what is empty then."""
+    path = _path(parse(text), keys)
+    if len(path) <= len(keys):
+        return text
+    if not ours(json.loads(without_comments(text)[path[-1].start : path[-1].end])):
+        return text
+    for depth in reversed(range(len(keys))):
+        path = _path(parse(text), keys)
+        if depth < len(keys) - 1 and (path[depth + 1].parts or not empty):
+            break
+        text = _cut(text, path[depth], [p.key for p in path[depth].parts].index(keys[depth]))
+    return text
+
+
 def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> str:
     """Take the values that are ours out of a list, and what is empty then up to the root."""
     path = _path(parse(text), keys)

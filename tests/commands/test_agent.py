@@ -133,7 +133,7 @@ def test_an_installation_of_another_repository_gives_way(
 def test_a_dry_run_writes_nothing(repo: Path, project: Path) -> None:
     before = everything(project)
     told = done(repo, "agent", "install", "claude-code", "--into", project, "--dry-run")
-    assert [row["does"] for row in told["files"]] == ["edited", "edited"]
+    assert [row["does"] for row in told["files"]] == ["edited", "edited", "made"]
     assert everything(project) == before
 
 

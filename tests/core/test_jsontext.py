@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memrepo.core.blocks import with_block, without_block
-from memrepo.core.jsontext import NotJson, append, parse, take_out, without_comments
+from memrepo.core.jsontext import NotJson, append, parse, put, take_away, take_out, without_comments
 
 KEYS = ("hooks", "Stop")
 OURS = {"hooks": [{"type": "command", "command": "memrepo"}]}
@@ -68,6 +68,28 @@ def test_what_became_empty_goes_too_and_nothing_else() -> None:
     assert take_out(text, KEYS, lambda v: v == 1) == '{"hooks": {"Stop": [2], "Start": []}}'
     assert take_out(text, ("hooks", "Start"), is_ours) == text
     assert take_out(text, ("nothing", "Start"), is_ours) == text
+
+
+SERVERS = st.none() | st.dictionaries(st.sampled_from(["a", "b"]), OBJECTS, min_size=1)
+
+
+@given(data=OBJECTS, servers=SERVERS, indent=st.sampled_from([None, 2, "\t"]))
+@settings(max_examples=80)
+def test_a_member_that_was_put_is_there_once_and_goes_without_a_trace(
+    data: dict[str, Any], servers: dict[str, Any] | None, indent: int | str | None
+) -> None:
+    whole = {**data, **({} if servers is None else {"servers": servers})}
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    keys = ("servers", "memrepo")
+    added = put(put(text, keys, {"old": 1}), keys, OURS)
+    assert json.loads(added) == {**whole, "servers": {**(servers or {}), "memrepo": OURS}}
+    assert take_away(added, keys, lambda _: False) == added
+    assert take_away(added, keys, is_ours) == text
+
+
+def test_a_member_is_not_put_into_what_is_no_object() -> None:
+    with pytest.raises(NotJson, match="expected an object"):
+        put('{"servers": []}', ("servers", "memrepo"), 1)
 
 
 NOTES = (" // one\n", "/* two, */", '\n  // three // "\n', " ")

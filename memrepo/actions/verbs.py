@@ -50,7 +50,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "config",
-            "effective configuration and where each value comes from",
+            "what is configured and why; set a key, edit the file, explain a key",
             "memrepo.actions.setup.config",
         ),
     ),

@@ -40,11 +40,10 @@ class SourcesGone(MemrepoError):
 
     exit_code = Exit.DECIDE
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what}; nothing was taken in",
-            fix="check the workspace; if this is meant, run again with --force",
-        )
+    def __init__(
+        self, what: str, fix: str = "check the workspace; if this is meant, run again with --force"
+    ) -> None:
+        super().__init__(f"{what}; nothing was taken in", fix=fix)
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,8 +270,11 @@ def _read(work: Work, clean: Collection[str]) -> tuple[Workspace, str]:
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
     theirs = read_workspace(root, rules, clean=clean)
-    if not theirs.files and not theirs.refused:
-        raise SourcesGone(f"the workspace {root} holds no file that runs may read")
+    if not (theirs.files or theirs.refused) and _mirrors(work):
+        raise SourcesGone(
+            f"the workspace {root} holds no file that runs may read",
+            fix="check the workspace, and the patterns of sources.claims in memrepo.toml",
+        )
     inbox = _own(work, rules, clean, only=INBOX)
     return (
         Workspace(
@@ -283,6 +285,16 @@ def _read(work: Work, clean: Collection[str]) -> tuple[Workspace, str]:
             clean=theirs.clean | inbox.clean,
         ),
         root.name,
+    )
+
+
+def _mirrors(work: Work) -> bool:
+    """Tell whether `sources/` holds files of the workspace: an empty one has lost them."""
+    layout = work.tree.layout
+    area = layout.area("sources")
+    return any(
+        path.startswith(area) and not layout.source_name(path).startswith(INBOX)
+        for path in work.tree.blobs
     )
 
 

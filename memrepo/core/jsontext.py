@@ -14,7 +14,7 @@ import msgspec
 
 from memrepo.core.patterns import regex
 
-_PIECE = regex(r'"(?:[^"\\\n]|\\.)*"?|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?)|,')
+_PIECE = regex(r'"(?:[^"\\\n]|\\.)*"?|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|/\*[\s\S]*|,')
 """A string, a comment or a comma; one that is not closed ends all the same, and is no JSON."""
 _BLANK = regex(r"[ \t\r\n]*")
 _BREAK = regex(r"[ \t]*\r?\n")

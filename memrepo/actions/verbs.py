@@ -84,6 +84,11 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             everyday=True,
         ),
         Verb(
+            "recent",
+            "the memories that are new or changed since a date or a run",
+            "memrepo.actions.recall.recent",
+        ),
+        Verb(
             "related",
             "what a memory is linked to or replaced, both ways",
             "memrepo.actions.recall.related",

@@ -327,7 +327,11 @@ def _scheduled(result: standing.Result) -> Iterator[str]:
 
 def _left(result: standing.Result) -> Iterator[str]:
     held = counted(len(result.held), "removal", "removals") + ", " if result.held else ""
-    for branch in result.waiting:
+    for branch, said in result.asked.items():
+        run = branch.removeprefix("run/")
+        yield f"asked      {said}"
+        yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
+    for branch in (b for b in result.waiting if b not in result.asked):
         decide = "`memrepo diff`, then `memrepo accept` or `memrepo discard`"
         yield f"waiting    {branch} ({held}{decide})"
     for run in result.broken_off:

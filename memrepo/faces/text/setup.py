@@ -327,7 +327,11 @@ def _scheduled(result: standing.Result) -> Iterator[str]:
 
 def _left(result: standing.Result) -> Iterator[str]:
     held = f" ({counted(len(result.held), 'removal', 'removals')})" if result.held else ""
-    for branch in result.waiting:
+    for branch, said in result.asked.items():
+        run = branch.removeprefix("run/")
+        yield f"asked      {said}"
+        yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
+    for branch in (b for b in result.waiting if b not in result.asked):
         yield f"waiting    {branch}{held}"
         yield "           `memrepo review` goes through it; or `memrepo diff`, then"
         yield "           `memrepo accept` or `memrepo discard`"

@@ -57,6 +57,8 @@ EXAMPLES: dict[str, Callable[[Path], Arguments]] = {
     },
     "memory_supersede": lambda repo: {"id": a_memory(repo), "text": "At six.", "reason": WHY},
     "memory_forget": lambda repo: {"id": a_memory(repo), "reason": WHY},
+    "memory_recent": lambda repo: {"since": "2026-01-01", "limit": len(a_memory(repo))},
+    "memory_hot": lambda _: {"max_tokens": 300},
     "memory_related": lambda repo: {"id": a_memory(repo), "depth": 2, "limit": 5},
     "memory_thread_context": lambda repo: {"id": a_memory(repo)},
     "memory_status": lambda _: {},

@@ -87,7 +87,7 @@ class Stage:
             "GIT_CONFIG_SYSTEM": os.devnull,
             "LC_ALL": "C",
             "GIT_PAGER": "cat",
-            "TZ": "UTC",
+            "TZ": "Asia/Manila",
             "COLUMNS": "80",
         }
         self.where = self.top

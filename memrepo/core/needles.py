@@ -20,9 +20,8 @@ import msgspec
 
 from memrepo.core.errors import UsageError
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import MARK, Span
 
-MARK = "(purged)"
-"""What stands in a text in place of a value; in YAML, JSON and markdown it is a plain word."""
 LEAST, LEAST_WIDE = 4, 2
 """The fewest letters of a value: of fewer too many other words would go."""
 LONGEST_BREAK = 24
@@ -35,8 +34,6 @@ _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ESCAPED = regex(
     r"\\u[0-9a-fA-F]{4}|\\[nrtbf]|(?:%[0-9a-fA-F]{2})+|&(?:[a-z]{2,6}|#[0-9]{1,6}|#x[0-9a-f]{1,5});"
 )
-
-Span = tuple[int, int]
 
 
 class TooShort(UsageError):

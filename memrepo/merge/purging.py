@@ -17,8 +17,9 @@ from typing import Protocol
 import msgspec
 
 from memrepo.core.layout import Kind, stamped, standing_of
-from memrepo.core.needles import Needle, Span, cut_short, find, replaced
+from memrepo.core.needles import Needle, cut_short, find, replaced
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import Span
 
 NAME_MARK = "purged"
 _ID = regex(r"\b(?:mem|th|un|cand|con|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from memrepo.store.repo import Repository
 
 FOLDER = "memrepo-purge"
+RECORDS = "refs/memrepo/purges"
 READY = "ready.json"
 NEW = "new.git"
 _KEPT = "refs/purge/"
@@ -45,7 +45,7 @@ _GONE = (
     "NOTES_EDITMSG",
     "gitk.cache",
 )
-_DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "wordforms")
+_DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "memrepo/clean")
 """What memrepo makes again from history: it is thrown away, not edited."""
 _LINK = "120000"
 
@@ -108,7 +108,7 @@ def is_ready(repo: Repo) -> bool:
 
 
 def refuse_unfit(repo: Repo) -> None:
-    """Raise CannotWork where objects lie elsewhere, or another work tree has an index of its own."""
+    """Raise CannotWork where objects lie elsewhere, or another work tree has its own index."""
     common = Path(repo.common_dir)
     if (common / "objects" / "info" / "alternates").exists():
         raise CannotWork(
@@ -129,17 +129,22 @@ def tips_of(repo: Repo) -> list[Tip]:
     """Return everything that keeps an object: refs, a detached HEAD, reflogs and the index."""
     form = "--format=%(objectname) %(symref) %(refname)"
     rows = (line.split(" ", 2) for line in call(repo, "for-each-ref", form).splitlines())
-    tips = [Tip(name, id_) for id_, symbolic, name in rows if not symbolic]
+    tips = [Tip(name, id_) for id_, symbolic, name in rows if not (symbolic or is_record(name))]
     if not repo.refs.branch and repo.refs.head:
         tips.append(Tip("HEAD", repo.refs.head))
     known = {tip.id for tip in tips}
-    logged = {id_ for _, text in _logs(repo) for id_ in _logged(text)} - known
-    for found in filter(None, repo.light.objects.each(sorted(logged))):
-        tips.append(Tip("reflog", found.id))
+    logged = {id_ for _, text in logs(repo) for id_ in _logged(text)} - known
+    here = filter(None, repo.light.objects.each(sorted(logged)))
+    tips += [Tip("reflog", found.id) for found in here]
     for mode, blob, _, _ in staged(repo):
         if mode in (*FILES, _LINK):
             tips.append(Tip("index", blob))
     return tips
+
+
+def is_record(name: str) -> bool:
+    """Tell whether a ref holds the records of purges: they stay as they are written."""
+    return name == RECORDS or (name.startswith("refs/memrepo/remote/") and name.endswith("/purges"))
 
 
 def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
@@ -150,7 +155,8 @@ def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
         yield mode, blob, stage, path
 
 
-def _logs(repo: Repo) -> Iterator[tuple[str, str]]:
+def logs(repo: Repo) -> Iterator[tuple[str, str]]:
+    """Yield every reflog by its name below `logs/`."""
     folder = Path(repo.common_dir) / "logs"
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         text = path.read_bytes().decode("utf-8", "surrogateescape")
@@ -203,12 +209,12 @@ def _plan(repo: Repo, tips: list[Tip], done: Rewriter) -> Plan:
         for tip in tips
         if tip.name.startswith("refs/") or tip.name == "HEAD"
     )
-    logs = {edit.path(name): _translated(text, done) for name, text in _logs(repo)}
+    logged = {edit.path(name): _translated(text, done) for name, text in logs(repo)}
     return Plan(
         edit=edit,
         refs=refs,
         head=edit.path(repo.refs.branch) or done.new(repo.refs.head),
-        logs=logs,
+        logs=logged,
         commits={old: new for old, new in done.commits.items() if old != new},
         blobs={old: new for old, new in done.blobs.items() if old != new},
         tags={old: new for old, new in done.tags.items() if old != new},
@@ -321,26 +327,44 @@ def _stage(repo: Repo, plan: Plan) -> None:
 
 def _check_out(store: Repository, plan: Plan) -> None:
     """Bring the files of the work tree to the new history; what a person changed stays changed."""
-    repo, root = store.repo, store.root
-    new = {path: blob for mode, blob, _, path in staged(repo) if mode in FILES}
-    was = {now: old for old, now in plan.blobs.items()}
-    for folder, folders, files in os.walk(root, topdown=False):
-        here = Path(folder)
-        if ".git" in here.relative_to(root).parts or (here != root and (here / ".git").exists()):
+    new = {path: blob for mode, blob, _, path in staged(store.repo) if mode in FILES}
+    folders = []
+    for path, is_folder in work_files(store.root):
+        if is_folder:
+            folders.append(path)
             continue
-        for name in files:
-            path = here / name
-            if name == ".git" and here == root:
-                continue
-            said = path.relative_to(root).as_posix()
-            blob = new.get(plan.edit.path(said), "")
-            _put_right(store, path, blob, was.get(blob, ""), plan)
-        for name in folders:
-            _rename(root, here / name, plan.edit)
-    call(repo, "update-index", "-q", "--refresh", forgive=True)
+        said = plan.edit.path(path.relative_to(store.root).as_posix())
+        _put_right(store, path, new.get(said, ""), plan)
+    for path in reversed(folders):
+        if path.is_dir() and not any(path.iterdir()):
+            _drop_renamed(store.root, path, plan.edit)
+    call(store.repo, "update-index", "-q", "--refresh", forgive=True)
 
 
-def _put_right(store: Repository, path: Path, blob: str, old: str, plan: Plan) -> None:
+def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield what lies in a work tree, ignored files too, and whether it is a folder.
+
+    Another repository within it is passed over: it is none of this one's.
+    """
+    for above, folders, files in os.walk(root):
+        here = Path(above)
+        links = [name for name in folders if (here / name).is_symlink()]
+        folders[:] = [
+            name
+            for name in folders
+            if name != ".git" and name not in links and not (here / name / ".git").exists()
+        ]
+        yield from ((here / name, True) for name in folders)
+        yield from ((here / name, False) for name in (*files, *links) if name != ".git")
+
+
+def _drop_renamed(root: Path, folder: Path, edit: Edit) -> None:
+    said = folder.relative_to(root).as_posix()
+    if edit.path(said) != said:
+        folder.rmdir()
+
+
+def _put_right(store: Repository, path: Path, blob: str, plan: Plan) -> None:
     if path.is_symlink():
         target = os.fsencode(path.readlink())
         edited = plan.edit.file(target, plan)
@@ -349,7 +373,7 @@ def _put_right(store: Repository, path: Path, blob: str, old: str, plan: Plan) -
             path.symlink_to(os.fsdecode(edited))
     elif path.is_file():
         data = path.read_bytes()
-        if old and store.work.blob_id(data) == old:
+        if blob and plan.blobs.get(store.work.blob_id(data)) == blob:
             edited = store.repo.light.objects.read(blob)
         else:
             edited = plan.edit.file(data, plan)
@@ -368,17 +392,10 @@ def _replace(path: Path, before: bytes, after: bytes) -> None:
 
 
 def _rename(root: Path, path: Path, edit: Edit) -> None:
-    said = path.relative_to(root).as_posix()
-    new = root / edit.path(said)
-    if new != path and os.path.lexists(path):
+    new = root / edit.path(path.relative_to(root).as_posix())
+    if new != path:
         new.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir() and not path.is_symlink() and new.is_dir():
-            with suppress(OSError):
-                path.rmdir()
-        else:
-            path.rename(new)
-        with suppress(OSError):
-            path.parent.rmdir()
+        path.rename(new)
 
 
 def _keep_logs(repo: Repo, plan: Plan) -> None:

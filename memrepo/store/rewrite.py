@@ -160,6 +160,7 @@ class Rewriter:
         self._short: dict[str, str] = {}
         self._known: frozenset[str] = frozenset()
         self._marks = 0
+        self._marked: dict[str, str] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
     def write(self, history: History) -> None:
@@ -234,7 +235,7 @@ class Rewriter:
         out += [b"encoding " + value + b"\n" for value in old.headers.get("encoding", ())]
         out += [_data(message)]
         for word, parent in zip((b"from", *[b"merge"] * len(parents)), parents, strict=False):
-            out += [word + b" " + self.commits[parent].encode() + b"\n"]
+            out += [word + b" " + self._name(self.commits[parent]) + b"\n"]
         out += [b"D " + quoted(path) + b"\n" for path in gone if path not in there]
         for path, entry in there.items():
             out += [f"M {entry.mode} {entry.id} ".encode() + quoted(path) + b"\n"]
@@ -267,7 +268,7 @@ class Rewriter:
             return
         self._marks += 1
         self._say(
-            b"tag " + named + b"\nmark :%d\nfrom " % self._marks + new[0].encode() + b"\n",
+            b"tag " + named + b"\nmark :%d\nfrom " % self._marks + self._name(new[0]) + b"\n",
             b"tagger " + new[2] + b"\n" if tagger else b"",
             _data(new[1].partition(b"-----BEGIN ")[0]),
         )
@@ -297,7 +298,12 @@ class Rewriter:
             raise MemrepoError(_BROKE) from None
         if not (said := out.readline().decode().strip()):
             raise MemrepoError(_BROKE)
+        self._marked[said] = f":{self._marks}"
         return said
+
+    def _name(self, id_: str) -> bytes:
+        """Return what git is told: of what it has just written it knows the mark alone."""
+        return self._marked.get(id_, id_).encode()
 
 
 def _data(data: bytes) -> bytes:

@@ -94,9 +94,9 @@ class IndexCorpus:
         ).fetchone()
         return int(row[0])
 
-    def holding(self, found: Sequence[str]) -> set[tuple[str, str, str]]:
-        """Return id, path and blob of each memory that holds all of the terms, in any part."""
-        asked = f"""SELECT DISTINCT m.id, m.path, m.blob
+    def holding(self, found: Sequence[str]) -> set[tuple[str, str, str, str]]:
+        """Return id, path, blob and status of each memory that holds all terms, in any part."""
+        asked = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
             FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}"""  # noqa: S608 - as above
         held = (

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.brought_back import uncommitted
 from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.review.disputes import disputes
@@ -103,6 +104,7 @@ def do(work: Work, request: Request) -> Result:
     broken = (replace(p, severity="warning") for p in closure.closure(state))
     problems = (
         *state.problems,
+        *uncommitted(work),
         *damaged,
         *cases.problems,
         *announced(plan),

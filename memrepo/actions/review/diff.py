@@ -41,6 +41,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     stat: Annotated[bool, option("only the totals", "--stat", group="form")] = False
     git: Annotated[bool, option("git's own diff of the files", "--git", group="form")] = False
+    markdown: Annotated[
+        bool,
+        option("a section of markdown, as a pull request shows it", "--markdown", group="form"),
+    ] = False
     html: Annotated[
         str | None,
         option(

@@ -27,7 +27,7 @@ from memrepo.purify.gather import candidate_id
 from memrepo.purify.units import Unit, scan
 
 _CASE = regex(
-    rb"(?m)^(?:id: (con-[0-9a-f]{16})|memories: \\[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\\])$"
+    rb"(?m)^(?:id: (con-[0-9a-f]{16})|memories: \[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\])$"
 )
 _STEM = regex(r"(.*)-([0-9a-f]{6})")
 

@@ -114,6 +114,14 @@ KEYS: tuple[Key, ...] = (
         doc="Kinds that are remembered like other texts: card, iban, seed-phrase, totp.",
     ),
     Key(
+        name="agents.removals",
+        kind="choice",
+        default="wait",
+        words=("wait", "allow"),
+        doc="Whether what an agent asks waits for a person, where it takes a memory out of recall"
+        " that a person wrote, edited or confirmed.",
+    ),
+    Key(
         name="run.judge",
         kind="choice",
         default="offline",

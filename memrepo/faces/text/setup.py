@@ -326,10 +326,15 @@ def _scheduled(result: standing.Result) -> Iterator[str]:
 
 
 def _left(result: standing.Result) -> Iterator[str]:
-    held = counted(len(result.held), "removal", "removals") + ", " if result.held else ""
-    for branch in result.waiting:
-        decide = "`memrepo diff`, then `memrepo accept` or `memrepo discard`"
-        yield f"waiting    {branch} ({held}{decide})"
+    held = f" ({counted(len(result.held), 'removal', 'removals')})" if result.held else ""
+    for branch, said in result.asked.items():
+        run = branch.removeprefix("run/")
+        yield f"asked      {said}"
+        yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
+    for branch in (b for b in result.waiting if b not in result.asked):
+        yield f"waiting    {branch}{held}"
+        yield "           `memrepo review` goes through it; or `memrepo diff`, then"
+        yield "           `memrepo accept` or `memrepo discard`"
     for run in result.broken_off:
         yield (
             f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"

@@ -53,6 +53,12 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "what is configured and why; set a key, edit the file, explain a key",
             "memrepo.actions.setup.config",
         ),
+        Verb(
+            "upgrade",
+            "bring a repository of an older format to this program's, in one commit",
+            "memrepo.actions.setup.upgrade",
+            writes=True,
+        ),
     ),
     "take in and distil": (
         Verb(
@@ -232,6 +238,12 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "memrepo.actions.takeback.reject",
             writes=True,
             everyday=True,
+        ),
+        Verb(
+            "purge",
+            "take a value out of history, caches and clones; verify that it is gone",
+            "memrepo.actions.purge.purge",
+            writes=True,
         ),
     ),
     "look into the past": (

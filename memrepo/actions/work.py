@@ -16,7 +16,7 @@ import msgspec
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.secrets import switch_off
+from memrepo.core.secrets import switch_off, watch
 from memrepo.core.times import whole_seconds
 
 if TYPE_CHECKING:
@@ -71,6 +71,18 @@ class NewerFormat(MemrepoError):
         super().__init__(
             f"the repository has format {found}, this memrepo writes format {known}",
             fix="upgrade memrepo; reading commands work meanwhile",
+        )
+
+
+class OlderFormat(MemrepoError):
+    """The repository was written by an older memrepo: a write waits for its migration."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"the repository has format {found}, this memrepo writes format {known}",
+            fix="`memrepo upgrade` migrates it in one commit; reading commands work meanwhile",
         )
 
 
@@ -133,7 +145,17 @@ class Work:
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
             switch_off(self._config.get("secrets.off"))
+            self._watch()
         return self._config
+
+    def _watch(self) -> None:
+        """Look for what was purged too, where anything was."""
+        if (self.store.folder / "purged").is_dir():
+            from memrepo.store.purges import watching
+
+            watch(*(watching(self.store.folder) or ("", None)))
+        else:
+            watch("", None)
 
     @property
     def actor(self) -> str:
@@ -168,11 +190,12 @@ class Work:
             self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind
 
     def require_writable(self) -> None:
-        """Raise NewerFormat where a newer program owns this repository."""
-        if self.config.read_only:
-            from memrepo.config import FORMAT
+        """Raise NewerFormat or OlderFormat where this program does not write the format."""
+        from memrepo.config import FORMAT
 
-            raise NewerFormat(self.config.get("format"), FORMAT)
+        found = self.config.get("format")
+        if found != FORMAT:
+            raise (NewerFormat if found > FORMAT else OlderFormat)(found, FORMAT)
 
     def context(self, **more: Any) -> Context:
         """Return what the commits of one call share."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from math import log2
 from typing import Any
@@ -22,7 +22,15 @@ from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
 
 KINDS = (*PROVIDERS, *NAMED)
+MARK = "(purged)"
+"""What stands in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
+Span = tuple[int, int]
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
+_watched: ContextVar[tuple[str, Callable[[str], Iterable[Span]]] | None] = ContextVar(
+    "purged", default=None
+)
+PURGED = "purged"
+"""The kind of a value that was taken out of history: it is known by its keyed hash alone."""
 _LONG = regex(r"[A-Za-z0-9_./+=~:%@$-]{15}")
 """No provider's form is shorter, and few lines of prose hold so long a run."""
 _END = ".,;:!?)]}»”’'\"`*_"
@@ -89,6 +97,8 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
     found = list(_found(text, KINDS))
+    if (watched := _watched.get()) is not None:
+        found += [(start, -end, PURGED) for start, end in watched[1](text)]
     if not text.isascii():
         plain, places = _visible(text)
         if plain != text:
@@ -150,9 +160,23 @@ def switch_off(kinds: Collection[str]) -> None:
     _off.set(frozenset(kinds) & frozenset(SWITCHED))
 
 
+def watch(print_: str, look: Callable[[str], Iterable[Span]] | None) -> None:
+    """Look for values that were purged too, by what finds them, or no longer.
+
+    `print_` changes when other values are looked for.
+    """
+    _watched.set((print_, look) if look is not None else None)
+
+
 def rules_in_use() -> str:
     """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
-    return digest((__version__, KINDS, sorted(_off.get())))
+    watched = _watched.get()
+    return digest((__version__, KINDS, sorted(_off.get()), watched[0] if watched else ""))
+
+
+def placeholder(kind: str) -> str:
+    """Return what stands in a text in place of a secret."""
+    return MARK if kind == PURGED else f"[redacted:{kind}]"
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
@@ -166,7 +190,7 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
         replaced.extend(found)
         parts, known = [], 0
         for secret in found:
-            parts += [text[known : secret.start], f"[redacted:{secret.kind}]"]
+            parts += [text[known : secret.start], placeholder(secret.kind)]
             known = secret.end
         text = "".join((*parts, text[known:]))
     return text, tuple(replaced)
@@ -198,7 +222,7 @@ def concealed(value: Any) -> Any:
 
     def clean(text: str) -> str:
         text = without_secrets(text)
-        return pattern.sub(lambda m: f"[redacted:{known[m[0]]}]", text) if known else text
+        return pattern.sub(lambda m: placeholder(known[m[0]]), text) if known else text
 
     return _mapped(value, clean)
 

@@ -35,7 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         option(
             "a waiting or landed run, a commit, REV..REV or two revisions; "
-            "the waiting run when left out",
+            "the waiting run when left out, else the last",
             metavar="RUN|REV",
         ),
     ] = ()

@@ -239,6 +239,12 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             writes=True,
             everyday=True,
         ),
+        Verb(
+            "purge",
+            "take a value out of history, caches and clones; verify that it is gone",
+            "memrepo.actions.purge.purge",
+            writes=True,
+        ),
     ),
     "look into the past": (
         Verb("log", "history in memory terms", "memrepo.actions.past.log", everyday=True),

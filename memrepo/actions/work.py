@@ -16,7 +16,7 @@ import msgspec
 
 from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.secrets import switch_off
+from memrepo.core.secrets import switch_off, watch
 from memrepo.core.times import whole_seconds
 
 if TYPE_CHECKING:
@@ -156,7 +156,17 @@ class Work:
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
             switch_off(self._config.get("secrets.off"))
+            self._watch()
         return self._config
+
+    def _watch(self) -> None:
+        """Look for what was purged too, where anything was."""
+        if (self.store.folder / "purged").is_dir():
+            from memrepo.store.purges import watching
+
+            watch(*(watching(self.store.folder) or ("", None)))
+        else:
+            watch("", None)
 
     @property
     def actor(self) -> str:

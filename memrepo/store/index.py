@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from memrepo.core.memory import STATUSES
+from memrepo.policies.documents import Likeness, Ranked
 from memrepo.policies.floor import answers, shares
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Likeness, Ranked, rank
+from memrepo.policies.ranking import rank
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits

@@ -14,12 +14,12 @@ import msgspec
 
 from memrepo.core.patterns import regex
 
-_PIECE = regex(r'"(?:[^"\\\n]|\\.)*+"|(?P<comment>//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)|,')
-"""A string, a comment or a comma."""
+_PIECE = regex(r'"(?:[^"\\\n]|\\.)*"?|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|/\*[\s\S]*|,')
+"""A string, a comment or a comma; one that is not closed ends all the same, and is no JSON."""
 _BLANK = regex(r"[ \t\r\n]*")
-_BREAK = regex(r"[ \t]*+\r?\n")
+_BREAK = regex(r"[ \t]*\r?\n")
 _NO_BLANK = regex(r"[^ \t\r\n]")
-_TRAILING = regex(r",[ \t\r\n]*+[]}]")
+_TRAILING = regex(r",[ \t\r\n]*[]}]")
 _INDENT = regex(r"\n([ \t]+)\S")
 _DECODER = json.JSONDecoder()
 

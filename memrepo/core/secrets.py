@@ -8,7 +8,6 @@ that nobody sees, wide letters and look-alikes of other scripts hide nothing.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -41,10 +40,33 @@ _FEWEST = 4
 """A card number of fewer different digits is one of a test or a form."""
 _BITS = 3.2
 """The least entropy of a key, in bits for each character; words and names have less."""
+_FORMAT = frozenset(
+    char
+    for first, last in (
+        (0x600, 0x605),
+        (0x200B, 0x200F),
+        (0x202A, 0x202E),
+        (0x2060, 0x2064),
+        (0x2066, 0x206F),
+        (0xFFF9, 0xFFFB),
+        (0x13430, 0x13438),
+        (0x1BCA0, 0x1BCA3),
+        (0x1D173, 0x1D17A),
+        (0xE0020, 0xE007F),
+    )
+    for char in map(chr, range(first, last + 1))
+) | frozenset(
+    "\u00ad\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\ufeff\U000110bd\U000110cd\U000e0001"
+)
+"""Characters of Unicode's category Cf, to which its tables need too long a look for each."""
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXYaesijopcyxdqwhABEZHIKMNOPTYXo"
 )
 """Letters of Cyrillic and Greek that look like Latin ones (Unicode TR 39)."""
+
+_WIDE = frozenset(map(chr, range(0xFF01, 0xFF5F)))
+_UNSEEN = _WIDE | _FORMAT
+"""What looks like a plain letter, and what shows nothing."""
 
 _PLACEHOLDER = regex(
     r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|тво[йяею]|ваш|你的|您的|votre|dein"
@@ -117,14 +139,16 @@ def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
                 yield start, -start - len(value), kind
 
 
-def _visible(text: str) -> tuple[str, list[int]]:
+def _visible(text: str) -> tuple[str, Sequence[int]]:
     """Return a text as it looks, in plain letters, and where each of its characters stands."""
+    if _UNSEEN.isdisjoint(text):
+        return text, range(len(text))
     shown: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
-        if "\uff01" <= char <= "\uff5e":
+        if char in _WIDE:
             char = chr(ord(char) - 0xFEE0)
-        elif char > "\x7f" and unicodedata.category(char) == "Cf":
+        elif char in _UNSEEN:
             continue
         shown.append(char)
         places.append(at)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -74,7 +74,7 @@ class Words(NamedTuple):
     """One verb with its request, and the same as a person types it."""
 
     verb: str
-    request: Any
+    request: msgspec.Struct
     line: tuple[str, ...]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -46,7 +45,7 @@ class Site(msgspec.Struct, kw_only=True):
         return Work(Call(where=self.repos[name], now=now, actor=call.actor))
 
 
-Show = Callable[[Work, Mapping[str, str]], dict[str, Any]]
+Show = Callable[[Work, Mapping[str, str]], pages.Shown]
 SCREENS: Mapping[str, Show] = {
     "morning": pages.morning,
     "timeline": pages.timeline,

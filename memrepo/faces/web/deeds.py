@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from typing import Any
 
+import msgspec
 from starlette.datastructures import FormData
 
 from memrepo.actions.request import checked
@@ -61,7 +61,7 @@ def _decided(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
     return words_of(session)
 
 
-def _one(verb: str, request: Any, *line: str) -> Words:
+def _one(verb: str, request: msgspec.Struct, *line: str) -> Words:
     return Words(verb, request, line)
 
 

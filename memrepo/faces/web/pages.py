@@ -24,7 +24,7 @@ from memrepo.actions.setup import status
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
-from memrepo.core.memory import TYPES
+from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import fold
 from memrepo.core.times import extent
 from memrepo.faces.web.pictures import Neighbour, bars, curve, neighbourhood
@@ -32,6 +32,8 @@ from memrepo.views.report import from_json, one_line
 from memrepo.views.review import SUMMARIES
 from memrepo.views.review_page import cards_of
 
+Shown = dict[str, object]
+"""What a template is given."""
 AHEAD = (7, 30, 90)
 """Days after which the forecast says what has left recall."""
 _LINES = 100
@@ -44,13 +46,13 @@ def _ask(work: Work, name: str, request: Any) -> Any:
     return perform(work, name, checked(request))
 
 
-def refused(work: Work, error: MemrepoError) -> dict[str, Any]:
+def refused(work: Work, error: MemrepoError) -> Shown:
     """Return what is shown where a verb refuses: its words, and how to mend it."""
     del work
     return {"message": error.message, "fix": error.fix}
 
 
-def morning(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
+def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return what waits, what the last run came to, what failed, the spend, and what to do."""
     del asked
     found = _ask(work, "status", status.Request())
@@ -68,7 +70,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _todo(found: status.Result, waiting: Sequence[Any]) -> Iterable[str]:
+def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
     """Yield what a person may have to do, in the words for a terminal where they help."""
     if waiting:
         yield "Decide what waits, below (`memrepo review`)."
@@ -91,7 +93,7 @@ def _todo(found: status.Result, waiting: Sequence[Any]) -> Iterable[str]:
         yield f"Not committed: {', '.join(found.uncommitted[:5])}."
 
 
-def _waiting(session: Session) -> dict[str, Any]:
+def _waiting(session: Session) -> Shown:
     return {
         "run": session.run,
         "reason": session.review.reason,
@@ -120,7 +122,7 @@ class Day(NamedTuple):
     entries: list[tuple[str, Commit]]
 
 
-def timeline(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
+def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return runs and hand edits by day, newest first."""
     since, until = _date(asked.get("since")), _date(asked.get("until"))
     request = log.Request(n=_LINES, since=since, until=until)
@@ -145,7 +147,7 @@ def _date(text: str | None) -> str | None:
     return text
 
 
-def change(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
+def change(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return what a run or commit changed, and whether it is in effect."""
     span = span_of(work, (asked.get("id", ""),))
     review = review_of(work, span, quote=True)
@@ -158,7 +160,7 @@ def change(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def search(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
+def search(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return what is found, its subject, why, and an honest word where nothing is."""
     query, at = asked.get("q", "").strip(), asked.get("at", "").strip()
     type_, status_ = asked.get("type", ""), asked.get("status", "")
@@ -192,7 +194,7 @@ def search(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def memory(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
+def memory(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return one memory: its text, evidence, reasons, history and neighbours."""
     id_, at = asked.get("id", ""), asked.get("at", "")
     shown = _ask(work, "show", showing.Request(id=id_, at=at, no_touch=True))
@@ -223,7 +225,7 @@ def _near(work: Work, id_: str) -> Iterable[Neighbour]:
             yield Neighbour(id=memory.id, label=fold(memory.body, _SHORT), kind="about the same")
 
 
-def forecast(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
+def forecast(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return what leaves recall in days to come, and growth, budget and health as plots."""
     del asked
     state = work.tree.state()
@@ -252,7 +254,7 @@ def forecast(work: Work, asked: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _growth(memories: Iterable[Any]) -> dict[str, int]:
+def _growth(memories: Iterable[Memory]) -> dict[str, int]:
     months = Counter(
         f"{created:%Y-%m}"
         for m in memories
@@ -261,7 +263,7 @@ def _growth(memories: Iterable[Any]) -> dict[str, int]:
     return dict(sorted(months.items())[-12:])
 
 
-def _kinds(memories: Iterable[Any]) -> dict[str, int]:
+def _kinds(memories: Iterable[Memory]) -> dict[str, int]:
     return dict(Counter(m.type for m in memories).most_common(8))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -34,6 +33,6 @@ def _coded(text: str) -> Markup:
     return Markup("".join(pairs))  # noqa: S704 - every part was escaped
 
 
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: object) -> str:
     """Return a page."""
     return _environment().get_template(template).render(**values)

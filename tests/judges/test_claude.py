@@ -135,7 +135,7 @@ def test_wrong_twice_quarantines_one_and_the_rest_lands_and_it_comes_back(
 
 
 def aside(**answer: str) -> Any:
-    """Answer that the line about the hoe needs no claim of its own, all others as they should be."""
+    """Answer that the line about the hoe needs no claim of its own."""
 
     def answered(question: str) -> str:
         found = evidence(question)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -333,6 +334,11 @@ def test_a_night_with_nothing_new_opens_nothing(clone: Path) -> None:
 # -- the files that a forge reads ------------------------------------------------------------------
 
 SCHEMAS = {
+    ".github/ISSUE_TEMPLATE/config.yml": "github-issue-config",
+    ".github/ISSUE_TEMPLATE/fault.yml": "github-issue-forms",
+    ".github/ISSUE_TEMPLATE/wish.yml": "github-issue-forms",
+    ".github/workflows/ci.yml": "github-workflows",
+    ".github/workflows/release.yml": "github-workflows",
     "action.yml": "github-actions",
     "templates/forge/github-check.yml": "github-workflows",
     "templates/forge/github-nightly.yml": "github-workflows",
@@ -360,3 +366,35 @@ def test_the_action_runs_the_script_that_is_tested() -> None:
     (word,) = {w for w in said.split() if w.endswith('check-pull-request"')}
     assert (ROOT / word.strip('"').removeprefix("$ACTION/")) == FORGE / "check-pull-request"
     assert "${{" not in said, "what an event says comes by the environment, never into a script"
+
+
+def workflow(name: str) -> dict[str, Any]:
+    """Return a workflow of this project."""
+    found = yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_ci_runs_on_every_python_that_is_promised() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    told = [c.rpartition(" ")[2] for c in project["classifiers"] if ":: Python :: 3." in c]
+    matrix = workflow("ci.yml")["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["python"] == told
+    assert told[0] == project["requires-python"].removeprefix(">=")
+    assert matrix["os"] == ["ubuntu-latest", "macos-latest"]
+
+
+def test_a_release_is_published_without_a_kept_key_and_with_its_attestations() -> None:
+    jobs = workflow("release.yml")["jobs"]
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert not any("password" in step.get("with", {}) for step in jobs["publish"]["steps"])
+    used = [step.get("uses", "") for step in jobs["build"]["steps"]]
+    assert any("attest-sbom" in name for name in used)
+    assert any("attest-build-provenance" in name for name in used)
+
+
+@pytest.mark.parametrize("name", ["ci.yml", "release.yml"])
+def test_a_workflow_has_few_rights_and_ends(name: str) -> None:
+    found = workflow(name)
+    assert found["permissions"] == {"contents": "read"}
+    assert all(job["timeout-minutes"] <= 60 for job in found["jobs"].values())

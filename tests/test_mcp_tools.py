@@ -322,6 +322,8 @@ def test_who_stands_behind_a_wording(repo: Path) -> None:
     id_ = good(repo, "memory_store", text="One.", reason="r").data["id"]
     done(repo, "confirm", id_)
     assert good(repo, "memory_get", id=id_).data["trust"] == "human-reviewed"
+    with (repo / "memrepo.toml").open("a", encoding="utf-8") as config:
+        config.write('\n[agents]\nremovals = "allow"\n')
     later = replace(session(repo, actor="process:other"), now=NOW + timedelta(days=1))
     with Work(later) as work:
         ToolCall(work=work, arguments={}).run("edit", id=id_, text="Two.")

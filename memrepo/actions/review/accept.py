@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.asked import refuse_taking
 from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.pending import (
     NothingWaits,
@@ -160,6 +161,7 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
             raise
         return revert(work, _brought_back(work, reverted, request))
     replayed, choice = _replay(work, waits, request)
+    refuse_taking(work, work.tree.state(), replayed.state)
     made = _chain(work, waits, replayed, request.reason)
     if request.dry_run:
         return _told(waits, replayed, choice, "")

@@ -66,6 +66,12 @@ class Unchanged(result.Result, frozen=True, kw_only=True):
     unchanged: str = ""
 
 
+class Asked(Unchanged, frozen=True, kw_only=True):
+    """Nothing is changed yet: what was asked waits for a person as the run `waits`."""
+
+    waits: str
+
+
 Draft = Callable[[State], Step | Unchanged]
 """From the state at HEAD to the one step to take, or the result when nothing is to be done."""
 
@@ -101,13 +107,19 @@ def write(
 
 def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Unchanged:
     at = first.refreshed()
-    state = lay(at, at.tree.state())
-    step = draft(state)
+    state = lay(at, at.whole.state())
+    step = draft(at.tree.state() if at.call.scope else state)
     if isinstance(step, Unchanged):
         return step
+    if at.call.scope:
+        from memrepo.actions.scopes import refuse_beyond
+
+        refuse_beyond(at.call.scope, apply(state, step.changes), step)
     _refuse_secrets(step, request.reason)
     if request.reason:
         step = replace(step, reason=request.reason)
+    if first.call.actor and (asked := _asked(at, state, step, dry_run=request.dry_run)):
+        return asked
     step = _with_hot_page(at, state, step)
     plan = Plan(base=at.tree.commit, steps=(step,))
     landing = prepare(
@@ -119,6 +131,17 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
     commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
     done = _written(step, landing.state, commit)
     return replace(done, notices=(*close, *at.store.notices))
+
+
+def _asked(at: Work, state: State, step: Step, *, dry_run: bool) -> Unchanged | None:
+    """Leave an agent's step for the person whose memory it would take out of recall."""
+    if all(isinstance(change, Create | Write) for change in step.changes):
+        return None
+    from memrepo.actions.asked import leave, waits_for_person
+
+    after = apply(state, step.changes)
+    taken = waits_for_person(at, state, after)
+    return leave(at, state, step, taken, dry_run=dry_run) if taken else None
 
 
 def _with_hot_page(at: Work, state: State, step: Step) -> Step:
@@ -193,7 +216,7 @@ def write_steps(
         first.store.recover()
     for turn in range(1, TRIES + 1):
         at = first.refreshed()
-        state = at.tree.state()
+        state = at.whole.state()
         steps = [_reasoned(step, request.reason) for step in draft(at, state)]
         if not steps:
             return Wrote(steps=(), commit="", state=state)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import schedule as scheduling
     from memrepo.actions.setup import status as standing
     from memrepo.actions.setup import trust as trusting
+    from memrepo.actions.setup import upgrade as upgrading
     from memrepo.actions.setup.jobs import Launcher
     from memrepo.faces.cli.agent import Hooked
 
@@ -193,9 +194,12 @@ def _difference(before: object, after: object) -> str:
 def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
     """List what each check found."""
     del request, colour
-    return "\n".join(
+    lines = [
         f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
-    )
+    ]
+    if result.left_out:
+        lines.append(f"left out  {', '.join(result.left_out)}")
+    return "\n".join(lines)
 
 
 def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
@@ -327,7 +331,11 @@ def _scheduled(result: standing.Result) -> Iterator[str]:
 
 def _left(result: standing.Result) -> Iterator[str]:
     held = f" ({counted(len(result.held), 'removal', 'removals')})" if result.held else ""
-    for branch in result.waiting:
+    for branch, said in result.asked.items():
+        run = branch.removeprefix("run/")
+        yield f"asked      {said}"
+        yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
+    for branch in (b for b in result.waiting if b not in result.asked):
         yield f"waiting    {branch}{held}"
         yield "           `memrepo review` goes through it; or `memrepo diff`, then"
         yield "           `memrepo accept` or `memrepo discard`"
@@ -337,3 +345,17 @@ def _left(result: standing.Result) -> Iterator[str]:
         )
     if result.uncommitted:
         yield f"uncommitted {', '.join(visible(p) for p in result.uncommitted[:5])}"
+
+
+def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
+    """Say which format there is by now, and what else is asked for."""
+    del request, colour
+    if result.old == result.new:
+        lines = [f"format {result.new}: nothing to migrate"]
+    else:
+        files = counted(len(result.files), "file", "files")
+        where = f"({result.commit[:10]})" if result.commit else "(dry run: nothing was written)"
+        lines = [f"format {result.old} to {result.new}: {files} changed {where}"]
+    if result.judge_again:
+        lines.append(f"{result.judge_again}: `memrepo run --acknowledge-upgrade`, for review")
+    return "\n".join(lines)

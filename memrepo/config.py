@@ -204,6 +204,12 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(name="judge.timeout_s", kind="seconds", default=600, doc="How long one answer may take."),
     Key(
+        name="judge.idle_s",
+        kind="seconds",
+        default=90,
+        doc="After how long without a sign an answer is given up, and asked for again.",
+    ),
+    Key(
         name="judge.max_retries",
         kind="count",
         default=2,

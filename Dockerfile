@@ -8,9 +8,9 @@ COPY . .
 # A package without a wheel for musl is compiled here and nowhere else.
 # hadolint ignore=DL3018
 RUN apk add --no-cache build-base \
-    && python -m venv /opt/memrepo \
-    && /opt/memrepo/bin/pip install --no-cache-dir --require-hashes -r requirements.lock \
-    && /opt/memrepo/bin/pip install --no-cache-dir --no-deps .
+    && python -m venv /usr/local/lib/memrepo \
+    && /usr/local/lib/memrepo/bin/pip install --no-cache-dir --require-hashes -r requirements.lock \
+    && /usr/local/lib/memrepo/bin/pip install --no-cache-dir --no-deps .
 
 FROM python:3.13-alpine
 # hadolint ignore=DL3018
@@ -18,10 +18,10 @@ RUN apk add --no-cache git supercronic tini tzdata \
     && adduser -D -u 1000 memrepo \
     && mkdir /memory /workspace \
     && chown memrepo:memrepo /memory
-COPY --from=built /opt/memrepo /opt/memrepo
+COPY --from=built /usr/local/lib/memrepo /usr/local/lib/memrepo
 COPY --chmod=755 templates/deploy/start /usr/local/bin/memrepo-start
 COPY templates/deploy/crontab /etc/memrepo/crontab
-ENV PATH=/opt/memrepo/bin:$PATH \
+ENV PATH=/usr/local/lib/memrepo/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     GIT_AUTHOR_NAME=memrepo GIT_AUTHOR_EMAIL=memrepo@localhost \
     GIT_COMMITTER_NAME=memrepo GIT_COMMITTER_EMAIL=memrepo@localhost

@@ -256,7 +256,7 @@ class _Turn:
         return answers.fits * fitting - answers.asks * (ASKS in cues and USER not in cues)
 
     def by_rule(self, cues: str) -> float:
-        """Return what a rule or a taste adds where help is asked for, unless an assistant says it."""
+        """Return what a rule or a taste adds where help is asked for; not an assistant's."""
         return self.weights.answers.rule * (RULE in cues and ASSISTANT not in cues)
 
     def by_words(

@@ -575,7 +575,7 @@ def test_where_help_is_asked_for_a_rule_stands_before_what_only_holds_more_words
         ("assistant", "Always format every report by hand"),
     )
     plain = replace(NOTHING_AROUND, context=0.0, answers=Answers(rule=0.0, question=0.0))
-    ruled = replace(plain, answers=Answers(rule=0.5, question=0.0))
+    ruled = replace(plain, answers=Answers(rule=0.9, question=0.0))
     question = "How should I format the sales report?"
     assert asked(tmp_path, files, question, plain)[0] == 1
     assert asked(tmp_path, files, question, ruled)[0] == 2

@@ -178,7 +178,7 @@ _BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (talk.WHEN, Signal("when", judgement=0.15, persistence=0.20)),
 )
 # Fitted by `benchmarks/lasting.py`, rounded: one unit of the regression's logit is 0.4 of strength.
-_DAILY = Signal("daily", -0.05, -0.05, 0.0, 0.0, -0.05)
+_DAILY = Signal("daily", -0.10, -0.10, 0.0, 0.0, -0.10)
 
 
 def _trait(code: str, weight: float) -> Signal:
@@ -226,7 +226,8 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
         yield Signal("template", *_values(_NOISE))
         return
     document = document or bool(candidate.detail)
-    if candidate.daily and not candidate.changes:  # what changes something lasts
+    daily = candidate.daily or _is_report(candidate)
+    if daily and not candidate.changes:  # what changes something lasts
         yield from _daily_signals(candidate)
         return
     text = strip_marker(candidate.text)
@@ -244,6 +245,15 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
     if again:
         yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))
+
+
+def _is_report(candidate: Candidate) -> bool:
+    """Tell whether a file says it by whose name it is about one day."""
+    names = [s.resource.rsplit("/", 1)[-1] for s in candidate.sources]
+    return bool(names) and all(_DATED_NAME.search(name) for name in names)
+
+
+_DATED_NAME = regex(r"(?<!\d)20\d\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\d|3[01])(?!\d)")
 
 
 def _noise(candidate: Candidate, *, has_key: bool) -> str:

@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
+CLIENTS ?= sdk claude-code openclaw
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -15,15 +16,20 @@ PUBLIC := PIP_CONFIG_FILE=/dev/null PIP_EXTRA_INDEX_URL= PIP_FIND_LINKS=
 COMPILE := $(PUBLIC) CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compile --quiet \
 	--generate-hashes --allow-unsafe --strip-extras --no-emit-options \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host $(UPGRADE)
+sdk := @modelcontextprotocol/sdk@1.32.2
+claude-code := @anthropic-ai/claude-code@2.1.197
+openclaw := openclaw@2026.9.6 node@24
+
 DEV_GROUP := import tomllib; \
 	print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 
-.PHONY: help demo test test-long mutants lint format docs bench lock build clean
+.PHONY: help demo clients test test-long mutants lint format docs bench lock build clean
 
 help:
 	@echo "make demo    the tour on sample data, offline"
 	@echo "make test    the tests"
 	@echo "make test-long  the tests, with 10,000 cases for each law of merging"
+	@echo "make clients the real programs that agents run in, from npm, for their tests (1 GB)"
 	@echo "make mutants break the pure modules, and see what the tests notice"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  rewrite the code in the house format"
@@ -38,6 +44,10 @@ demo: $(READY)
 
 test: $(READY)
 	@$(PY) -m pytest $(PYTEST_ARGS)
+
+# Their tests skip where this was not done; CLIENTS="sdk claude-code" takes less.
+clients:
+	@$(foreach name,$(CLIENTS),npm install --prefix .clients/$(name) --no-audit --no-fund $($(name)) &&) true
 
 test-long: $(READY)
 	@HYPOTHESIS_PROFILE=long $(PY) -m pytest $(PYTEST_ARGS)

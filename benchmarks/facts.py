@@ -36,7 +36,7 @@ def measure(workspace: Path, qa: Sequence[Mapping[str, Any]]) -> dict[str, Figur
     bullets = gold_bullets(workspace)
     asked = questions(qa, bullets.values())
     with tempfile.TemporaryDirectory(prefix="memrepo-facts-") as folder:
-        answer_of("init", folder, "--from", str(workspace), now=NOW)
+        answer_of("init", folder, "--from", str(workspace), "--tz", "Asia/Manila", now=NOW)
         answer_of("-C", folder, "run", now=NOW)
         return {
             way: [_asked(folder, one, bullets, options) for one in asked]

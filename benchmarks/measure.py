@@ -104,7 +104,7 @@ class Machine:
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "PYTHONPATH": str(ROOT),
-            "TZ": "UTC",
+            "TZ": "Asia/Manila",
             "PYTHONPYCACHEPREFIX": str(folder / "compiled"),
             "GIT_CONFIG_GLOBAL": str(config),
             "GIT_CONFIG_SYSTEM": os.devnull,

@@ -91,7 +91,7 @@ def measure(
         raw_clean = recall_at(DEPTH, raw_memories(clean, headings=True), asked, gold_bullets(copy))
         added = noise.inject(copy, round(len(clean) * share), seed)
         repo = Path(folder) / "repo"
-        answer_of("init", str(repo), "--from", str(copy), now=FIRST)
+        answer_of("init", str(repo), "--from", str(copy), "--tz", "Asia/Manila", now=FIRST)
         answer_of("-C", str(repo), "run", now=FIRST)
         if added.later:
             (copy / noise.LATER).parent.mkdir(exist_ok=True)

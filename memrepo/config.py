@@ -114,6 +114,14 @@ KEYS: tuple[Key, ...] = (
         doc="Kinds that are remembered like other texts: card, iban, seed-phrase, totp.",
     ),
     Key(
+        name="agents.removals",
+        kind="choice",
+        default="wait",
+        words=("wait", "allow"),
+        doc="Whether what an agent asks waits for a person, where it takes a memory out of recall"
+        " that a person wrote, edited or confirmed.",
+    ),
+    Key(
         name="run.judge",
         kind="choice",
         default="offline",
@@ -195,6 +203,12 @@ KEYS: tuple[Key, ...] = (
         doc="Whether the anthropic judge thinks first; default leaves it to the model.",
     ),
     Key(name="judge.timeout_s", kind="seconds", default=600, doc="How long one answer may take."),
+    Key(
+        name="judge.idle_s",
+        kind="seconds",
+        default=90,
+        doc="After how long without a sign an answer is given up, and asked for again.",
+    ),
     Key(
         name="judge.max_retries",
         kind="count",

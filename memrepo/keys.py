@@ -395,9 +395,11 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
         neighbour=neighbour,
         meaning=float(get("recall.meaning")),
         second_neighbour=lent * usual.second_neighbour,
+        context=lent * usual.context,
         date=float(get("recall.date")),
         answers=Answers(
             reply=lent * answers.reply,
+            question=lent * answers.question,
             fits=fits,
             asks=fits * answers.asks / answers.fits,
             spread=float(get("recall.spread")),

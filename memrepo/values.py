@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,8 @@ from memrepo.policies.rules import LISTS
 
 PATTERN_LENGTH = 200
 _NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
+_ZONES = "/usr/share/zoneinfo"
+_PLAIN_ZONE = regex(r"[A-Za-z]\w*(?:[/+-]\w+)*", re.ASCII)
 _NAME = regex(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _REF = regex(r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)", re.ASCII)
 
@@ -51,6 +54,13 @@ def is_zone(value: object) -> bool:
     """Tell whether the tz database has a zone; the list of all zones takes long to read."""
     if not isinstance(value, str) or value.startswith(_NO_ZONES):
         return False
+    try:
+        if _PLAIN_ZONE.fullmatch(value):
+            with Path(_ZONES, value).open("rb") as file:
+                if file.read(4) == b"TZif":
+                    return True  # `zoneinfo` takes longer to load than most commands need else
+    except OSError:
+        pass
     from zoneinfo import ZoneInfo
 
     try:

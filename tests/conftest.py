@@ -46,7 +46,7 @@ def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         patch.setenv("GIT_CONFIG_GLOBAL", str(config))
         patch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
         patch.setenv("HOME", str(home))
-        patch.setenv("TZ", "UTC")
+        patch.setenv("TZ", "Asia/Manila")
         time.tzset()
         yield
     time.tzset()

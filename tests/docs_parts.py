@@ -10,6 +10,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import metadata
 from pathlib import Path
 
 from memrepo.checks.registry import RULES
@@ -228,6 +229,24 @@ def tool_table(tools: Iterable[Tool]) -> str:
     return table(("tool", "takes", "what for"), rows)
 
 
+LOCKED = re.compile(r"^([a-z0-9][a-z0-9.-]*)==", re.MULTILINE)
+
+
+def licence(package: str) -> str:
+    """Return the licence that an installed package names, as it names it."""
+    told = metadata(package)
+    if said := told.get("License-Expression") or told.get("License") or "":
+        return said.strip().split("\n")[0]
+    kinds = (c for c in told.get_all("Classifier") or () if c.startswith("License ::"))
+    return ", ".join(c.rpartition(" :: ")[2] for c in kinds)
+
+
+def licence_table() -> str:
+    """Render the packages of the lock with their licences."""
+    names = LOCKED.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
+    return table(("package", "licence"), ((f"`{name}`", licence(name)) for name in names))
+
+
 def part(name: str) -> str:
     """Render one generated part; raises KeyError for a name that is none."""
     word, _, rest = name.partition(" ")
@@ -246,6 +265,8 @@ def part(name: str) -> str:
             return command_table()
         case "groups", "":
             return command_groups()
+        case "licences", "":
+            return licence_table()
         case "globals", "":
             return global_table()
         case "usage", _:

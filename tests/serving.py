@@ -150,6 +150,12 @@ class Act:
     """Tell no usage at all."""
     cut_after: int | None = None
     """Close the connection after so many bytes of the body."""
+    stall_after: int | None = None
+    """Say nothing more after so many bytes of the body, and keep the connection."""
+    pings: bool = False
+    """Give signs of life while it stalls."""
+    plain: bool = False
+    """Answer in one piece though a stream was asked for."""
     silent: bool = False
     """Never answer."""
     raw: bytes | None = None
@@ -195,11 +201,23 @@ def serving() -> Iterator[Service]:
                 self.close_connection = True
                 return
             data = act.raw if act.raw is not None else _message(act, body)
+            streamed = body.get("stream") and act.status == 200 and act.raw is None
+            if streamed and not act.plain:
+                data = _events(data)
+            kind = "text/event-stream" if data.startswith(b"event: ") else "application/json"
             self.send_response(act.status)
-            for name, value in {"content-type": "application/json", **act.headers}.items():
+            for name, value in {"content-type": kind, **act.headers}.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(data)))
             self.end_headers()
+            if act.stall_after is not None:
+                self.wfile.write(data[: act.stall_after])
+                self.wfile.flush()
+                while not service.closing.wait(0.05):
+                    if act.pings:
+                        self.wfile.write(b'event: ping\ndata: {"type": "ping"}\n\n')
+                self.close_connection = True
+                return
             self.wfile.write(data if act.cut_after is None else data[: act.cut_after])
             self.wfile.flush()
             if act.cut_after is not None:
@@ -221,6 +239,28 @@ def serving() -> Iterator[Service]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _events(message: bytes) -> bytes:
+    """Return a message as the events of a stream: its text in pieces, its usage in two parts."""
+    told = json.loads(message)
+    blocks, stop, used = told.pop("content"), told.pop("stop_reason"), told.pop("usage", None)
+    told |= {"content": [], "stop_reason": None}
+    end: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": stop}}
+    if used is not None:
+        told["usage"] = {**used, "output_tokens": 1}
+        end["usage"] = {"output_tokens": used["output_tokens"]}
+    rows: list[dict[str, Any]] = [{"type": "message_start", "message": told}]
+    for index, block in enumerate(blocks):
+        start = {"type": "text", "text": ""}
+        rows.append({"type": "content_block_start", "index": index, "content_block": start})
+        text = block["text"]
+        for at in range(0, len(text), 400):
+            delta = {"type": "text_delta", "text": text[at : at + 400]}
+            rows.append({"type": "content_block_delta", "index": index, "delta": delta})
+        rows.append({"type": "content_block_stop", "index": index})
+    rows += [end, {"type": "message_stop"}]
+    return "".join(f"event: {r['type']}\ndata: {json.dumps(r)}\n\n" for r in rows).encode()
 
 
 def _message(act: Act, body: dict[str, Any]) -> bytes:

@@ -181,6 +181,7 @@ MACHINE = re.compile(
     r"pypi\.org|python[h]osted|npm[j]s\."
 )
 PLACES = (
+    ".github",
     "memrepo",
     "tests",
     "hooks",

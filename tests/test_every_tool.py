@@ -32,6 +32,12 @@ def a_memory(repo: Path) -> str:
     return str(done(repo, "add", "Tea is drunk at four.")["id"])
 
 
+def an_agents(repo: Path) -> str:
+    """Return a memory that an agent wrote: what is a person's waits for that person."""
+    said = {"text": "Tea is drunk at four.", "reason": WHY}
+    return str(call(repo, "memory_store", said).data["id"])
+
+
 def a_waiting_run(repo: Path) -> str:
     (repo.parent / "ws" / "MEMORY.md").write_text("- The new editor is helix.\n", encoding="utf-8")
     memrepo(repo, "run", "--mode", "reconciliation", "--force", now="2026-03-02T09:00:00Z")
@@ -55,15 +61,17 @@ EXAMPLES: dict[str, Callable[[Path], Arguments]] = {
         "decay_class": "durable",
         "valid_until": "2027-01-01",
     },
-    "memory_supersede": lambda repo: {"id": a_memory(repo), "text": "At six.", "reason": WHY},
-    "memory_forget": lambda repo: {"id": a_memory(repo), "reason": WHY},
+    "memory_supersede": lambda repo: {"id": an_agents(repo), "text": "At six.", "reason": WHY},
+    "memory_forget": lambda repo: {"id": an_agents(repo), "reason": WHY},
+    "memory_recent": lambda repo: {"since": "2026-01-01", "limit": len(a_memory(repo))},
+    "memory_hot": lambda _: {"max_tokens": 300},
     "memory_related": lambda repo: {"id": a_memory(repo), "depth": 2, "limit": 5},
     "memory_thread_context": lambda repo: {"id": a_memory(repo)},
     "memory_status": lambda _: {},
     "memory_runs": lambda _: {"max_tokens": 400},
     "memory_diff": lambda repo: {"run": a_waiting_run(repo)},
     "memory_accept": lambda repo: {"run": a_waiting_run(repo), "reason": WHY},
-    "memory_revert": lambda repo: {"target": a_memory(repo), "reason": WHY},
+    "memory_revert": lambda repo: {"target": an_agents(repo), "reason": WHY},
     "memory_restore": lambda repo: {"id": forgotten(repo), "reason": WHY},
     "memory_doctor": lambda _: {},
     "search": lambda _: {"query": "tea"},

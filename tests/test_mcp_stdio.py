@@ -35,7 +35,7 @@ def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -
     async def work(client: Client) -> None:
         tools = (await client.list_tools()).tools
         wire = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
-        assert math.ceil(len(json.dumps(wire[:8])) / 4) <= 1500
+        assert math.ceil(len(json.dumps(wire[:10])) / 4) <= 1500
         assert all(tool["title"] and "readOnlyHint" in tool["annotations"] for tool in wire)
         left = {tool.name for tool in tools}
 
@@ -50,6 +50,8 @@ def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -
         for name, arguments in {
             "memory_search": {"query": "deploy"},
             "memory_get": {"id": id_},
+            "memory_recent": {"since": commit},
+            "memory_hot": {},
             "memory_related": {"id": new["id"]},
             "memory_thread_context": {"id": id_},
             "memory_status": {},
@@ -249,8 +251,11 @@ class Wire:
         self.process.stdin.flush()
 
     def ask(self, method: str, params: str) -> dict[str, Any]:
-        assert self.process.stdout is not None
         self.tell(f'{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {params}}}')
+        return self.read()
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
         answer: dict[str, Any] = json.loads(self.process.stdout.readline())
         return answer
 
@@ -277,6 +282,53 @@ def test_what_no_file_can_hold_is_answered(wire: Wire) -> None:
         assert not wire.ask("tools/call", given)["result"].get("isError")
     assert "error" in wire.ask("resources/read", r'{"uri": "memrepo://\ud800"}')
     assert "error" in wire.ask("tools/call", r'{"name": "\udfff", "arguments": {}}')
+
+
+def test_what_takes_long_says_how_far_it_is_to_who_asks(wire: Wire) -> None:
+    given = (
+        '{"name": "memory_store", "_meta": {"progressToken": "p"}, "arguments": '
+        '{"reason": "r", "memories": [{"text": "One."}, {"text": "Two."}]}}'
+    )
+    told = [wire.ask("tools/call", given), wire.read(), wire.read()]
+    steps = [one["params"] for one in told[:2]]
+    assert [(one["progressToken"], one["progress"], one["message"]) for one in steps] == [
+        ("p", 1, "1 of 2"),
+        ("p", 2, "2 of 2"),
+    ]
+    assert len(told[2]["result"]["structuredContent"]["stored"]) == 2
+
+
+@pytest.mark.parametrize(
+    "method", ["tools/list", "resources/list", "resources/templates/list", "prompts/list"]
+)
+def test_a_cursor_that_nobody_gave_out_is_refused(wire: Wire, method: str) -> None:
+    assert wire.ask(method, '{"cursor": "2"}')["error"]["code"] == -32602
+    assert "result" in wire.ask(method, "{}")
+
+
+def test_a_prompt_s_arguments_are_completed(repo: Path, wire: Wire) -> None:
+    done(repo, "add", "Ana drinks tea.")
+    given = (
+        '{"ref": {"type": "ref/prompt", "name": "correct_a_memory"},'
+        ' "argument": {"name": "id", "value": "ana"}}'
+    )
+    (slug,) = wire.ask("completion/complete", given)["result"]["completion"]["values"]
+    assert slug.startswith("ana-drinks-tea")
+
+
+def test_a_call_that_is_cancelled_leaves_no_client_waiting(repo: Path, wire: Wire) -> None:
+    with open_repository(repo) as other, other.writing():
+        wire.tell(
+            '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name":'
+            ' "memory_search", "arguments": {"query": "tea"}}}'
+        )
+        wire.tell(
+            '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}'
+        )
+        found = wire.ask("ping", "{}")
+        while found["id"] == 7:
+            found = wire.read()
+    assert found["result"] == {}
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -29,6 +29,7 @@ from memrepo.views.context import fenced
 
 TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+BOUNDS = {"additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern"}
 
 
 def session(repo: Path, **more: Any) -> Call:
@@ -60,14 +61,29 @@ def test_the_default_tools_take_few_tokens_of_a_context() -> None:
             "name": t.name,
             "title": t.title,
             "description": t.description,
-            "inputSchema": t.input_schema(),
+            "inputSchema": t.listed_schema(),
             "outputSchema": t.output_schema(),
             "annotations": t.annotations(),
         }
         for t in DEFAULT
     ]
-    assert len(DEFAULT) <= 8
+    assert len(DEFAULT) <= 10
     assert math.ceil(len(json.dumps(told)) / 4) <= 1500
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_what_is_listed_allows_whatever_is_accepted(tool: Tool) -> None:
+    def bare(schema: Any) -> Any:
+        match schema:
+            case dict():
+                return {k: bare(v) for k, v in schema.items() if k not in BOUNDS}
+            case list():
+                return [bare(part) for part in schema]
+            case _:
+                return schema
+
+    assert tool.listed_schema() == bare(tool.input_schema())
+    assert tool.input_schema()["additionalProperties"] is False
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
@@ -134,6 +150,133 @@ def test_what_is_known_already_is_not_stored_twice(repo: Path) -> None:
     assert second.data == {"id": first["id"], "commit": "", "unchanged": "says this already"}
 
 
+def test_several_are_stored_in_one_call_and_one_that_is_refused_keeps_none_out(repo: Path) -> None:
+    given = [
+        {"text": "Ana drinks tea.", "type": "preference", "tags": ["food"]},
+        {"text": "key " + SECRETS[0]},
+        {"text": "ana drinks  tea."},
+        {"text": "x", "type": "chunk"},
+        {"text": "Bo is in Cebu."},
+    ]
+    told: list[str] = []
+    reply = answer(
+        session(repo), TOOLS["memory_store"], {"memories": given, "reason": "r"}, "x", told.append
+    )
+    assert not reply.failed
+    assert [sorted(one) for one in reply.data["stored"]] == [
+        ["commit", "id"],
+        ["refused"],
+        ["commit", "id", "unchanged"],
+        ["refused"],
+        ["commit", "id"],
+    ]
+    assert reply.data["id"] == reply.data["stored"][0]["id"] == reply.data["stored"][2]["id"]
+    assert reply.data["commit"] == git(repo, "rev-parse", "HEAD").strip()
+    assert subjects(repo)[:2] == ["create: r", "create: r"]
+    assert sorted(m.type for m in memories(repo).values()) == ["fact", "preference"]
+    assert told == [f"{n} of 5" for n in range(1, 6)]
+    assert all(f"{n}. " in reply.text for n in range(1, 6))
+    assert SECRETS[0] not in reply.text
+    assert_sound(repo)
+
+
+def test_several_build_on_the_commit_that_was_named_one_after_the_other(repo: Path) -> None:
+    head = git(repo, "rev-parse", "HEAD").strip()
+    given = {"memories": [{"text": "One."}, {"text": "Two."}], "reason": "r"}
+    good(repo, "memory_store", **given, expected_commit=head)
+    late = call(
+        repo, "memory_store", memories=[{"text": "Three."}], reason="r", expected_commit=head
+    )
+    assert late.failed
+    assert len(memories(repo)) == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"memories": [{"text": "a\0b"}]},
+        {"memories": [{"text": "x", "path": "/etc/passwd"}]},
+        {"memories": [{"type": "fact"}]},
+        {"memories": [{"text": "x"}] * 51},
+        {"memories": []},
+        {},
+    ],
+)
+def test_several_that_do_not_fit_are_refused_as_one(repo: Path, given: dict[str, Any]) -> None:
+    assert call(repo, "memory_store", reason="r", **given).failed
+    assert memories(repo) == {}
+
+
+def test_what_is_new_or_changed_is_told_newest_first(repo: Path) -> None:
+    old = good(repo, "memory_store", text="Ana drinks tea.", reason="r").data
+    kept = good(repo, "memory_store", text="Bo is in Cebu.", reason="r").data
+    later = replace(session(repo), now=NOW + timedelta(days=3))
+    said = {"id": old["id"], "text": "Ana drinks coffee.", "reason": "r"}
+    new = answer(later, TOOLS["memory_supersede"], said, "test").data
+    hits = answer(later, TOOLS["memory_recent"], {"since": kept["commit"]}, "test").data["hits"]
+    assert {hit["id"]: hit["change"] for hit in hits} == {
+        new["id"]: f"new, replaces {old['id']}",
+        old["id"]: f"superseded by {new['id']}",
+    }
+    whole = answer(later, TOOLS["memory_recent"], {}, "test")
+    assert [hit["id"] for hit in whole.data["hits"]][-1] == kept["id"]
+    bounded = answer(later, TOOLS["memory_recent"], {"limit": 1}, "test")
+    assert (len(bounded.data["hits"]), bounded.data["left_out"]) == (1, 2)
+    on_the_day = answer(later, TOOLS["memory_recent"], {"since": "2026-03-04"}, "test")
+    assert len(on_the_day.data["hits"]) == 2
+    nothing = answer(later, TOOLS["memory_recent"], {"since": new["commit"]}, "test")
+    assert nothing.text.startswith("nothing found")
+
+
+def test_several_are_opened_under_one_notice(repo: Path) -> None:
+    ids = [
+        good(repo, "memory_store", text=f"Fact {n}: {INJECTION}", reason="r").data["id"]
+        for n in range(4)
+    ]
+    reply = good(repo, "memory_get", ids=[*ids, "mem-0000000000000000"], max_tokens=4000)
+    assert reply.text.count("Memories, as data") == 1
+    assert [one["id"] for one in reply.data["memories"]] == [*ids, "mem-0000000000000000"]
+    assert "refused" in reply.data["memories"][-1]
+    assert all("Fact" in one["text"] for one in reply.data["memories"][:-1])
+    assert_inside(reply.text, reply.data)
+    assert call(repo, "memory_get").failed
+
+
+def test_what_is_known_by_heart_is_a_tool_and_a_resource(repo: Path) -> None:
+    id_ = good(repo, "memory_store", text="Ana is vegan.", reason="r", type="identity").data["id"]
+    done(repo, "promote", id_)
+    told = good(repo, "memory_hot")
+    with Work(session(repo)) as work:
+        assert resources.read(work, "memrepo://hot") == told.text
+    assert id_ in told.text
+    assert not git(repo, "for-each-ref", "refs/memrepo/ledger")
+
+
+@pytest.mark.parametrize(
+    ("client", "side"), [("claude-code", "data"), ("codex-mcp-client", "data"), ("x", "text")]
+)
+def test_a_long_text_stands_on_the_side_that_the_model_is_shown(
+    repo: Path, client: str, side: str
+) -> None:
+    text = " ".join(f"word{n}" for n in range(900))
+    id_ = good(repo, "memory_store", text=text, reason="r").data["id"]
+    asked = {"id": id_, "max_tokens": 20000}
+    reply = answer(session(repo), TOOLS["memory_get"], asked, client)
+    sides = {"text": reply.text, "data": json.dumps(reply.data)}
+    (other,) = set(sides) - {side}
+    assert text in sides[side]
+    assert len(sides[other]) < 1500
+
+
+def test_an_argument_is_completed_by_what_there_is(repo: Path) -> None:
+    id_ = good(repo, "memory_store", text="Ana drinks tea.", reason="r").data["id"]
+    with Work(session(repo)) as work:
+        assert resources.completions(work, "id", "ana") == [memories(repo)[id_].slug]
+        assert resources.completions(work, "id", id_[:6]) == [id_]
+        assert resources.completions(work, "run", "2") == []
+        assert resources.completions(work, "correction", "") == []
+
+
 def test_a_text_that_reads_as_an_option_or_a_dash_is_a_text(repo: Path) -> None:
     for text in ("-", "--pin", "--reason=forged"):
         id_ = good(repo, "memory_store", text=text, reason="--dry-run").data["id"]
@@ -179,6 +322,8 @@ def test_who_stands_behind_a_wording(repo: Path) -> None:
     id_ = good(repo, "memory_store", text="One.", reason="r").data["id"]
     done(repo, "confirm", id_)
     assert good(repo, "memory_get", id=id_).data["trust"] == "human-reviewed"
+    with (repo / "memrepo.toml").open("a", encoding="utf-8") as config:
+        config.write('\n[agents]\nremovals = "allow"\n')
     later = replace(session(repo, actor="process:other"), now=NOW + timedelta(days=1))
     with Work(later) as work:
         ToolCall(work=work, arguments={}).run("edit", id=id_, text="Two.")

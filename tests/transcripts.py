@@ -87,13 +87,15 @@ class Stage:
             "GIT_CONFIG_SYSTEM": os.devnull,
             "LC_ALL": "C",
             "GIT_PAGER": "cat",
-            "TZ": "UTC",
+            "TZ": "Asia/Manila",
             "COLUMNS": "80",
         }
         self.where = self.top
         self.now = START
         self.exit = 0
         self.commit = ""
+        self.typed = ""
+        """What is piped into the command."""
 
     def play(self, command: str) -> tuple[str, ...]:
         """Run one command line and return what it prints, with the folder's name taken out."""
@@ -102,6 +104,11 @@ class Stage:
             text = self._tool(*command.split(" ", 1))
             return tuple(text.split("\n"))
         name, *rest = shlex.split(command, comments=True)
+        if "|" in rest and name == "printf":
+            cut = rest.index("|")
+            self.typed, (name, *rest) = self._print(name, rest[:cut]), rest[cut + 1 :]
+        else:
+            self.typed = ""
         match name:
             case "cd":
                 (target,) = rest
@@ -139,6 +146,7 @@ class Stage:
             _environment(self.environment),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),
+            _typed(self.typed),
         ):
             try:
                 self.exit = cli.main(argv)
@@ -178,6 +186,15 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextlib.contextmanager
+def _typed(text: str) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, io.StringIO(text)
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 def same(expected: tuple[str, ...], found: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ Runs, imports, accepts and merges leave such memories out before; a single write
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,10 @@ from memrepo.checks.secrets import secrets_of
 from memrepo.core.changes import Change, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.layout import CONFIG_NAME
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
+from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import find_secrets
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import Tombstone, tombstones_in
@@ -44,6 +47,10 @@ class SecretInText(MemrepoError):
         what: str = "the text",
         fix: str = "leave the secret out, or name where it is kept",
     ) -> None:
+        off = [kind for kind in SWITCHED if kind in kinds.split(", ")]
+        if off:
+            fix += f"; `off = {json.dumps(off)}` under [secrets] in {CONFIG_NAME} (`secrets.off`)"
+            fix += " remembers such a number" if off != ["seed-phrase"] else " remembers such words"
         super().__init__(f"{what} holds a secret ({kinds}): nothing was written", fix=fix)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.brought_back import put_back
 from memrepo.actions.run.derived import derived_contents
 from memrepo.actions.run.landing import TRIES
 from memrepo.actions.sync.hand_commits import broken_rules
@@ -76,7 +77,7 @@ def settle_first(work: Work) -> tuple[Problem, ...]:
             return ()
         work.store.refuse_unfit()
         work.store.recover()
-        return _settled(work)
+        return (*put_back(work, validated(work)), *_settled(work))
     except (NotARepository, CannotWork):
         return ()
 

@@ -12,6 +12,7 @@ import msgspec
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
 from memrepo.core.problems import Problem
 from memrepo.purify.capture import note_hash, scan_notes
 from memrepo.purify.holds import LEFT_OUT, fingerprints
@@ -27,6 +28,10 @@ RECENT = 10
 """So many manifests are asked for what texts wanted of the memory."""
 PREFIX = "run/"
 REPLACED = "refs/memrepo/replaced/"
+
+
+ASKED = "asked"
+"""What the manifest of a wish says of its mode; a run has another."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,6 +128,17 @@ class SeveralWait(MemrepoError):
 def all_waiting(work: Work) -> list[Waiting]:
     """Return the runs that wait, oldest first."""
     return [w for w in _branches(work) if not _is_decided(work, w)]
+
+
+def is_wish(work: Work, waiting: Waiting) -> bool:
+    """Tell whether a run that waits is what an agent asked for."""
+    return waiting.manifest(work).get("mode") == ASKED
+
+
+def wishes(work: Work, waiting: Sequence[Waiting]) -> dict[str, str]:
+    """Return what agents asked for, in words, by the branch on which it waits."""
+    found = (w for w in waiting if is_wish(work, w))
+    return {w.branch: visible(w.entry.trailer("Reason")) for w in found}
 
 
 def put_decided_away(work: Work, where: str) -> list[str]:

@@ -50,8 +50,14 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "config",
-            "effective configuration and where each value comes from",
+            "what is configured and why; set a key, edit the file, explain a key",
             "memrepo.actions.setup.config",
+        ),
+        Verb(
+            "upgrade",
+            "bring a repository of an older format to this program's, in one commit",
+            "memrepo.actions.setup.upgrade",
+            writes=True,
         ),
     ),
     "take in and distil": (
@@ -82,6 +88,11 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "show one memory and the source lines it rests on",
             "memrepo.actions.recall.show",
             everyday=True,
+        ),
+        Verb(
+            "recent",
+            "the memories that are new or changed since a date or a run",
+            "memrepo.actions.recall.recent",
         ),
         Verb(
             "related",

@@ -74,6 +74,18 @@ class NewerFormat(MemrepoError):
         )
 
 
+class OlderFormat(MemrepoError):
+    """The repository was written by an older memrepo: a write waits for its migration."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"the repository has format {found}, this memrepo writes format {known}",
+            fix="`memrepo upgrade` migrates it in one commit; reading commands work meanwhile",
+        )
+
+
 class Work:
     """One call's repository: opened when it is first asked for, and once; closed with the call.
 
@@ -168,11 +180,12 @@ class Work:
             self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind
 
     def require_writable(self) -> None:
-        """Raise NewerFormat where a newer program owns this repository."""
-        if self.config.read_only:
-            from memrepo.config import FORMAT
+        """Raise NewerFormat or OlderFormat where this program does not write the format."""
+        from memrepo.config import FORMAT
 
-            raise NewerFormat(self.config.get("format"), FORMAT)
+        found = self.config.get("format")
+        if found != FORMAT:
+            raise (NewerFormat if found > FORMAT else OlderFormat)(found, FORMAT)
 
     def context(self, **more: Any) -> Context:
         """Return what the commits of one call share."""

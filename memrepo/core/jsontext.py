@@ -1,19 +1,25 @@
 """Edits of a JSON file that somebody else keeps: what is not touched stays, byte for byte.
 
 Values are added at the end of an object or a list, in the file's own indentation, and taken out
-again. Comments and trailing commas are no JSON and are refused.
+again. Comments and trailing commas, which many programs allow in their settings, stay.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from memrepo.core.patterns import regex
 
+_PIECE = regex(r'"(?:[^"\\\n]|\\.)*"?|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|/\*[\s\S]*|,')
+"""A string, a comment or a comma; one that is not closed ends all the same, and is no JSON."""
 _BLANK = regex(r"[ \t\r\n]*")
+_BREAK = regex(r"[ \t]*\r?\n")
+_NO_BLANK = regex(r"[^ \t\r\n]")
+_TRAILING = regex(r",[ \t\r\n]*[]}]")
 _INDENT = regex(r"\n([ \t]+)\S")
 _DECODER = json.JSONDecoder()
 
@@ -44,11 +50,32 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse(text: str) -> Node:
     """Return the tree of a text; raises NotJson."""
+    plain = without_comments(text)
     try:
-        json.loads(text)
+        json.loads(plain)
     except (ValueError, RecursionError) as error:
         raise NotJson(text, getattr(error, "pos", 0), getattr(error, "msg", str(error))) from error
-    return _node(text, _past(text, 0))
+    return _node(plain, _past(plain, 0))
+
+
+def without_comments(text: str) -> str:
+    """Return a text as JSON has it: blanks stand for comments and trailing commas."""
+    if "//" not in text and "/*" not in text and not _TRAILING.search(text):
+        return text
+    bare = _PIECE.sub(lambda m: _NO_BLANK.sub(" ", m[0]) if m["comment"] else m[0], text)
+    return _PIECE.sub(lambda m: " " if m[0] == "," and _is_last(bare, m.start()) else m[0], bare)
+
+
+def _is_last(text: str, at: int) -> bool:
+    """Tell whether a comma stands between a value and the end of what holds it."""
+    before = at
+    while before and text[before - 1] in " \t\r\n":
+        before -= 1
+    after = _past(text, at + 1)
+    return text[before - 1 : before] not in ("", "{", "[", ",") and text[after : after + 1] in (
+        "}",
+        "]",
+    )
 
 
 def append(text: str, keys: Sequence[str], value: object) -> str:
@@ -68,12 +95,46 @@ def append(text: str, keys: Sequence[str], value: object) -> str:
     return _add(text, path[-1], rest[0], made)
 
 
+def put(text: str, keys: Sequence[str], value: object) -> str:
+    """Set a member of an object that keys lead to; objects on the way are made if absent.
+
+    Raises NotJson where a key on the way leads to something else.
+    """
+    text = take_away(text, keys, lambda _: True, empty=False)
+    path = _path(parse(text), keys[:-1])
+    if path[-1].kind != "{":
+        raise NotJson(text, path[-1].start, "expected an object")
+    first, *rest = keys[len(path) - 1 :]
+    made = value
+    for key in reversed(rest):
+        made = {key: made}
+    return _add(text, path[-1], first, made)
+
+
+def take_away(
+    text: str, keys: Sequence[str], ours: Callable[[object], bool], *, empty: bool = True
+) -> str:
+    """Take a member that is ours out of its object, and with `empty` what is empty then."""
+    path = _path(parse(text), keys)
+    if len(path) <= len(keys):
+        return text
+    if not ours(json.loads(without_comments(text)[path[-1].start : path[-1].end])):
+        return text
+    for depth in reversed(range(len(keys))):
+        path = _path(parse(text), keys)
+        if depth < len(keys) - 1 and (path[depth + 1].parts or not empty):
+            break
+        text = _cut(text, path[depth], [p.key for p in path[depth].parts].index(keys[depth]))
+    return text
+
+
 def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> str:
     """Take the values that are ours out of a list, and what is empty then up to the root."""
     path = _path(parse(text), keys)
     if len(path) <= len(keys) or path[-1].kind != "[":
         return text
-    values = (json.loads(text[p.value.start : p.value.end]) for p in path[-1].parts)
+    plain = without_comments(text)
+    values = (json.loads(plain[p.value.start : p.value.end]) for p in path[-1].parts)
     number = next((n for n, value in enumerate(values) if ours(value)), None)
     if number is None:
         return text
@@ -133,10 +194,28 @@ def _add(text: str, node: Node, key: str, value: object) -> str:
     inner = outer if node.parts else outer + unit
     lines = (name + json.dumps(value, ensure_ascii=False, indent=unit)).split("\n")
     made = line_end + line_end.join(inner + line for line in lines)
+    last = node.parts[-1].value.end if node.parts else node.start + 1
+    said = text[last : node.end - 1].rstrip()
+    if said.strip(","):  # comments stand where they stood
+        comma = "," if node.parts and not _comma(said) else ""
+        rest = text[last + len(said) :]
+        end = "" if _BREAK.match(rest) else f"{line_end}{outer}"
+        return f"{text[:last]}{comma}{said}{made}{end}{rest}"
     if node.parts:
-        last = node.parts[-1].value.end
         return f"{text[:last]},{made}{text[last:]}"
     return f"{text[: node.start + 1]}{made}{line_end}{outer}{text[node.end - 1 :]}"
+
+
+def _comma(text: str) -> re.Match[str] | None:
+    """Return the first comma of what stands between two values, outside of comments."""
+    return next((m for m in _PIECE.finditer(text) if m[0] == ","), None)
+
+
+def _comments(between: str) -> str:
+    """Return what stands between two values without its comma; empty where that is blank."""
+    comma = _comma(between)
+    rest = between[: comma.start()] + between[comma.end() :] if comma else between
+    return rest if rest.strip() else ""
 
 
 def _indent(text: str, at: int) -> str:
@@ -148,8 +227,12 @@ def _indent(text: str, at: int) -> str:
 def _cut(text: str, node: Node, number: int) -> str:
     """Take one member out of a container, with the comma that joins it to the others."""
     parts = node.parts
-    if len(parts) == 1:
-        return text[: node.start + 1] + text[node.end - 1 :]
+    start, end = parts[number].start, parts[number].value.end
+    before = parts[number - 1].value.end if number else node.start + 1
     if number:
-        return text[: parts[number - 1].value.end] + text[parts[number].value.end :]
-    return text[: parts[0].start] + text[parts[1].start :]
+        return text[:before] + _comments(text[before:start]) + text[end:]
+    after = parts[1].start if len(parts) > 1 else node.end - 1
+    kept = _comments(text[end:after])
+    if len(parts) > 1:
+        return text[:start] + kept + text[after:]
+    return text[:before] + _comments(text[before:start]) + kept + text[after:]

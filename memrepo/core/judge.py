@@ -28,14 +28,18 @@ TOKEN_SOURCES: tuple[TokenSource, ...] = ("exact", "approximate", "unavailable")
 class JudgeFailed(MemrepoError):
     """The judge gives no answer now: what was judged before lands, the rest waits.
 
-    `raw` is what the judge said, for the file that a person may look at.
+    `raw` is what the judge said, for the file that a person may look at; `usage` is what is paid
+    for and of no use: an answer that broke off.
     """
 
     exit_code = Exit.MODEL
 
-    def __init__(self, message: str, *, fix: str = "", raw: str = "") -> None:
+    def __init__(
+        self, message: str, *, fix: str = "", raw: str = "", usage: Usage | None = None
+    ) -> None:
         super().__init__(message, fix=fix)
         self.raw = raw
+        self.usage = usage if usage is not None else Usage()
 
 
 class BadReply(JudgeFailed):

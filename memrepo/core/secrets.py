@@ -17,6 +17,8 @@ from typing import Any
 
 import msgspec
 
+from memrepo import __version__
+from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
 
@@ -122,6 +124,11 @@ def _visible(text: str) -> tuple[str, list[int]]:
 def switch_off(kinds: Collection[str]) -> None:
     """Look no longer for some of the kinds that an owner may want to remember (`SWITCHED`)."""
     _off.set(frozenset(kinds) & frozenset(SWITCHED))
+
+
+def rules_in_use() -> str:
+    """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
+    return digest((__version__, KINDS, sorted(_off.get())))
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from memrepo.actions.request import Wish
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write.commit import Unchanged, said, write
+from memrepo.actions.write.commit import Asked, Unchanged, said, write
 from memrepo.actions.write.drafts import Drafts, Entry
 from memrepo.actions.write.edit import rewording
 from memrepo.core.changes import Change, Create, Op, Step, Update
@@ -74,8 +74,7 @@ class MemoryFiles:
             memory = Drafts(work, state).make(entry)
             return _step("create", "create", path, [Create(memory=memory)])
 
-        self._write(draft)
-        return f"File created successfully at: {path}"
+        return self._write(draft) or f"File created successfully at: {path}"
 
     def replace(self, path: str, old: str, new: str) -> str:
         """Replace a text that stands exactly once in a file."""
@@ -94,7 +93,9 @@ class MemoryFiles:
                 f" {path}."
             )
 
-        body = self._reword("str_replace", path, reword)
+        waits, body = self._reword("str_replace", path, reword)
+        if waits:
+            return waits
         first = max(line[0] - 2, 0)
         rows = _rows(body.split("\n")[first : line[0] + 3], first + 1)
         return (
@@ -114,8 +115,8 @@ class MemoryFiles:
                 )
             return "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]])
 
-        self._reword("insert", path, reword)
-        return f"The file {path} has been edited."
+        waits, _ = self._reword("insert", path, reword)
+        return waits or f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
         """Take a file, or all in a folder, out of sight; history keeps it."""
@@ -128,8 +129,7 @@ class MemoryFiles:
             changes = [Update(id=m.id, fields={"status": "forgotten"}) for m in found.values()]
             return _step("forget", "delete", path, changes)
 
-        self._write(draft)
-        return f"Successfully deleted {path}"
+        return self._write(draft) or f"Successfully deleted {path}"
 
     def rename(self, path: str, to: str) -> str:
         """Give a file, or all in a folder, another name; what is there is never written over."""
@@ -149,10 +149,10 @@ class MemoryFiles:
             ]
             return _step("edit", "rename", f"{path} to {to}", changes)
 
-        self._write(draft)
-        return f"Successfully renamed {path} to {to}"
+        return self._write(draft) or f"Successfully renamed {path} to {to}"
 
-    def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> str:
+    def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> tuple[str, str]:
+        """Return what to tell where the change waits for a person, and the text it leads to."""
         name, bodies = name_of(path), [""]
 
         def draft(work: Work, state: State) -> Step | Unchanged:
@@ -171,12 +171,17 @@ class MemoryFiles:
             fields = {**rewording(memory, body), "generated": stamp}
             return _step("reword", command, path, [Update(id=memory.id, fields=fields, body=body)])
 
-        self._write(draft)
-        return bodies[0]
+        return self._write(draft), bodies[0]
 
-    def _write(self, draft: Callable[[Work, State], Step | Unchanged]) -> None:
+    def _write(self, draft: Callable[[Work, State], Step | Unchanged]) -> str:
+        """Write, and return an empty text; or what to tell where it waits for a person."""
         with Work(self._now()) as work:
-            write(work, Wish(), partial(draft, work))
+            done = write(work, Wish(), partial(draft, work))
+        return (
+            f"Nothing was changed yet: {done.id} {done.unchanged}."
+            if isinstance(done, Asked)
+            else ""
+        )
 
 
 def name_of(path: str) -> str:

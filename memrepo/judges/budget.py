@@ -17,7 +17,7 @@ from operator import add
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.judge import BudgetReached, Usage
+from memrepo.core.judge import BudgetReached, JudgeFailed, Usage
 from memrepo.core.times import format_time
 from memrepo.judges.model import Backend, Reply
 from memrepo.judges.prompting import PassName, Prompt
@@ -155,7 +155,11 @@ class Budgeted:
                     why, fix="raise the limit; what is finished lands, the rest waits"
                 )
             room = min(room, limit.room(self._used, prompt.token_bound, self._price))
-        reply = self._inner.ask(replace(prompt, room=max(room, said)))
+        try:
+            reply = self._inner.ask(replace(prompt, room=max(room, said)))
+        except JudgeFailed as failed:
+            self._used += failed.usage
+            raise
         if reply.usage.calls and not reply.usage.total:
             words = -(-len(reply.text.encode()) // 3)
             reply = replace(reply, usage=self._priced(prompt.token_bound, max(said, words)))

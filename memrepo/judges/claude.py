@@ -7,15 +7,30 @@ prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import JudgeFailed, Usage
 from memrepo.judges.budget import Price
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
+from memrepo.judges.stream import RAW as _RAW
+from memrepo.judges.stream import Overloaded, Told
+from memrepo.judges.stream import events as _events
+from memrepo.judges.stream import read_whole as _read_whole
+
+_SLOW = "raise judge.idle_s or judge.timeout_s"
+_LINE = "check the connection"
+
+
+def _nothing() -> None:
+    return
+
 
 _CACHED: object = {"type": "ephemeral"}
 _CONNECT_S = 15.0
@@ -42,21 +57,30 @@ class NoCredentials(MemrepoError):
         )
 
 
+class _Broken(JudgeFailed):
+    """An answer began and broke off, or nothing came of it for too long."""
+
+
 class Claude(msgspec.Struct, frozen=True, kw_only=True):
     """Claude by the Messages API; implements `judges.model.Backend`.
 
-    `timeout_s` bounds one attempt, and also how long a server may ask us to wait before the next.
-    An empty `base_url` leaves the choice to the SDK, an empty `effort` and `thinking` to the model.
+    `timeout_s` bounds one attempt, and also how long a server may ask us to wait before the next;
+    `idle_s` bounds how long nothing of the answer comes, and so the whole answer of a host that
+    streams nothing. An empty `base_url` leaves the choice to the SDK, an empty `effort` and
+    `thinking` to the model.
     """
 
     model: str
     max_tokens: int
     timeout_s: float
     max_retries: int
+    idle_s: float = 90.0
     price: Price | None = None
     base_url: str = ""
     effort: str = ""
     thinking: str = ""
+    heard: Callable[[], object] = _nothing
+    """Called for each piece of an answer."""
 
     @property
     def name(self) -> str:
@@ -68,7 +92,27 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         self._client().close()
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Ask once, the SDK's retries included; raises JudgeFailed, NoCredentials."""
+        """Ask once, with what is tried again; raises JudgeFailed, NoCredentials.
+
+        What was paid for an answer that broke off counts with the one that did not.
+        """
+        lost = Usage()
+        for left in range(self.max_retries, -1, -1):
+            try:
+                reply = self._once(prompt)
+            except _Broken as broken:
+                lost += broken.usage
+                if not left:
+                    raise JudgeFailed(broken.message, fix=broken.fix, usage=lost) from broken
+            except JudgeFailed as failed:
+                failed.usage = lost
+                raise
+            else:
+                return replace(reply, usage=reply.usage + lost) if lost.calls else reply
+        raise AssertionError("a range that ends with 0 has an end")
+
+    def _once(self, prompt: Prompt) -> Reply:
+        """Ask once; the SDK tries again what has not begun. Raises _Broken for what breaks off."""
         import anthropic
 
         content: list[object] = [{"type": "text", "text": prompt.data}]
@@ -76,15 +120,19 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
         schema: object = {"type": "json_schema", "schema": dict(prompt.schema)}
         try:
-            with self._client() as client:
-                message: object = client.messages.create(
+            with (
+                self._client() as client,
+                client.messages.with_streaming_response.create(
                     model=self.model,
                     max_tokens=min(self.max_tokens, prompt.room or self.max_tokens),
                     system=[{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
                     messages=[{"role": "user", "content": content}],
                     output_config={"format": schema, **_given(effort=self.effort)},
+                    stream=True,
                     **({"thinking": {"type": self.thinking}} if self.thinking else {}),
-                )
+                ) as response,
+            ):
+                return self._reply(self._heard(response))
         except anthropic.APIStatusError as error:
             raise JudgeFailed(
                 f"{self.name}: HTTP {error.status_code}: {_said(error)}",
@@ -92,18 +140,59 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             ) from error
         except anthropic.APITimeoutError as error:
             raise JudgeFailed(
-                f"{self.name}: no answer within {self.timeout_s:g} s",
-                fix="raise judge.timeout_s",
+                f"{self.name}: no answer within {self._patience_s:g} s",
+                fix="raise judge.idle_s or judge.timeout_s",
             ) from error
         except (anthropic.AnthropicError, ValueError) as error:
             raise JudgeFailed(f"{self.name}: {_said(error)}", fix="check the connection") from error
-        return self._reply(message)
+
+    @property
+    def _patience_s(self) -> float:
+        return min(self.idle_s, self.timeout_s)
+
+    def _heard(self, response: Any) -> Mapping[str, object]:
+        """Return the message of a stream; a host that streams nothing sends it as it is."""
+        import httpx2
+
+        kind = response.headers.get("content-type", "")
+        told = Told()
+        began = last = monotonic()
+        try:
+            if not kind.startswith("text/event-stream"):
+                return _read_whole(response.read())
+            for event, data in _events(response.iter_lines()):
+                now = monotonic()
+                if event != "ping":
+                    told.hear(event, data)
+                    last = now
+                    self.heard()
+                if now - last > self.idle_s or now - began > self.timeout_s:
+                    raise httpx2.ReadTimeout("nothing but signs of life")
+        except httpx2.TimeoutException as error:
+            raise self._broken(told, f"no answer within {self._patience_s:g} s", _SLOW) from error
+        except httpx2.HTTPError as error:
+            raise self._broken(told, f"the answer broke off: {_said(error)}", _LINE) from error
+        except Overloaded as error:
+            raise self._broken(told, str(error), "") from error
+        if not told.ended:
+            raise self._broken(told, "the answer broke off: the connection ended", _LINE)
+        return told.message
+
+    def _broken(self, told: Told, why: str, fix: str) -> _Broken:
+        """Return what broke off, with what is paid for it: as told, or a token for four signs."""
+        usage = self._usage(told.usage)
+        if usage.calls and told.usage:
+            said = max(usage.completion, len(told.text) // 4)
+            usage = self._usage({**told.usage, "output_tokens": said})
+        else:
+            usage = Usage()
+        return _Broken(f"{self.name}: {why}", fix=fix, usage=usage)
 
     def _client(self) -> Any:
         """Make an `anthropic.Anthropic` for one question: connecting takes least of its time."""
         import anthropic
 
-        timeout = anthropic.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))
+        timeout = anthropic.Timeout(self._patience_s, connect=min(_CONNECT_S, self._patience_s))
         client = anthropic.Anthropic(
             base_url=self.base_url or None,
             timeout=timeout,
@@ -127,23 +216,23 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         if wait > self.timeout_s:
             response.headers["x-should-retry"] = "false"
 
-    def _reply(self, message: object) -> Reply:
-        """Read a message; the SDK does not validate what servers send, so nothing is taken as is.
+    def _reply(self, message: Mapping[str, object]) -> Reply:
+        """Read a message; nothing that a server sends is taken as it is.
 
         A gateway that answers with something else than a message has given no answer.
         """
-        blocks = getattr(message, "content", None)
+        blocks = message.get("content")
         if not isinstance(blocks, list):
             raise JudgeFailed(
                 f"{self.name}: the server's answer is not a message",
                 fix="check the base URL",
-                raw=str(message)[:10_000],
+                raw=str(message.get(_RAW, message))[:10_000],
             )
-        texts = [getattr(b, "text", None) for b in blocks if getattr(b, "type", "") == "text"]
-        reason = str(getattr(message, "stop_reason", None) or "end_turn")
+        held = [b for b in blocks if isinstance(b, dict) and b.get("type") == "text"]
+        reason = str(message.get("stop_reason") or "end_turn")
         return Reply(
-            text="".join(text for text in texts if isinstance(text, str)),
-            usage=self._usage(getattr(message, "usage", None)),
+            text="".join(text for b in held if isinstance(text := b.get("text"), str)),
+            usage=self._usage(message.get("usage")),
             cut=reason in _CUT,
             refusal=_refusal(message, reason),
         )
@@ -177,16 +266,17 @@ def _given(**settings: str) -> dict[str, str]:
 
 
 def _count(usage: object, name: str) -> int:
-    found = getattr(usage, name, None)
+    found = usage.get(name) if isinstance(usage, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
 
 
-def _refusal(message: object, reason: str) -> str:
+def _refusal(message: Mapping[str, object], reason: str) -> str:
     if reason in _CUT or reason in _DONE:
         return ""
     if reason != "refusal":
         return f"the model stopped for another reason than its end: {reason}"
-    category = getattr(getattr(message, "stop_details", None), "category", None)
+    details = message.get("stop_details")
+    category = details.get("category") if isinstance(details, dict) else None
     return f"the model refused to answer ({category})" if category else "the model refused"
 
 

@@ -14,6 +14,7 @@ from memrepo.core.judge import (
     ComparisonRequest,
     Finding,
     GistRequest,
+    JudgeFailed,
     PromotionRequest,
     Summary,
     SummaryRequest,
@@ -134,7 +135,11 @@ class ModelJudge:
     def _ask(self, prompt: Prompt) -> Reply:
         reply = self._answered.get(prompt.key)
         if reply is None:
-            reply = self._backend.ask(prompt)
+            try:
+                reply = self._backend.ask(prompt)
+            except JudgeFailed as failed:
+                self._usage += failed.usage
+                raise
             self._usage += reply.usage
         if reply.refusal:
             raise BadReply(reply.refusal, raw=reply.text)

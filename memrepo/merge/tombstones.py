@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -25,7 +26,7 @@ from msgspec.structs import replace
 
 from memrepo.core import header
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
-from memrepo.core.ids import TEXT_HASH_PATTERN, digest, normal_claim, text_hash
+from memrepo.core.ids import TEXT_HASH_PATTERN, digest, normal_claim, text_hash, visible
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
@@ -281,6 +282,47 @@ class Tombstones:
         scored = [(similarity(mine, theirs), stone) for stone, theirs in self._tokens]
         score, stone = max(scored, key=lambda s: s[0], default=(0.0, None))
         return stone if score >= SIMILAR else None
+
+
+REJECTED = "rejected-value"
+"""The rule of a file that says what a person rejected."""
+
+
+def brought_back(memory: Memory, stone: Tombstone) -> Problem:
+    """Name a file in recall's folders that says what a person rejected, and the way out."""
+    return Problem(
+        path=memory.path,
+        rule=REJECTED,
+        severity="warning",
+        message=f"says what {visible(stone.by)} rejected on {stone.at:%Y-%m-%d} ({stone.key}): "
+        "it is out of recall",
+        fix=f"take the file out; `memrepo reject {stone.key} --undo` if it holds after all",
+    )
+
+
+def held_back(memory: Memory) -> Memory:
+    """Return a memory as recall sees it where a tombstone bars it, whatever its file says."""
+    return memory.with_fields({"status": "forgotten"})
+
+
+def held_against(state: State) -> State:
+    """Return a state in which all that a tombstone bars is forgotten; no file is changed."""
+    stones = tombstones_in(state)
+    if not stones:
+        return state
+    found = {
+        id_: (memory, stone)
+        for id_, memory in state.memories.items()
+        if memory.status != "forgotten" and (stone := stones.bar(memory)) is not None
+    }
+    if not found:
+        return state
+    held = {id_: held_back(memory) for id_, (memory, _) in found.items()}
+    return replace(
+        state,
+        memories=MappingProxyType({**state.memories, **held}),
+        problems=(*state.problems, *(brought_back(*one) for one in found.values())),
+    )
 
 
 def path_of(layout: Layout, key: str) -> str:

@@ -184,8 +184,8 @@ def _ended(old: Row, new: Row) -> Change | None:
         if new.has(kind):
             rest = new.without(kind, "reason")
             return _over(old, rest, kind, reason)
-    for name in new.language.predicates:
-        if new.tells(name, "end") and any(i.key == f"§{name}" for i in old.items):
+    for name in new.language.predicates if old.marks else ():
+        if f"§{name}" in old.marks and new.tells(name, "end"):
             spans = new.language.found(new.words, new.language.group(name, "end"))
             gone = {n for span in spans for n in span}
             words = tuple(w for n, w in enumerate(new.words) if n not in gone)

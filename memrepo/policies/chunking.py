@@ -53,7 +53,7 @@ def token_count(text: str) -> int:
 
     A character of a script without blanks is one token.
     """
-    if text.isascii():
+    if not text or max(text) < "\u0e00":  # Thai is the first of those scripts
         return -(-len(text) // CHARS_PER_TOKEN)
     whole = sum(1 for _ in _NO_BLANKS.finditer(text))
     return whole + -(-(len(text) - whole) // CHARS_PER_TOKEN)

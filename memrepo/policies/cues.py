@@ -46,6 +46,19 @@ _SEVERAL = regex(
     r"|\bin (?:what|which) ways\b|\bwhich of\b"
 )
 """A plural after what or which and before its verb, and other ways to ask for a list."""
+_TALK = r"(?:conversation|chat|session|discussion|message|talk|request|exchange)s?"
+_FRAME = regex(
+    r"\b(?:(?:can|could|would|will) you (?:please )?(?:also )?(?:list|tell|give|show|walk|provide"
+    r"|remind|summari[sz]e|describe|explain|recall|name|help)(?: (?:me|us))?"
+    r"(?: (?:through|with|of))?"
+    r"|(?:an? |the )?(?:\w+ )?(?:summary|overview|recap) of(?: (?:how|what|everything|all))?"
+    r"|(?:the )?order in which|in order\b|mention only(?: and only)? \w+ items?|over time|so far"
+    r"|(?:brought|bring(?:ing)?) up|mention(?:ed|ing)?|discuss(?:ed|ing)?|talk(?:ed|ing)? about"
+    rf"|(?:throughout|across|in|during|over|from) (?:all )?(?:my|our|their|the|these|those) {_TALK}"
+    r"|(?:for )?how (?:long|often|many times)"
+    r"|different (?:aspect|concept|idea|thing|way)s? of|(?:kind|type|sort)s? of)\b"
+)
+"""What a question says of how it is to be answered, and of the talk in which it was said."""
 
 
 def cues_of(text: str) -> str:
@@ -57,6 +70,11 @@ def wanted(words: Sequence[str]) -> str:
     """Return the kinds of answer that a question asks for, from its folded words."""
     text = " ".join(words)
     return "".join(kind for kind, sign in _IN_QUESTIONS.items() if sign.search(text))
+
+
+def matter_of(text: str) -> str:
+    """Return a question without what it says of the talk and of the form of the answer."""
+    return _FRAME.sub(" ", text.lower())
 
 
 def asks_several(words: Sequence[str]) -> bool:

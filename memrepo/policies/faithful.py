@@ -13,22 +13,11 @@ from itertools import chain
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.policies.figures import Evidence, date_faults, literal_faults, number_faults
-from memrepo.policies.languages import fold
-from memrepo.policies.turns import (
-    mark_faults,
-    negation_faults,
-    order_faults,
-    particle_faults,
-    question_faults,
-)
-from memrepo.policies.wording_marks import (
-    Statement,
-    Token,
-    language_in,
-    parted,
-    sentences,
-    unit_of,
-)
+from memrepo.policies.languages import bare, fold
+from memrepo.policies.order import order_faults, particle_faults
+from memrepo.policies.turns import mark_faults, negation_faults, question_faults, whole_faults
+from memrepo.policies.wording_lists import language_in, plainly, unit_of
+from memrepo.policies.wording_marks import Statement, Token, parted, sentences
 
 __all__ = ["Evidence", "unfaithful", "unsupported"]
 
@@ -43,18 +32,22 @@ def unfaithful(said: str, evidence: Evidence) -> str:
     if normalise(said) in normalise(whole):
         return _kept_whole(said, whole)
     words = language_in(f"{whole}\n{said}")
-    mine, theirs = Statement(parted(said), words), Statement(parted(whole), words)
-    beside = Statement(parted("\n".join(evidence.beside)), words)
-    named = Statement(parted("\n".join(evidence.named)), words)
+    mine, theirs, beside, named = (
+        Statement(parted(text), words)
+        for text in plainly(
+            (said, whole, "\n".join(evidence.beside), "\n".join(evidence.named)), words
+        )
+    )
     faults = chain(
         literal_faults(said, (whole, *evidence.beside, *evidence.named)),
         date_faults(said, evidence, words),
-        number_faults(mine, said, (theirs, beside, named), evidence),
+        number_faults(mine, mine.raw, (theirs, beside, named), evidence),
         _words(mine, theirs, beside, named),
         negation_faults(mine, theirs),
         mark_faults(mine, theirs, beside),
         order_faults(mine, theirs),
         particle_faults(mine, theirs),
+        whole_faults(mine, theirs),
         question_faults(mine, whole),
     )
     return next(faults, "")
@@ -112,22 +105,37 @@ def _words(
     groups = {g for stem in known for g in mine.words.groups.get(stem, ())}
     foreign = []
     held = 0
+    told = mine.carriers(theirs.marks())
     spelled = _spelled_out(mine, (*theirs.tokens, *beside.tokens))
-    for token in mine.content:
-        if token.text in spelled or _measures(mine, token):
+    counted = mine.counted()
+    for token in (*mine.content, *counted):
+        if theirs.labelled and token.stem in mine.words.label:
+            continue
+        if token.text in spelled or token.text in told or _measures(mine, token):
             continue
         is_name = _is_name(token, mine)
+        if is_name and any(
+            g in mine.words.names.get(other, ())
+            for g in mine.words.names.get(token.stem, ())
+            for other in known
+        ):
+            continue
         if is_name and token.text not in mine.words.months and _respelled(token, mine, texts):
             foreign.append(token.raw)
             continue
         if token.stem in known or token.text in texts or (is_name and token.text in names):
             held += token.stem in theirs.stems
             continue
-        if unit_of(token.text) and any(unit_of(t) == unit_of(token.text) for t in texts):
+        if unit_of(token.text) and (
+            mine.measures(token) or any(unit_of(t) == unit_of(token.text) for t in texts)
+        ):
             continue
         if token.text in mine.words.months or token.text in ("am", "pm", "uhr", "h", "k"):
             continue
         if not is_name and any(g in groups for g in mine.words.groups.get(token.stem, ())):
+            held += 1
+            continue
+        if _is_compound(token, known | texts, mine):
             held += 1
             continue
         if any(_stands(form, known) for form in _parted(token, mine)):
@@ -164,16 +172,21 @@ _INFLECTED = (
 
 
 def _spelled_out(mine: Statement, tokens: Iterable[Token]) -> frozenset[str]:
-    """Return words whose first letters are a short form of the evidence: TZ, time zone."""
-    short = {t.text for t in tokens if t.raw.isupper() and 1 < len(t.raw) < 6}
-    row = [t.text for t in mine.tokens if t.text.isalpha()]
-    return frozenset(
-        word
-        for size in {len(s) for s in short}
-        for at in range(len(row) - size + 1)
-        if "".join(word[0] for word in row[at : at + size]) in short
-        for word in row[at : at + size]
-    )
+    """Return short forms and the words whose first letters they are: TZ, time zone."""
+    tokens = tuple(tokens)
+    found = set()
+    for long, shorts in ((mine.tokens, tokens), (tokens, mine.tokens)):
+        short = {t.raw.removesuffix("s").lower(): t.text for t in shorts if _SHORT.fullmatch(t.raw)}
+        row = [t.text for t in long if t.text.isalpha()]
+        for size in {len(s) for s in short}:
+            for at in range(len(row) - size + 1):
+                first = "".join(word[0] for word in row[at : at + size])
+                if first in short:
+                    found |= {short[first], *row[at : at + size]}
+    return frozenset(found)
+
+
+_SHORT = regex(r"[A-Z]{2,5}s?")
 
 
 def _measures(one: Statement, token: Token) -> bool:
@@ -190,6 +203,18 @@ def _is_name(token: Token, one: Statement) -> bool:
     inner = token.raw[1:] != token.raw[1:].lower()
     capital = token.raw[:1].isupper() and not token.first and one.words.name != "german"
     return inner or capital
+
+
+def _is_compound(token: Token, known: Iterable[str], one: Statement) -> bool:
+    """Tell whether a word adds to one of the evidence what says nothing: Test, Testlauf."""
+    if one.words.name not in ("german", "dutch"):
+        return False
+    word = token.text
+    tails = (word[: -len(tail)] for tail in _TAILS if word.endswith(tail))
+    return any(len(head) >= _COMPOUND and head.removesuffix("s") in known for head in tails)
+
+
+_TAILS = "lauf fall zeit dauer ort stelle datum nummer art vorgang teil geval tijd".split()
 
 
 def _parted(token: Token, one: Statement) -> Iterator[str]:
@@ -221,6 +246,8 @@ _PREFIXES = (
 def _akin(token: Token, other: Token) -> bool:
     """Tell whether two words are forms of one: most of their letters, or a part of a compound."""
     one, two = token.stem, other.stem
+    if _inflected(bare(token.text), bare(other.text)):
+        return True
     short = min(len(one), len(two))
     if short < _COMPOUND or other.number:
         return False
@@ -233,6 +260,28 @@ def _akin(token: Token, other: Token) -> bool:
         and (two.startswith(one) or two.endswith(one))
         and not two.startswith(("un", "in", "dis", "non"))
     )
+
+
+def _inflected(one: str, two: str) -> bool:
+    """Tell whether two words differ in their endings alone: dauert, dauern; noise, noisy."""
+    shared = next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), -1)
+    shared = min(len(one), len(two)) if shared < 0 else shared
+    return any(
+        one[cut:] in _ENDINGS and two[cut:] in _ENDINGS for cut in range(_COMPOUND, shared + 1)
+    )
+
+
+_ENDINGS = frozenset(
+    (
+        "",
+        *"""
+e s es ed d ing er ers or ors ly y ment ments ion ions ation ations al ally ness ity ive able ance
+ence ery en n t et st te ten tet er ern em end ung ungen keit heit lich ee ees ez ent ait ant ement
+tion o a os as i an ar ir ado ada ados adas ido ida idos idas ando iendo cion are ere ire ato ata
+ati ate amento zione acao
+""".split(),
+    )
+)
 
 
 def _signs(mine: Statement, sources: Iterable[Statement]) -> Iterator[str]:

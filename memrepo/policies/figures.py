@@ -8,7 +8,8 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.policies.wording_marks import Statement, Token, Words, parted, unit_of
+from memrepo.policies.wording_lists import Words, is_rhythm, unit_of
+from memrepo.policies.wording_marks import Statement, Token, parted
 
 _QUOTE = regex(
     r"`([^`\n]+)`|\"([^\"\n]{2,})\"|“([^”\n]{2,})”|«([^»\n]{2,})»|„([^“”\n]{2,})[“”]|「([^」]+)」"
@@ -24,7 +25,9 @@ _CLOCK = regex(
     r"\b(\d{1,2})(?:[:h.](\d{2}))?\s?([ap])\.?m\b\.?|\b(\d{1,2})[:h](\d{2})(?::\d{2})?\b|\b(\d{1,2})\s?(?:Uhr|h|uur)\b",
     2,
 )
-_SCALED = regex(r"\b(\d+(?:[.,]\d+)?)\s?([kKM])\b")
+_SCALED = regex(
+    r"\b(\d+(?:[.,]\d+)?)\s?([kKM]|thousand|million|mio\.?|tausend|millionen|millions?|milioni)\b"
+)
 Day = tuple[int, int, int]
 """Year, month and day; 0 where one is not told."""
 
@@ -128,11 +131,14 @@ def _clocks(text: str) -> Iterator[str]:
             yield f"{int(oclock)}:00"
 
 
+_THOUSAND = ("k", "K", "thousand", "tausend")
+
+
 def _scaled(text: str) -> dict[str, str]:
     """Return what `10k` and `2.5M` stand for, by the number that is written."""
     found = {}
     for number, scale in _SCALED.findall(text):
-        value = float(number.replace(",", ".")) * (1000 if scale in "kK" else 1_000_000)
+        value = float(number.replace(",", ".")) * (1000 if scale in _THOUSAND else 1_000_000)
         found[f"{value:g}" if value < 1e15 else number] = number
         found[str(int(value))] = number
     return found
@@ -161,11 +167,17 @@ def number_faults(
     clocks = set(_clocks(raw))
     hours = {p.lstrip("0") or "0" for clock in clocks for p in clock.split(":")}
     hours |= {str(int(c.split(":")[0]) % 12 or 12) for c in clocks}
+    hours |= {f"{int(c.split(':')[0]) % 12 or 12}:{c.split(':')[1]}" for c in clocks}
     dated = {str(part) for day in _days(raw, mine.words) for part in day if part}
     scaled = _scaled(raw)
     for clock in clocks:
         if clock not in known and clock.removesuffix(":00") not in known:
             yield f"a time that is not in the evidence: {clock}"
+    ours, others = _rhythm(mine), _rhythm(theirs)
+    if ours and others and ours.isdisjoint(others):
+        yield "how often was changed"
+    if any(t.text in _TWICE for t in theirs.tokens) and any(t.text in _ONCE for t in mine.tokens):
+        yield "how many times was changed"
     for at, token in enumerate(mine.tokens):
         number = token.number
         if not number or number in dated or _ISO.search(token.raw):
@@ -177,6 +189,8 @@ def number_faults(
         if number in scaled.values() and any(v in known for v, n in scaled.items() if n == number):
             continue
         if number not in known:
+            if _converted(mine, at, sources):
+                continue
             if not token.raw[0].isdigit() and token.stem in theirs.stems:
                 continue
             if not token.raw[0].isdigit() and number == "1" and not _counted(mine, at, theirs):
@@ -185,6 +199,53 @@ def number_faults(
             continue
         yield from _measure(mine, at, theirs)
         yield from _moved_number(mine, at, theirs)
+
+
+def _converted(mine: Statement, at: int, sources: Sequence[Statement]) -> bool:
+    """Tell whether the evidence says as much in another unit: 14 days are two weeks."""
+    own = _amount(mine.tokens, at)
+    return bool(own[1]) and any(
+        _amount(one.tokens, n) == own
+        for one in sources
+        for n, token in enumerate(one.tokens)
+        if token.number
+    )
+
+
+def _amount(tokens: Sequence[Token], at: int) -> tuple[float, str]:
+    """Return how much a number and its unit say in the smallest unit of its kind."""
+    try:
+        value = float(tokens[at].number)
+    except ValueError:
+        return 0.0, ""
+    if tokens[at].text in _FRACTIONS:
+        return value * 100, "percent"
+    factor, kind = _SCALES.get(_unit(tokens, at), (1, ""))
+    return value * factor, kind
+
+
+_FRACTIONS = frozenset("half halb halbe hälfte demi moitié mitad medio metà metade helft".split())
+_SCALES = {
+    "percent": (1, "percent"),
+    "millisecond": (1, "second"),
+    "second": (1000, "second"),
+    "minute": (60_000, "second"),
+    "hour": (3_600_000, "second"),
+    "day": (86_400_000, "second"),
+    "week": (604_800_000, "second"),
+    "month": (1, "month"),
+    "year": (12, "month"),
+    "gram": (1, "gram"),
+    "kilogram": (1000, "gram"),
+    "centimetre": (1, "length"),
+    "metre": (100, "length"),
+    "kilometre": (100_000, "length"),
+}
+"""Units that are so many of another, and which. A megabyte is a thousand or 1024: none of them."""
+
+
+_ONCE = frozenset("once einmal".split())
+_TWICE = frozenset("twice thrice zweimal dreimal".split())
 
 
 def _counted(mine: Statement, at: int, theirs: Statement) -> bool:
@@ -200,6 +261,44 @@ def plain_clock(number: str) -> str:
     """Return a time of day as `_clocks` spells it."""
     hour, _, minute = number.partition(":")
     return f"{int(hour)}:{minute}" if hour.isdigit() else number
+
+
+_EACH = frozenset("every each alle jeden chaque tous cada ogni elke каждые каждый".split())
+
+
+def _rhythm(one: Statement) -> set[str]:
+    """Return how many days, weeks or Mondays lie between, where it is said: every 2 weeks."""
+    row = one.tokens
+    found = {_OFTEN[t.text] for t in row if t.text in _OFTEN}
+    for n, token in enumerate(row[:-1]):
+        if token.text not in _EACH:
+            continue
+        after = row[n + 1 : n + 3]
+        number = after[0].number
+        unit = next((t.text for t in after if is_rhythm(t.text)), "") if number else after[0].text
+        if is_rhythm(unit):
+            found.add(f"{number or 1} {unit_of(unit) or _PARTS.get(unit, 'week')}")
+    return found
+
+
+_OFTEN = {
+    "hourly": "1 hour",
+    "daily": "1 day",
+    "nightly": "1 day",
+    "weekly": "1 week",
+    "monthly": "1 month",
+    "quarterly": "1 quarter",
+    "yearly": "1 year",
+    "annually": "1 year",
+}
+_PARTS = dict.fromkeys(
+    """
+morning evening night noon morgen abend nacht matin soir nuit manana noche mattina sera notte
+manha noite ochtend avond nacht утро вечер ночь
+""".split(),
+    "day",
+) | {"quarter": "quarter"}
+"""Parts of a day come as often as days do; a day of the week comes once a week."""
 
 
 def _unit(tokens: Sequence[Token], at: int) -> str:
@@ -226,10 +325,15 @@ def _measure(mine: Statement, at: int, theirs: Statement) -> Iterator[str]:
 def _moved_number(mine: Statement, at: int, theirs: Statement) -> Iterator[str]:
     """Yield a number that belongs to something else in the evidence."""
     token = mine.tokens[at]
+    if token.text in mine.words.times:
+        return
     around = _around(mine, at)
     others: dict[str, int] = {}
+    if any(one.replaces(n) for one in (mine, theirs) for n in range(len(one.tokens))):
+        return  # "two instead of three": the order tells which is which
     for n, other in enumerate(theirs.tokens):
-        if other.number:
+        cadence = n and theirs.tokens[n - 1].text in _EACH
+        if other.number and other.text not in theirs.words.times and not cadence:
             shared = len(around & _around(theirs, n))
             others[other.number] = max(others.get(other.number, 0), shared)
     own = others.pop(token.number, None)

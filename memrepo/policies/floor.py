@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from memrepo.policies.documents import Corpus, Document, Ranked
 from memrepo.policies.questions import Question
-from memrepo.policies.ranking import Corpus, Document, Ranked, spelled
+from memrepo.policies.ranking import spelled
 from memrepo.policies.terms import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")

@@ -21,7 +21,7 @@ statement is a line of a list, and five lines of it would be no better than the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import msgspec
 
@@ -290,10 +290,16 @@ class Similar:
             for word in self._words[id_]:
                 self._by_word.setdefault(word, []).append(id_)
 
-    def nearest(self, id_: str) -> list[tuple[str, float]]:
-        """Return the statements that are most like one of them, best first."""
+    def nearest(self, id_: str, asked: Container[str] | None = None) -> list[tuple[str, float]]:
+        """Return the statements that are most like one of them, best first.
+
+        Where only some ids are asked about, nothing is returned where none of them may be among it.
+        """
         words = self._words.get(id_, frozenset())
-        scored = [(other, cosine(words, self._words[other])) for other in self._near(id_, words)]
+        near = self._near(id_, words)
+        if asked is not None and not any(other in asked for other in near):
+            return []
+        scored = [(other, cosine(words, self._words[other])) for other in near]
         alike = sorted(
             (pair for pair in scored if pair[1] > ALIKE), key=lambda pair: (-pair[1], pair[0])
         )

@@ -9,15 +9,19 @@ from functools import lru_cache
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.policies.cues import asks_several, wanted
+from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
 from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_of
 from memrepo.policies.speakers import asks_assistant
 from memrepo.policies.terms import STOP_WORDS, asked_terms, query_terms, stems, words
-from memrepo.policies.timespans import ISO, Span, month_names, timespans
+from memrepo.policies.timespans import ISO, Span, month_names, timespans, written_days
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
+_MATTER = 2
+"""Terms that must be left of a question for its frame to be left out."""
+_NEAREST = 2.0
+"""How near the very day is."""
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 
@@ -41,6 +45,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     years: frozenset[str] = frozenset()
     days: frozenset[int] = frozenset()
     spans: tuple[Span, ...] = ()
+    written: tuple[Span, ...] = ()
+    """Days that it spells: what is told near them is likelier, and no hit by that alone."""
     timed: frozenset[str] = frozenset()
     """The terms that say no more than one of the spans, such as `week` of `last week`."""
     latest: str = ""
@@ -57,7 +63,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 def question_of(text: str, today: date | None = None) -> Question:
     """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
-    found, asked = words(text), dict(asked_terms(text))
+    found, asked = words(text), dict(_asked(text))
     terms, language = tuple(asked), language_of(found, text)
     named = timespans(text, today)
     bare = ISO.sub(" ", text)
@@ -76,6 +82,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         years=years,
         days=days if months else frozenset(),
         spans=tuple(sorted({span.days for span in named})),
+        written=tuple(sorted({(str(day), str(day)) for day in written_days(text)})),
         timed=frozenset(t for span in named for t in query_terms(span.told)),
         latest=_latest(months, today) if today and not years else "",
         kinds={t: _kinds()[t] for t in terms if t in _kinds()},
@@ -85,17 +92,26 @@ def question_of(text: str, today: date | None = None) -> Question:
     )
 
 
+def _asked(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the terms that a question asks for with their forms, without the frame around them."""
+    every, matter = asked_terms(text), matter_of(text)
+    kept = {term for term, _ in asked_terms(matter)} if matter != text.lower() else set()
+    left = [pair for pair in every if pair[0] in kept]
+    return left if len(left) >= _MATTER else every
+
+
 def nearness(question: Question, day: str) -> float:
     """Return how near a day is to those that a question names: 2 the very day, 0 where none is."""
-    if not day or not (question.spans or question.months):
+    if not day or not (question.spans or question.months or question.written):
         return 0.0
     at = date.fromisoformat(day)
-    return max(_to_spans(question.spans, at), _to_months(question, at))
+    spans, days = (_to_spans(asked, at) for asked in (question.spans, question.written))
+    return max(spans, days + (0 < days < _NEAREST), _to_months(question, at))
 
 
 def _to_spans(asked: Sequence[Span], at: date) -> float:
     if any(first <= at.isoformat() <= last for first, last in asked):
-        return 2.0
+        return _NEAREST
     edges = (date.fromisoformat(edge) for span in asked for edge in span)
     return _share(min((abs((at - edge).days) for edge in edges), default=_AWAY))
 

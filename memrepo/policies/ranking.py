@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Protocol
-
-import msgspec
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memrepo.policies.cues import ASKS
+from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach, Row
 from memrepo.policies.merits import Moment, access, behind, importance, recency
 from memrepo.policies.questions import Question, nearness
 from memrepo.policies.rules import Merits, Weights
 from memrepo.policies.speakers import ASSISTANT, USER
 from memrepo.policies.terms import is_spaceless, stems, stop_stems
-from memrepo.policies.timespans import Span
 
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""
@@ -31,82 +28,10 @@ _LENGTHS = (40, 100)
 _FAR, _ENOUGH, _POWER = 6.0, 0.8, 1.5
 """How much more meaning weighs where no word is held; the share of the words from which on it is
 not needed; how fast it comes in below that."""
+_NEARBY = (0.5, 0.35, 0.25, 0.15)
+"""What a word counts that stands so many places away in a talk, beside one that stands here."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
-
-
-class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """How far ranking looks: documents scored, hits with neighbours, with replies, fed back."""
-
-    candidates: int = 1000
-    dated: int = 200
-    neighbours: int = 300
-    replies: int = 50
-    fed_back: int = 8
-    feedback_terms: int = 15
-
-
-class Document(msgspec.Struct, frozen=True):
-    """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
-
-    number: int
-    path: str
-    part: int = 0
-    """Which chunk of a long text; a memory is as good as its best chunk."""
-    terms: tuple[str, ...] = ()
-    thread: str = ""
-    place: int = 0
-    subject: str = ""
-    """Its folded subject; a question that names it asks for it."""
-    day: str = ""
-    """Newest evidence date, YYYY-MM-DD."""
-    id: str = ""
-    seen: int = 0
-    """When it was last borne out, in seconds since 1970; 0 where nothing says when."""
-    importance: float | None = None
-    successors: tuple[str, ...] = ()
-    """The ids of what superseded it."""
-    cues: str = ""
-    """Which kinds of answer it may give, and whether it asks (`cues`)."""
-    is_note: bool = False
-
-
-class Corpus(Protocol):
-    """The memories that a search is limited to, and how often terms occur in all of them."""
-
-    size: int
-    average: float
-    """Mean number of terms a document."""
-
-    def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Return for each term that occurs how many documents hold it."""
-
-    def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
-        """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
-
-    def propose(self, found: Sequence[str], limit: int) -> list[Document]:
-        """Return the documents that hold any of the terms, the likeliest first."""
-
-    def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return the documents whose day lies in one of some spans of days, the newest first."""
-
-    def numbered(self, numbers: Collection[int]) -> list[Document]:
-        """Return documents by their numbers."""
-
-    def around(self, documents: Iterable[Document]) -> Mapping[int, Sequence[int]]:
-        """Return by number each document with up to two before and two after it in its thread."""
-
-
-class Ranked(msgspec.Struct, frozen=True):
-    """One document with its score, and what each signal added to it."""
-
-    document: Document
-    score: float
-    parts: Mapping[str, float]
-
-
-Likeness = Callable[[Collection[int]], Mapping[int, float]]
-"""Cosines by number: of some documents, and of those nearest to the question."""
 
 
 def rank(
@@ -228,7 +153,7 @@ class _Turn:
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
             lexical = self.by_words(self.fed_back(lexical), lexical)
-        near = self.with_neighbours(self.by_role(lexical))
+        near = self.with_neighbours(lexical)
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
         weight = self.weights.meaning * self.need() if like else 0.0
         meant = self.by_meaning(like, near.keys(), weight) if like and weight else {}
@@ -335,14 +260,10 @@ class _Turn:
 
         What documents have `so_far`, from other terms, is added to.
         """
-        rarities = self.rarities(asked)
-        before = so_far or {}
-        k1, b, average = self.weights.k1, self.b, self.corpus.average or 1.0
-        worth = {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
+        worth, before = self.worth(asked), so_far or {}
         scores = {}
         for number, document in self.documents.items():
-            counts = self.counted(document)
-            base = k1 * (1 - b + b * len(document.terms) / average)
+            counts, base = self.counted(document), self.base(document)
             score = before.get(number, 0.0)
             for term in filter(counts.__contains__, worth):
                 held = counts[term]
@@ -350,6 +271,17 @@ class _Turn:
             if score:
                 scores[number] = score
         return scores
+
+    def worth(self, asked: Mapping[str, float]) -> dict[str, float]:
+        """Return the most that each term that occurs can add to a score (BM25)."""
+        rarities = self.rarities(asked)
+        k1 = self.weights.k1
+        return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
+
+    def base(self, document: Document) -> float:
+        """Return what an occurrence is held against: more in a document that is long."""
+        length = len(document.terms) / (self.corpus.average or 1.0)
+        return self.weights.k1 * (1 - self.b + self.b * length)
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
         return sorted(scores, key=lambda n: (-scores[n], self.documents[n].path))[:count]
@@ -397,35 +329,78 @@ class _Turn:
         The reply to a question that is a hit is one, since its words are those of the question.
         Chunks of one memory lend each other nothing.
         """
-        lent = dict(scores)
         hits = self.best(scores, self.reach.neighbours)
         around = self.corpus.around(self.documents[n] for n in hits)
+        scores = self.by_role(self.in_context(scores, around))
+        lent = dict(scores)
         for reply in self.replies(hits[: self.reach.replies], around):
             lent.setdefault(reply, 0.0)
         for number in hits:
-            row = around.get(number, (number,))
-            at = row.index(number)
-            for i, other in enumerate(row):
-                if other in lent and self.documents[other].path != self.documents[number].path:
-                    share = self.share(number, other, i - at)
-                    lent[other] += share * scores[number]
+            row = around.get(number, Row((number,)))
+            for other, away in self.beside(number, row):
+                if other in lent:
+                    lent[other] += self.share(number, other, away, row) * scores[number]
         return lent
 
-    def share(self, number: int, other: int, away: int) -> float:
+    def beside(self, number: int, row: Row) -> Iterator[tuple[int, int]]:
+        """Yield what stands around a document, and how many places behind it."""
+        here, at = self.documents[number].path, row.numbers.index(number)
+        for i, other in enumerate(row.numbers):
+            if other in self.documents and self.documents[other].path != here:
+                yield other, i - at
+
+    def in_context(
+        self, scores: Mapping[int, float], around: Mapping[int, Row]
+    ) -> dict[int, float]:
+        """Return the scores, and for an asked word that a turn lacks what is said near it.
+
+        The nearest such word counts, however often it is said.
+        """
+        worth, found = self.worth(self.terms), dict(scores)
+        talks = {number: row for number, row in around.items() if row.talk}
+        near = {n for row in talks.values() for n in row.numbers} & scores.keys()
+        told = {number: self.told(number, worth) for number in near}
+        for number, row in talks.items():
+            gained: dict[str, float] = {}
+            own = told[number]
+            for other, away in self.beside(number, row):
+                for term, value in told.get(other, {}).items():
+                    more = _NEARBY[abs(away) - 1] * value - own.get(term, 0.0)
+                    gained[term] = max(more, gained.get(term, 0.0))
+            found[number] += self.weights.context * sum(gained.values())
+        return found
+
+    def told(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
+        """Return what each asked term that a document holds adds to its score."""
+        counts, base = self.counted(self.documents[number]), self.base(self.documents[number])
+        return {t: w * counts[t] / (counts[t] + base) for t, w in worth.items() if t in counts}
+
+    def share(self, number: int, other: int, away: int, row: Row) -> float:
         """Return what part of its score a hit lends to one that stands so many places behind it.
 
-        An assistant answers every turn of a user: that says nothing for the answer.
+        An assistant answers every turn of a user: that says nothing for the answer, and the answer
+        says much of what was asked. In a talk what stands further away counts by its words.
         """
-        if away == 1 and USER in self.documents[number].cues:
+        weights, said, near = self.weights, self.documents[number].cues, self.documents[other].cues
+        if away == 1 and USER in said:
             return 0.0
+        if away == -1 and ASSISTANT in said and USER in near:
+            return weights.answers.question
         if away == 1 and self.is_reply(number, other):
-            return self.weights.answers.reply
-        return self.weights.neighbour if abs(away) == 1 else self.weights.second_neighbour
+            return weights.answers.reply
+        match abs(away):
+            case 1:
+                return weights.neighbour
+            case 2:
+                return weights.second_neighbour * (0.5 if row.talk else 1)
+            case _:
+                return 0.0
 
-    def replies(self, hits: Sequence[int], around: Mapping[int, Sequence[int]]) -> set[int]:
+    def replies(self, hits: Sequence[int], around: Mapping[int, Row]) -> set[int]:
         """Return what answers a hit that asks."""
-        asking = [n for n in hits if ASKS in self.documents[n].cues]
-        after = {n: row[row.index(n) + 1 :][:1] for n in asking if (row := around.get(n))}
+        asking = [n for n in hits if ASKS in self.documents[n].cues and n in around]
+        rows = {n: around[n].numbers for n in asking}
+        after = {n: row[row.index(n) + 1 :][:1] for n, row in rows.items()}
         new = {m for next_ in after.values() for m in next_} - self.documents.keys()
         self.documents |= {d.number: d for d in self.corpus.numbered(new)}
         return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}

@@ -37,7 +37,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
 
     def has(self, *names: str) -> bool:
         """Tell whether a phrase of any of some lists stands in it."""
-        return any(self.spans(name) for name in names)
+        return any(map(self.spans, names))
 
     def spans(self, name: str) -> tuple[tuple[int, ...], ...]:
         """Return where the phrases of a list stand; each list is looked for once."""
@@ -62,6 +62,11 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     def keys(self) -> list[str]:
         """Return the keys of all items but the copula and other marks that say nothing alone."""
         return [i.key for i in self.items if i.key not in (IS, KEY, TOPIC)]
+
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """Return the keys of its predicates and other marks."""
+        return frozenset(i.key for i in self.items if i.is_mark)
 
     @cached_property
     def predicate(self) -> int:
@@ -167,13 +172,10 @@ def is_negated(read: Row) -> bool:
 
 def is_past_only(old: Row, new: Row) -> bool:
     """Tell whether the newer one only tells of the past; a predicate of change may do so."""
+    if not new.has("was") or old.has("was"):
+        return False
     marked = {word for item in new.items if item.is_mark for word in item.words}
-    past = [
-        span
-        for span in new.language.spans(new.words, "was")
-        if not {new.words[n] for n in span} <= marked
-    ]
-    return bool(past) and not old.has("was")
+    return any(not {new.words[n] for n in span} <= marked for span in new.spans("was"))
 
 
 def tells_change(old: Row, new: Row) -> bool:

@@ -144,6 +144,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """What a text that asks lends to what another says next."""
     fits: float = 0.3
     """Share that a text gains which holds a kind of answer that the question asks for."""
+    question: float = 0.5
+    """What an assistant's answer lends to the turn that it answers."""
     asks: float = 0.2
     """Share that a text loses which asks."""
     assistant: float = 0.4
@@ -170,6 +172,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     feedback: float = 0.15
     neighbour: float = 0.25
     second_neighbour: float = 0.2
+    context: float = 0.5
+    """What a word counts that a turn of a talk lacks, and another holds that stands near it."""
     thread: float = 0.3
     subject: float = 0.3
     answers: Answers = msgspec.field(default_factory=Answers)

@@ -92,6 +92,8 @@ def slot_of(old: Row, new: Row) -> Slot | None:
     if abs(len(old.items) - len(new.items)) >= _SLOT:
         return None
     keys = [i.key for i in old.items], [i.key for i in new.items]
+    if _differ_widely(*keys):
+        return None
     codes = SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
     other = [code for code in codes if code[0] != "equal"]
     if len(other) == 2 and other[0][2] + 1 == other[1][1] and not _is_wide(old, other):
@@ -105,6 +107,14 @@ def slot_of(old: Row, new: Row) -> Slot | None:
         return None
     types = frozenset(kind_of(old.language, side) for side in (mine, theirs))
     return Slot(i1, i2, mine, theirs, types)
+
+
+def _differ_widely(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Tell whether two rows have more than a value between their common beginning and end."""
+    least = min(len(mine), len(theirs))
+    same = next((n for n in range(least) if mine[n] != theirs[n]), least)
+    same += next((n for n in range(least) if mine[-1 - n] != theirs[-1 - n]), least)
+    return max(len(mine), len(theirs)) - same > _SLOT
 
 
 def _is_wide(old: Row, codes: Sequence[tuple[str, int, int, int, int]]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -19,6 +20,12 @@ from memrepo.policies.terms import MONTHS
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
 ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_WRITTEN = regex(
+    r"\b(\d{1,2})(?:st|nd|rd|th)?\.?(?: of| de)? ([^\W\d_]{3,10}),?(?: de)? (\d{4})\b"
+    r"|\b([^\W\d_]{3,10}) (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b"
+    r"|\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b"
+)
+"""A date in full: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {
     "a": 1,
@@ -182,6 +189,21 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
     if today:
         found += _relative(_plain(text), today)
     return [Timespan((a.isoformat(), b.isoformat()), told) for (a, b), told in found]
+
+
+def written_days(text: str) -> Iterator[date]:
+    """Yield the days that a text writes out with their year."""
+    if not any(map(str.isdecimal, text)):
+        return
+    names = month_names()
+    for match in _WRITTEN.finditer(bare(text.lower())):
+        one, other, dotted = match.groups()[:3], match.groups()[3:6], match.groups()[6:]
+        day, month, year = one if one[0] else (other[1], other[0], other[2])
+        if dotted[0]:
+            day, month, year = dotted
+        number = int(month) if month.isdecimal() else names.get(month, 0)
+        with suppress(ValueError):
+            yield date(int(year), number, int(day))
 
 
 @lru_cache(maxsize=1)

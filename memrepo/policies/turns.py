@@ -1,20 +1,17 @@
-"""What a rewording may not turn round: what is negated, bounded or asked, and who does what."""
+"""What a rewording may not add or lose: a denial, a duty, a leave, a bound, a doubt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
-from memrepo.core.patterns import regex
-from memrepo.policies.wording_marks import Statement, Token, Words, sentences
+from memrepo.policies.order import AFTER, weighs
+from memrepo.policies.wording_lists import Words
+from memrepo.policies.wording_marks import Statement, Token, meet, sentences
 
 _LOST = ("must", "should", "may", "only", "if", "maybe", "often", "sometimes", "except", "plan")
 _COVERED = 0.5
 """A clause of the evidence of which a wording holds this share of the words is said by it."""
 _MOSTLY = 0.6
-
-
-# -- negations, marks and order ------------------------------------------------------------------
 
 
 def negation_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
@@ -24,22 +21,38 @@ def negation_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
         if one % 2 != two % 2 or bool(one) != bool(two):
             yield "a negation was lost or added"
         return
+    if mine.unneeded() != theirs.unneeded() and mine.negated() and theirs.negated():
+        yield "what need not be is not what must not be"
     ours, others = mine.negated(), theirs.negated()
-    for scope, whole in ours:
-        if not any(
-            _meet(mine, scope, other) or (_meet(mine, whole, other) and len(ours) == len(others))
-            for other, _ in others
+    if _turns_bound(mine, theirs) or _turns_bound(theirs, mine):
+        return
+    weighed = weighs(theirs), weighs(mine)
+    for said in ours:
+        if not (said.contrast and weighed[0]) and not any(
+            meet(mine, said.scope, other.scope)
+            or (meet(mine, said.whole, other.scope) and len(ours) == len(others))
+            for other in others
         ):
             yield "a negation was added"
     if _twofold(theirs) and ours and not _twofold(mine):
         yield "one of two negations was lost"
     if _twofold(mine) and others and not _twofold(theirs):
         yield "a second negation was added"
-    said = frozenset(t.stem for t in mine.content)
-    for scope, _ in others:
-        touched = _meet(mine, scope, said)
-        if touched and not any(_meet(mine, scope, whole) for _, whole in ours):
+    stems = frozenset(t.stem for t in mine.content)
+    for told in others:
+        if told.contrast and weighed[1]:
+            continue
+        touched = meet(mine, told.scope, stems)
+        if touched and not any(meet(mine, told.scope, own.whole) for own in ours):
             yield "a negation was lost"
+
+
+def _turns_bound(one: Statement, other: Statement) -> bool:
+    """Tell whether one denies the bound that the other sets: no more than, at most."""
+    if not one.negated() or other.negated():
+        return False
+    first, second = one.marks().keys() & {"least", "most"}, other.marks().keys() & {"least", "most"}
+    return len(first) == len(second) == 1 and first != second
 
 
 def _twofold(one: Statement) -> bool:
@@ -48,14 +61,6 @@ def _twofold(one: Statement) -> bool:
 
 
 _WITHOUT = frozenset("without ohne sans sin senza sem без zonder".split())
-
-
-def _meet(one: Statement, left: frozenset[str], right: frozenset[str]) -> bool:
-    """Tell whether two sets of words have one in common, or two of one meaning."""
-    if left & right:
-        return True
-    groups = {g for stem in left for g in one.words.groups.get(stem, ())}
-    return any(g in groups for stem in right for g in one.words.groups.get(stem, ()))
 
 
 def _wide_marks(one: Statement, name: str) -> int:
@@ -121,15 +126,24 @@ def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterat
     strong = _said_clauses(mine, theirs)
     negative = bool(theirs.negated()) if not theirs.words.wide else _wide_marks(theirs, "not") > 0
     denied = bool(mine.negated()) if not mine.words.wide else _wide_marks(mine, "not") > 0
+    turned = _turns_bound(mine, theirs) or _turns_bound(theirs, mine)
     firm = {"must", "always", "only"} & others or negative or _orders_somebody(theirs)
     for name in sorted(ours - others - {"when", "report", "ask"}):
         if name == "must" and (firm and not {"may", "should", "maybe"} & others):
             continue
         if name in ("may", "must") and negative and denied:
             continue
+        if name == "may" and ("only" in ours & others or ("maybe" in others and _may(mine))):
+            continue
+        if name == "should" and ("plan" in others or _asks(theirs) or _orders_somebody(theirs)):
+            continue
+        if name == "always" and (negative or "if" in ours) and _is_any(mine):
+            continue
         if name == "always" and ({"only", "must"} & others or negative) and _is_ever(mine):
             continue
-        if name == "plan" and ("maybe" in ours & others or _is_dated(theirs)):
+        if name == "plan" and (
+            {"maybe", "if"} & ours & others or _is_dated(theirs) or _asks(theirs)
+        ):
             continue
         if name == "former" and negative and denied:
             continue
@@ -139,19 +153,31 @@ def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterat
             continue
         if name == "except" and ({"only", "if"} & others):
             continue
-        if name == "why" and ("when" in others or _is_joined(theirs)):
+        if name == "why" and (_is_then(theirs) or _is_joined(theirs)):
             continue
-        if name in BOUNDED and name in _found(beside):
+        if name in BOUNDED and (name in _found(beside) or turned):
             continue
         yield f"`{name}` was added: {_NAMES[name]}"
+    if mine.count("except") > theirs.count("except") > 0:
+        yield "`except` was added: a second exception"
     for name in sorted((strong - ours) & {*_LOST, "about", "least", "most", "former", "report"}):
         if name in ("may", "must") and negative and denied:
             continue
+        if name == "maybe" and _may(mine):
+            continue
+        if name == "plan" and ("should" in ours or _is_to_come(mine, theirs)):
+            continue
         if name == "must" and ({"always", "only"} & ours or _orders_somebody(mine)):
             continue
-        if name == "should" and _orders_somebody(mine):
+        if name == "must" and ({"least", "most"} & ours & others or _is_to_do(mine)):
             continue
-        if name == "if" and ({"when", "except", "only"} & ours):
+        if name == "should" and (_orders_somebody(mine) or _asks(mine)):
+            continue
+        if name == "if" and ({"when", "except", "only"} & ours) and _conditioned(mine, theirs):
+            continue
+        if name == "least" and _is_after(mine):
+            continue
+        if name == "except" and "always" in ours and any(t.text == "but" for t in mine.tokens):
             continue
         if name == "only" and ("except" in ours or (denied and not negative)):
             continue
@@ -159,9 +185,64 @@ def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterat
             continue
         if name in ("about", "least", "most") and not any(t.number for t in mine.tokens):
             continue
+        if name in ("least", "most") and turned:
+            continue
         if name == "report" and _of_itself(theirs):
             continue
         yield f"`{name}` was lost: {_NAMES[name]}"
+
+
+def _conditioned(mine: Statement, theirs: Statement) -> bool:
+    """Tell whether a wording says what the condition of its evidence says, a third of it at least.
+
+    A text whose condition stands in no clause of its own has none that could be left out.
+    """
+    said = mine.stems | {t.number for t in mine.tokens}
+    parts = (c[at:] for c in theirs.clauses if (at := theirs.marks(c).get("if", -1)) >= 0)
+    told = [{t.number or t.stem for t in part if t.number or theirs.tells(t)} for part in parts]
+    told = [part for part in told if part]
+    return not told or any(
+        3 * sum(meet(mine, frozenset((word,)), said) for word in part) >= len(part) for part in told
+    )
+
+
+def _is_to_come(mine: Statement, theirs: Statement) -> bool:
+    """Tell whether what will be is said with its day: "the review is on 4 March"."""
+    return _is_dated(mine) and any(t.text in _WILL for t in theirs.tokens)
+
+
+def _may(one: Statement) -> bool:
+    """Tell whether it is "may" that a text says, which is a doubt as well as a leave."""
+    return any(t.raw == "may" for t in one.tokens)
+
+
+_WILL = frozenset("will ll wird werden va vont".split())
+
+
+def _is_to_do(one: Statement) -> bool:
+    """Tell whether a German text says what is to be done: hat zwei Kapitel zu lernen."""
+    if one.words.name != "german":
+        return False
+    return any(t.text == "zu" for t in one.tokens) and any(t.text in _HAVE for t in one.tokens)
+
+
+_HAVE = frozenset("hat haben habe ist sind".split())
+
+
+def _is_after(one: Statement) -> bool:
+    """Tell whether a number stands behind "after" or its like: after 90 days, once it is 10."""
+    row = one.tokens
+    return any(
+        t.number and any(b.text in AFTER for b in row[max(0, n - 2) : n]) for n, t in enumerate(row)
+    )
+
+
+def _asks(one: Statement) -> bool:
+    """Tell whether somebody asks for what is said: what they want."""
+    return any(t.text in _WISHES for t in one.tokens)
+
+
+_WISHES = frozenset("please wants want bitte por favor prego quiere quer veut vuole wil".split())
 
 
 BOUNDED = ("about", "least", "most")
@@ -194,6 +275,11 @@ def _is_ever(one: Statement) -> bool:
 _EVER = frozenset("always immer stets toujours siempre sempre всегда altijd".split())
 
 
+def _is_any(one: Statement) -> bool:
+    """Tell whether it is "any" that a text says, which a negation or a condition goes with."""
+    return any(t.text == "any" for t in one.tokens)
+
+
 def _is_dated(one: Statement) -> bool:
     """Tell whether a text names a month or a year: what is to come may stand in the present."""
     years = ("19", "20")
@@ -208,6 +294,16 @@ def _is_joined(one: Statement) -> bool:
     return any(
         t.text in (":", "—", "–", ";", "so", "as", "also", "da", "car", "for") for t in one.tokens
     )
+
+
+def _is_then(one: Statement) -> bool:
+    """Tell whether a text says when something is, which may be why."""
+    return any(t.text in _THEN for t in one.tokens)
+
+
+_THEN = frozenset(
+    "when whenever once while after wenn als sobald nachdem quand lorsque cuando toen".split()
+)
 
 
 def _of_itself(one: Statement) -> bool:
@@ -249,225 +345,28 @@ nooit
 )
 
 
-def order_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
-    """Yield two that were exchanged: who does what to whom, what comes before what."""
-    words = mine.words
-    if words.wide:
+def whole_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
+    """Yield what is said of all where the evidence says it of some: all invoices from abroad."""
+    if "always" not in mine.marks():
         return
-    ours, others = _row(mine), _row(theirs)
-    shared = (set(ours) & set(others)) - {""}
-    once = {s for s in shared if ours.count(s) == others.count(s) == 1}
-    one, two = [s for s in ours if s in once], [s for s in others if s in once]
-    voice = _voice(mine) != _voice(theirs)
-    owned = _owns(mine) != _owns(theirs)
-    if owned and one == two and len(one) > 2 and _named(mine, one[0]) and _named(mine, one[-1]):
-        yield "whose it is was exchanged"
-    voice = voice or owned
-    yield from _turned(mine, theirs)
-    switched = {"before"} & _kinds(mine) != {"before"} & _kinds(theirs) or _flips(mine) != _flips(
-        theirs
-    )
-    if one == two or voice or switched or len(one) < 3:
-        if voice and one == two and len(one) > 2 and _done_by(mine):
-            yield "who does it and whom it is done to were exchanged"
-        return
-    base = _common(one, two)
-    telling = {t.stem for t in mine.content} | {t.number for t in mine.tokens if t.number}
-    for a, b in combinations(range(len(one)), 2):
-        if not {one[a], one[b]} <= telling or _named(mine, one[a]) != _named(mine, one[b]):
-            continue
-        if not _named(mine, one[a]) and one[b] in _mates(theirs, one[a]):
-            continue  # where words may stand in any order only names tell who does what
-        turned = list(one)
-        turned[a], turned[b] = turned[b], turned[a]
-        if _common(turned, two) >= base + 2 and _rebound(mine, theirs, one[a], one[b]):
-            yield f"exchanged against the evidence: {one[a]}, {one[b]}"
+    said = mine.stems | {t.number for t in mine.tokens}
+    for clause in theirs.clauses:
+        at = theirs.marks(clause).get("always", -1)
+        row = clause[at + 1 : at + 6] if at >= 0 else ()
+        for n, token in enumerate(row[2:], start=2):
+            bound = row[n - 1].text in theirs.words.small and not theirs.tells(row[n - 1])
+            if (
+                bound
+                and theirs.tells(token)
+                and row[n - 1].text in _BINDING
+                and theirs.tells(row[n - 2])
+                and not meet(mine, frozenset((token.stem,)), said)
+            ):
+                yield f"said of all, and not of those alone: {row[n - 1].raw} {token.raw}"
 
 
-def _rebound(mine: Statement, theirs: Statement, a: str, b: str) -> bool:
-    """Tell whether two words changed what they stand with, or stood in one clause anyway."""
-    sides = [_mates(theirs, a), _mates(theirs, b)]
-    if b in sides[0] or a in sides[1]:
-        return True
-    own = _mates(mine, a), _mates(mine, b)
-    return all(len(said & sides[not n]) > len(said & sides[n]) for n, said in enumerate(own))
-
-
-def _mates(one: Statement, word: str) -> frozenset[str]:
-    """Return what stands in one clause with a word."""
-    return frozenset(
-        other.number or other.stem
-        for clause in one.clauses
-        if any((t.number or t.stem) == word for t in clause)
-        for other in clause
-        if (other.number or one.tells(other)) and (other.number or other.stem) != word
-    )
-
-
-def _named(one: Statement, stem: str) -> bool:
-    return any(t.stem == stem and t.raw[:1].isupper() for t in one.tokens)
-
-
-def _row(one: Statement) -> list[str]:
-    """Return numbers, telling words and words of order, as they follow each other."""
-    return [
-        t.number or t.stem
-        for t in one.tokens
-        if t.number
-        or one.tells(t)
-        or (t.text in one.words.order and t.text not in one.words.passive)
-    ]
-
-
-def _owns(one: Statement) -> bool:
-    return regex(r"\w['’]s\b").search(one.raw) is not None
-
-
-def _done_by(one: Statement) -> bool:
-    """Tell whether a name stands behind the preposition of the passive voice."""
-    return any(
-        t.text in one.words.passive and after.raw[:1].isupper()
-        for t, after in zip(one.tokens, one.tokens[1:], strict=False)
-    )
-
-
-def _voice(one: Statement) -> bool:
-    """Tell whether it is said in the passive voice, as far as a preposition shows."""
-    return any(t.text in one.words.passive and not t.first for t in one.tokens)
-
-
-def _turned(mine: Statement, theirs: Statement) -> Iterator[str]:
-    """Yield what stands on the other side of a word of order: before, than, because."""
-    sides: list[dict[str, tuple[set[str], set[str]]]] = []
-    for one in (mine, theirs):
-        found: dict[str, tuple[set[str], set[str]]] = {}
-        for at, token in enumerate(one.tokens):
-            kind = _direction(one, token)
-            if kind:
-                found[kind] = _sides(one, at, swap=kind.startswith("-"))
-        sides.append({k.removeprefix("-"): v for k, v in found.items()})
-    for kind in sides[0].keys() & sides[1].keys():
-        (left, right), (before, after) = sides[0][kind], sides[1][kind]
-        if (left - right) & (after - before) and (right - left) & (before - after):
-            yield f"the two sides of `{kind}` were exchanged"
-    ways = [_from_to(one) for one in (mine, theirs)]
-    for (start, end), (source, target) in zip(*([w] for w in ways), strict=True):
-        if (start - source) & target and (end - target) & source:
-            yield "where it starts and where it ends were exchanged"
-
-
-def _from_to(one: Statement) -> tuple[set[str], set[str]]:
-    """Return what stands between "from" and "to", and behind "to"."""
-    row = one.tokens
-    for at, token in enumerate(row):
-        if token.text not in _WAYS:
-            continue
-        far = (n for n in range(at + 2, min(at + 7, len(row))) if row[n].text in _WAYS[token.text])
-        if (end := next(far, 0)) > 0:
-            sides = row[at + 1 : end], row[end + 1 : end + 4]
-            one_side, other = (
-                {t.number or t.stem for t in side if t.number or one.tells(t)} for side in sides
-            )
-            return one_side - other, other - one_side
-    return set(), set()
-
-
-_WAYS = {
-    "from": ("to", "until"),
-    "von": ("auf", "nach", "zu", "bis"),
-    "de": ("a", "para", "hasta", "ate", "au"),
-    "da": ("a", "ao"),
-    "с": ("на", "до"),
-    "из": ("в",),
-    "van": ("naar", "tot"),
-}
-
-
-def _kinds(one: Statement) -> set[str]:
-    return {_direction(one, t).removeprefix("-") for t in one.tokens}
-
-
-def _flips(one: Statement) -> bool:
-    """Tell whether an order is told by `after`, or its like, rather than by `before`."""
-    return any(_direction(one, t).startswith("-") for t in one.tokens)
-
-
-def _direction(one: Statement, token: Token) -> str:
-    """Return the word of order that a word is; `after` is `before` the other way round."""
-    if token.text in _ONE_WORD["before"]:
-        return "before"
-    if token.text in _ONE_WORD["after"]:
-        return "-before"
-    return token.stem if token.text in _DIRECTED and token.text in one.words.order else ""
-
-
-_ONE_WORD = {
-    "before": frozenset(
-        """
-then puis luego poi dann danach daarna потом затем before until vor bevor avant antes prima перед
-voor voordat
-""".split()
-    ),
-    "after": frozenset(
-        "after once nach nachdem apres despues dopo depois apos после na nadat tras".split()
-    ),
-}
-_DIRECTED = frozenset(
-    """
-over than instead because replaces replaced rather statt anstatt weil ersetzt plutot parce que
-porque vez sustituye reemplaza invece perche sostituisce вместо потому чем dan plaats omdat
-vervangt
-""".split()
-)
-
-
-def _sides(one: Statement, at: int, *, swap: bool) -> tuple[set[str], set[str]]:
-    """Return the words on both sides of a word of order; what is fronted ends at its comma."""
-    left = {t.stem for t in one.tokens[:at] if one.tells(t) or t.number}
-    rest = list(one.tokens[at + 1 :])
-    if not left:
-        cut = next((n for n, t in enumerate(rest) if t.text in (",", "，", "、")), 0)
-        if cut:
-            left = {t.stem for t in rest[cut:] if one.tells(t) or t.number}
-            rest = rest[:cut]
-    right = {t.stem for t in rest if one.tells(t) or t.number}
-    return (right, left) if swap else (left, right)
-
-
-def _common(one: Sequence[str], two: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence."""
-    row = [0] * (len(two) + 1)
-    for a in one[:60]:
-        before = 0
-        for n, b in enumerate(two, start=1):
-            before, row[n] = row[n], before + 1 if a == b else max(row[n], row[n - 1])
-    return row[-1]
-
-
-def particle_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
-    """Yield a small word that turns a statement round: on for off, down for up."""
-    ours, others = ({t.text for t in one.tokens} for one in (mine, theirs))
-    for one, other in _PARTICLES:
-        for was, now in ((one, other), (other, one)):
-            if was & others and not now & others and now & ours and not was & ours:
-                yield f"`{min(now & ours)}` for `{min(was & others)}`"
-
-
-_PARTICLES = tuple(
-    (frozenset(one.split()), frozenset(other.split()))
-    for one, other in (
-        ("off", "on"),
-        ("up upwards", "down downwards"),
-        ("inside indoors in into", "outside outdoors out"),
-        ("above over", "below under"),
-        ("more most", "less least fewer fewest"),
-        ("mehr meiste", "weniger wenigste"),
-        ("plus", "moins"),
-        ("más", "menos"),
-        ("mas mais", "menos"),
-        ("more più", "meno"),
-        ("ein", "aus"),
-    )
+_BINDING = frozenset(
+    "from with without of in about von mit ohne aus de avec sans con sin da di".split()
 )
 
 

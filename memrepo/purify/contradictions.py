@@ -11,7 +11,7 @@ flagged, or of which a model said that both hold is not asked about again until 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -272,14 +272,17 @@ class Pool:
         others = [i for other, ids in self._by_key[key].items() if other != value for i in ids]
         return sorted(others) if len(others) <= MOST else []
 
-    def changed(self, id_: str) -> list[str]:
-        """Return which memories one changes by its words, or which change it."""
-        memory = self.memories.get(id_)
-        return sorted(self._near.changed(prior_of(memory))) if memory else []
+    def changed(self, id_: str, asked: Container[str] | None = None) -> list[str]:
+        """Return which memories one changes by its words, or which change it.
 
-    def alike(self, id_: str) -> list[str]:
-        """Return whose words are most like those of a memory, best first."""
-        return [other for other, _ in self._similar.nearest(id_)]
+        Where only some are asked about, it is nothing that concerns none of them.
+        """
+        memory = self.memories.get(id_)
+        return sorted(self._near.changed(prior_of(memory), asked)) if memory else []
+
+    def alike(self, id_: str, asked: Container[str] | None = None) -> list[str]:
+        """Return whose words are most like those of a memory, best first; `asked` as above."""
+        return [other for other, _ in self._similar.nearest(id_, asked)]
 
     def around(self, ids: Collection[str]) -> list[str]:
         """Return some memories, and all others that may be suspected together with one of them."""
@@ -368,9 +371,10 @@ def _suspected(
     new = pool.memories.keys() if changed is None else changed
     seen: set[frozenset[str]] = set()
     for id_ in sorted(pool.memories) if changed is None else pool.around(changed):
-        rows: list[tuple[str, Why]] = [(other, "changed") for other in pool.changed(id_)]
+        asked = None if id_ in new else new
+        rows: list[tuple[str, Why]] = [(other, "changed") for other in pool.changed(id_, asked)]
         rows += [(other, "same_key") for other in pool.other_values(id_)]
-        rows += [(other, "similar") for other in pool.alike(id_)]
+        rows += [(other, "similar") for other in pool.alike(id_, asked)]
         for other, why in rows:
             pair = frozenset((id_, other))
             if pair in seen or not (id_ in new or other in new):

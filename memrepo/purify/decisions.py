@@ -12,7 +12,7 @@ contradiction writes its file under `corrections/` in the commit of the decision
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -115,18 +115,26 @@ class Near:
             for word in words:
                 self._by_word.setdefault(word, []).append(prior.memory_id)
 
-    def changed(self, claim: PriorClaim) -> Mapping[str, Noticed]:
+    def changed(
+        self, claim: PriorClaim, asked: Container[str] | None = None
+    ) -> Mapping[str, Noticed]:
         """Return by id what a statement and those near it change about each other.
 
         Several standing values of one key are a list, and nothing is changed by one more; what was
-        taken back, cancelled or came back is the one thing that is covered best, or nothing.
+        taken back, cancelled or came back is the one thing that is covered best, or nothing. Where
+        only some ids are asked about, nothing is returned that concerns none of them.
         """
-        found = {
-            id_: one
-            for id_ in self._near(claim)
-            if (one := noticed(claim, self._priors[id_])) is not None
-        }
-        return _no_list(_one_key(_covered_best(found), self._priors))
+        near = self._near(claim)
+        found: dict[str, Noticed | None] = {}
+        if asked is not None:
+            found = {id_: noticed(claim, self._priors[id_]) for id_ in near if id_ in asked}
+            if not any(found.values()):
+                return {}
+        for id_ in near:
+            if id_ not in found:
+                found[id_] = noticed(claim, self._priors[id_])
+        kept = {id_: one for id_ in near if (one := found[id_]) is not None}
+        return _no_list(_one_key(_covered_best(kept), self._priors))
 
     def around(self, ids: Iterable[str]) -> set[str]:
         """Return all statements that share enough words with one of some."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from memrepo.policies.ranking import Document
+from memrepo.policies.documents import Document, Row
 from memrepo.policies.timespans import Span
 from memrepo.store.wordforms import alike
 
@@ -15,7 +16,9 @@ HELD = "held"
 """A temporary table of paths, for a search that is limited to some memories."""
 _WHOLE = 400
 """A thread of fewer documents is read at once; of longer ones only what stands beside a hit."""
-_SPAN = 2
+_SPAN = 4
+_TURNS = 0.25
+"""Where the subject changes in this share of places at least, people talk to each other."""
 _COLUMNS = (
     "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
     " m.importance, m.successors, m.cues, m.type = 'note'"
@@ -94,9 +97,9 @@ class IndexCorpus:
         ).fetchone()
         return int(row[0])
 
-    def holding(self, found: Sequence[str]) -> set[tuple[str, str, str]]:
-        """Return id, path and blob of each memory that holds all of the terms, in any part."""
-        asked = f"""SELECT DISTINCT m.id, m.path, m.blob
+    def holding(self, found: Sequence[str]) -> set[tuple[str, str, str, str]]:
+        """Return id, path, blob and status of each memory that holds all terms, in any part."""
+        asked = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
             FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}"""  # noqa: S608 - as above
         held = (
@@ -128,39 +131,50 @@ class IndexCorpus:
             self._limits.values,
         ).fetchall()
 
-    def around(self, documents: Iterable[Document]) -> Mapping[int, Sequence[int]]:
-        """Return by number each document with up to two before and two after it in its thread."""
+    def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
+        """Return by number each document with what stands up to four places from it."""
         threads: dict[str, list[Document]] = defaultdict(list)
         for document in documents:
             if document.thread:
                 threads[document.thread].append(document)
-        found: dict[int, Sequence[int]] = {}
+        found: dict[int, Row] = {}
         whole = self._in_order("m.thread = ?", "ASC")
         for thread, hits in threads.items():
-            row = self._numbers(whole, (thread,), _WHOLE)
-            if len(row) < _WHOLE:
+            said = self._said(whole, (thread,), _WHOLE)
+            if len(said) < _WHOLE:
+                talk = _is_talk(said)
+                row = [number for number, _ in said]
                 at = {number: i for i, number in enumerate(row)}
                 places = ((hit.number, at[hit.number]) for hit in hits)
-                found |= {n: row[max(0, i - _SPAN) : i + _SPAN + 1] for n, i in places}
+                found |= {n: Row(row[max(0, i - _SPAN) : i + _SPAN + 1], talk) for n, i in places}
             else:
                 found |= {hit.number: self._beside(hit) for hit in hits}
         return found
 
-    def _beside(self, hit: Document) -> list[int]:
+    def _beside(self, hit: Document) -> Row:
         here = (hit.thread, hit.place, hit.path, hit.part)
         before = self._in_order("m.thread = ? AND (m.place, m.path, m.part) < (?, ?, ?)", "DESC")
         after = self._in_order("m.thread = ? AND (m.place, m.path, m.part) > (?, ?, ?)", "ASC")
-        earlier, later = (self._numbers(asked, here, _SPAN) for asked in (before, after))
-        return [*reversed(earlier), hit.number, *later]
+        earlier, later = (self._said(asked, here, _SPAN) for asked in (before, after))
+        said = [*reversed(earlier), (hit.number, hit.subject), *later]
+        return Row([number for number, _ in said], _is_talk(said))
 
     def _in_order(self, where: str, order: str) -> str:
-        """Return the question for numbers in the order of a thread; spelled once, asked often."""
-        return f"""SELECT m.number FROM memory AS m WHERE {where} AND {self._limits.condition}
+        """Return the question for a thread in its order; spelled once, asked often."""
+        return f"""SELECT m.number, m.subject FROM memory AS m
+            WHERE {where} AND {self._limits.condition}
             ORDER BY m.place {order}, m.path {order}, m.part {order} LIMIT ?"""  # noqa: S608 - as above
 
-    def _numbers(self, asked: str, values: tuple[str | int, ...], limit: int) -> list[int]:
-        rows = self._base.execute(asked, (*values, *self._limits.values, limit)).fetchall()
-        return [number for (number,) in rows]
+    def _said(self, asked: str, values: tuple[str | int, ...], limit: int) -> list[tuple[int, str]]:
+        """Return numbers and subjects in the order of a thread."""
+        return self._base.execute(asked, (*values, *self._limits.values, limit)).fetchall()
+
+
+def _is_talk(said: Sequence[tuple[int, str]]) -> bool:
+    """Tell whether people take turns: a list of facts keeps to one subject for long."""
+    subjects = [subject for _, subject in said]
+    changes = sum(one != other for one, other in pairwise(subjects))
+    return all(subjects) and 0 < changes >= _TURNS * (len(subjects) - 1)
 
 
 def _document(row: tuple[Any, ...]) -> Document:

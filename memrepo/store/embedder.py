@@ -7,6 +7,7 @@ one would give other vectors without a word. A folder of one's own (`dense.model
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -109,8 +110,21 @@ def load(folder: str = "") -> Embedder:
         raise NoModelError(f"{network}: cannot be used: {told}") from error
 
 
-def _loaded(network: Path, tokenizer: Path) -> Embedder:
+def runtime() -> Any:
+    """Import what runs the network, with its telemetry off: by default it reports to its maker.
+
+    It reads the variable once, when it is loaded; where somebody else loaded it, the call stops
+    what can be stopped by then.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    return onnxruntime
+
+
+def _loaded(network: Path, tokenizer: Path) -> Embedder:
+    onnxruntime = runtime()
     from tokenizers import Tokenizer
 
     cut = Tokenizer.from_file(str(tokenizer))

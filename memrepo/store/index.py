@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from memrepo.policies.documents import Likeness, Ranked
 from memrepo.policies.floor import answers, shares
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Likeness, Ranked, rank
+from memrepo.policies.ranking import rank
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
@@ -61,6 +62,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     path: str
     blob: str
+    status: str = "active"
+    """What recall goes by: of what a person rejected it is `forgotten`, whatever its file says."""
     part: int = 0
     """Which chunk of its text answers best."""
     score: float
@@ -179,9 +182,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         """Return the memories of some ids, whatever their status, by id."""
 
         def found(base: sqlite3.Connection) -> dict[str, Match]:
-            asked = "SELECT id, path, blob FROM memory WHERE id = ?"
+            asked = "SELECT id, path, blob, status FROM memory WHERE id = ?"
             rows = [base.execute(asked, (id_,)).fetchone() for id_ in sorted(ids)]
-            return {r[0]: Match(id=r[0], path=r[1], blob=r[2], score=0.0) for r in rows if r}
+            return {row[0]: _named(row) for row in rows if row}
 
         return self._asked(found) if ids else {}
 
@@ -204,14 +207,11 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         if not found:
             return []
 
-        def held(base: sqlite3.Connection) -> set[tuple[str, str, str]]:
+        def held(base: sqlite3.Connection) -> set[tuple[str, str, str, str]]:
             _hold(base, only.paths)
             return IndexCorpus(base, only.limits).holding(found)
 
-        return [
-            Match(id=id_, path=path, blob=blob, score=0.0)
-            for id_, path, blob in sorted(self._asked(held), key=lambda row: row[1])
-        ]
+        return [_named(row) for row in sorted(self._asked(held), key=lambda row: row[1])]
 
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
         """Return for each filter how many memories hold any of the words."""
@@ -270,14 +270,20 @@ def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
         base.executemany(f"INSERT INTO {HELD} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
 
 
+def _named(row: tuple[str, str, str, str]) -> Match:
+    id_, path, blob, status = row
+    return Match(id=id_, path=path, blob=blob, status=status, score=0.0)
+
+
 def _match(base: sqlite3.Connection, one: Ranked, held: float) -> Match:
-    asked = "SELECT id, path, blob FROM memory WHERE number = ?"
-    id_, path, blob = base.execute(asked, (one.document.number,)).fetchone()
+    asked = "SELECT id, path, blob, status FROM memory WHERE number = ?"
+    id_, path, blob, status = base.execute(asked, (one.document.number,)).fetchone()
     kept = {name: round(value, 4) for name, value in one.parts.items()}
     return Match(
         id=id_,
         path=path,
         blob=blob,
+        status=status,
         part=one.document.part,
         score=round(one.score, 4),
         held=held,

@@ -37,6 +37,7 @@ from memrepo.store.tree import Snapshot
 T = TypeVar("T")
 Row = tuple[str | int | float | None, ...]
 Work = Callable[[Sequence[T]], Iterable[Row]]
+Bars = Callable[[Memory], bool]
 BATCH = 1000
 """So many items at most are worked on before what was made of them is handed over."""
 WORTH_IT = 4000
@@ -121,13 +122,15 @@ def _from_child(work: Work[T], items: Sequence[T], made: IO[bytes], told: int) -
         at += size
 
 
-VERSION = "12"
+VERSION = "13"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1
 """Where a row, without its number, says which chunk it is."""
 ARCHIVED = "archived"
 """A status, and the key under which an index remembers how many of its rows have it."""
+FORGOTTEN = "forgotten"
+"""The status of a row whose text a person rejected, whatever its file says."""
 _RESTS = "status = 'archived'"
 _OURS = ("vocabulary", "words", "memory", "meta", "wordforms")
 _TABLES = """
@@ -229,8 +232,43 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
     base.execute("BEGIN IMMEDIATE")
     if meta(base, "rules") != wanted.rules:
         _start_over(base)
-    _apply(base, wanted, _changes(base, wanted.tree, edited))
+    known, had = meta(base, "commit"), int(meta(base, "size") or 0)
+    changed = wanted.tree.files.changed_since(known) if known else None
+    stones = _stones(base, wanted.tree, changed)
+    bars = _bars(wanted, stones)
+    _apply(base, wanted, _changes(base, wanted.tree, edited, changed), bars)
+    if (said := json.dumps(stones)) != (meta(base, "stones") or "{}"):
+        if had:
+            from memrepo.store.held_back import hold_back
+
+            hold_back(base, wanted, bars)
+        base.execute("REPLACE INTO meta VALUES ('stones', ?)", (said,))
     base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
+
+
+def _stones(
+    base: sqlite3.Connection, tree: Snapshot, changed: Mapping[str, str] | None
+) -> dict[str, str]:
+    """Return the blob by path of the tombstones in the tree that is to be indexed."""
+    area = tree.layout.area("tombstones")
+    if changed is None:
+        return {path: blob for path, blob in tree.blobs.items() if path.startswith(area)}
+    found: dict[str, str] = json.loads(meta(base, "stones") or "{}")
+    found |= {path: blob for path, blob in changed.items() if path.startswith(area)}
+    return {path: found[path] for path in sorted(found) if found[path]}
+
+
+def _bars(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
+    """Return what tells whether a person rejected what a memory says."""
+    if not stones:
+        return _nobody
+    from memrepo.store.held_back import bars_of
+
+    return bars_of(wanted, stones)
+
+
+def _nobody(_: Memory) -> bool:
+    return False
 
 
 def meta(base: sqlite3.Connection, key: str) -> str:
@@ -257,10 +295,16 @@ def _start_over(base: sqlite3.Connection) -> None:
     base.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
 
 
-def _changes(base: sqlite3.Connection, tree: Snapshot, edited: Mapping[str, str]) -> dict[str, str]:
-    """Return the blob by path of each memory file that is to be indexed anew, or empty: no more."""
-    known = meta(base, "commit")
-    changed = tree.files.changed_since(known) if known else None
+def _changes(
+    base: sqlite3.Connection,
+    tree: Snapshot,
+    edited: Mapping[str, str],
+    changed: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """Return the blob by path of each memory file that is to be indexed anew, or empty: no more.
+
+    `changed` is what differs from the commit that the index reflects, None where nobody can tell.
+    """
     if changed is None:
         had = dict(base.execute("SELECT path, blob FROM memory"))
         found = {**dict.fromkeys(had, ""), **tree.blobs, **edited}
@@ -277,11 +321,13 @@ def _blob(base: sqlite3.Connection, path: str) -> str:
     return str(row[0]) if row else ""
 
 
-def _apply(base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str]) -> None:
+def _apply(
+    base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str], bars: Bars
+) -> None:
     sizes = {name: int(meta(base, name) or 0) for name in ("size", "length", ARCHIVED)}
     if sizes["size"]:
         _take_out(base, changes, sizes)
-    _put_in(base, wanted, [(path, blob) for path, blob in changes.items() if blob], sizes)
+    _put_in(base, wanted, [(path, blob) for path, blob in changes.items() if blob], sizes, bars)
     told = [(name, str(value)) for name, value in sizes.items()]
     base.executemany("REPLACE INTO meta VALUES (?, ?)", told)
 
@@ -309,9 +355,10 @@ def _put_in(
     wanted: Indexed,
     files: Sequence[tuple[str, str]],
     sizes: dict[str, int],
+    bars: Bars,
 ) -> None:
     """Add the rows of some files, as many at once as are worth holding in memory."""
-    found = _told(forked_rows(partial(_rows_of, wanted), files), wanted.tick)
+    found = _told(forked_rows(partial(_rows_of, wanted, bars), files), wanted.tick)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
         marks = ", ?" * len(rows[0])
@@ -335,14 +382,15 @@ def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
         yield row
 
 
-def _rows_of(wanted: Indexed, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
+def _rows_of(wanted: Indexed, bars: Bars, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
     for path, blob, data in wanted.each(files):
         memory, _ = codec.decode(path, data)
         if memory is not None and memory.id:
-            yield from _rows(memory, blob, wanted)
+            status = FORGOTTEN if bars(memory) else memory.status
+            yield from _rows(memory, blob, wanted, status)
 
 
-def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
+def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[Row]:
     """Yield the rows of a memory: one, or one a chunk of a long text; as the table has them."""
     day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
     stored = memory.fields.get("importance")
@@ -358,7 +406,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed) -> Iterator[Row]:
             blob,
             memory.id,
             memory.type,
-            memory.status,
+            status,
             memory.standing,
             memory.text("scope"),
             "".join(f"\n{tag}\n" for tag in memory.texts("tags")),

@@ -212,7 +212,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             self.trees.records.keep(whole)
 
     def state(self) -> State:
-        """Decode the memories; problems of the tree come first."""
+        """Decode the memories; problems of the tree come first.
+
+        What a tombstone of the same tree bars is out of recall, whatever its file says.
+        """
         return self._state
 
     @cached_property
@@ -221,12 +224,18 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         self._decode_many()
         state = read_state(self.files, self.layout, self._decoded)
-        return State(
+        state = State(
             layout=state.layout,
             files=state.files,
             memories=state.memories,
             problems=self.problems + state.problems,
         )
+        stones = self.layout.area("tombstones")
+        if not any(path.startswith(stones) for path in self.blobs):
+            return state
+        from memrepo.merge.tombstones import held_against
+
+        return held_against(state)
 
 
 _DECODED: dict[tuple[str, str], Decoded] = {}

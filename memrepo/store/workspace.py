@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -36,13 +37,14 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
 
     `refused` names files that exist but were not read (a folder ends in a slash, an empty name is
     everything): their last snapshot is kept. `unmatched` names text files that no pattern names,
-    where they were asked for.
+    where they were asked for. `clean` are the sha-256 of the files in which no secret was found.
     """
 
     files: dict[str, bytes]
     refused: frozenset[str]
     problems: tuple[Problem, ...]
     unmatched: tuple[str, ...] = ()
+    clean: frozenset[str] = frozenset()
 
     def keeps(self, name: str) -> bool:
         """Tell whether a file's last snapshot stays because the file could not be read."""
@@ -62,9 +64,15 @@ def not_followed(folder: str, only: str = "") -> Workspace:
     return Workspace(files={}, refused=frozenset({only}), problems=(problem,))
 
 
-def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspace:
-    """Read every allowed file below a folder; with `only`, those below that subfolder."""
+def read_workspace(
+    root: Path, rules: SourceRules, *, only: str = "", clean: Collection[str] = ()
+) -> Workspace:
+    """Read every allowed file below a folder; with `only`, those below that subfolder.
+
+    Files whose sha-256 is among `clean` are not looked through for secrets again.
+    """
     files: dict[str, bytes] = {}
+    without: set[str] = set()
     refused: set[str] = set()
     problems: list[Problem] = []
     for name, entry in _walk(root, "", _DEEPEST, enters=lambda folder: may_hold(folder, rules)):
@@ -76,15 +84,22 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
         data, problem = _read(name, entry)
         if data is not None and standing_of(data) != "foreign":
             continue  # our own page of the hot cache, where the workspace is the repository
-        if data is not None:
+        if data is not None and (seen := hashlib.sha256(data).hexdigest()) not in clean:
             data, problem = _without_secrets(name, data)
+        if data is not None and problem is None:
+            without.add(seen)
         if problem is not None:
             problems.append(problem)
         if data is None:
             refused.add(name)
         else:
             files[name] = data
-    return Workspace(files=files, refused=frozenset(refused), problems=tuple(problems))
+    return Workspace(
+        files=files,
+        refused=frozenset(refused),
+        problems=tuple(problems),
+        clean=frozenset(without),
+    )
 
 
 class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):

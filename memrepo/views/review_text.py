@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
 from memrepo.views.review import TELLTALES, UNTOLD, Change, Review, place_of, spelled
 from memrepo.views.worddiff import Mark, Span, word_diff
 
@@ -18,6 +19,9 @@ _CONTEXT = 12
 _COLOURS = {"old": "\x1b[31m", "new": "\x1b[32m"}
 _MARKED = {"old": "\x1b[1;31;7m", "new": "\x1b[1;32;7m"}
 _PLAIN = "\x1b[0m"
+LONGEST = 50_000
+"""Characters of a section of markdown: a forge takes 65,536 for a whole comment."""
+_TICKS = regex("`+")
 
 
 def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> str:
@@ -32,6 +36,18 @@ def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> 
         for change in review.changes:
             lines += ["", *_block(change, colour=colour)]
     return "\n".join(lines)
+
+
+def review_markdown(review: Review) -> str:
+    """Return the review as a section of markdown: the text as it is, in a block none can leave."""
+    lines = review_text(review).split("\n")
+    text, cut = "\n".join(lines), ""
+    while len(text) > LONGEST:
+        lines = lines[: len(lines) * LONGEST // len(text)] if len(lines) > 1 else [text[:LONGEST]]
+        text, cut = "\n".join(lines), "\n\nThe rest is cut; `memrepo diff` shows all of it."
+    runs = max((len(run) for run in _TICKS.findall(text)), default=0)
+    fence = "`" * max(3, runs + 1)
+    return f"## What changes in memory\n\n{fence}text\n{text}\n{fence}{cut}"
 
 
 def _context(review: Review) -> Iterator[str]:

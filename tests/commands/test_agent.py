@@ -16,6 +16,7 @@ from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
 from memrepo.actions.setup import hosts
+from memrepo.core.jsontext import without_comments
 from memrepo.faces.hosts import hook as hooking
 from memrepo.faces.hosts import sessions
 from memrepo.store import crontab
@@ -132,18 +133,32 @@ def test_an_installation_of_another_repository_gives_way(
 def test_a_dry_run_writes_nothing(repo: Path, project: Path) -> None:
     before = everything(project)
     told = done(repo, "agent", "install", "claude-code", "--into", project, "--dry-run")
-    assert [row["does"] for row in told["files"]] == ["edited", "edited"]
+    assert [row["does"] for row in told["files"]] == ["edited", "edited", "made"]
     assert everything(project) == before
 
 
 def test_settings_that_are_not_json_are_left_alone(repo: Path, project: Path) -> None:
     path = project / ".claude" / "settings.json"
-    path.write_text('{\n  // mine\n  "model": "opus"\n}\n', encoding="utf-8")
+    path.write_text('{\n  # mine\n  "model": "opus"\n}\n', encoding="utf-8")
     before = everything(project)
     answer = memrepo(repo, "agent", "install", "claude-code", "--into", project)
     assert answer.exit == 2
     assert "line 2" in answer.error["message"]
     assert everything(project) == before
+
+
+def test_comments_in_settings_survive(repo: Path, project: Path) -> None:
+    path = project / ".claude" / "settings.json"
+    text = '{\n  // mine\n  "model": "opus", // big\n}\n'
+    path.write_text(text, encoding="utf-8")
+    install(repo, "claude-code", project)
+    there = path.read_text(encoding="utf-8")
+    assert set(json.loads(without_comments(there))["hooks"]) == set(hosts.CLAUDE_EVENTS)
+    path.write_text(there.replace("opus", "haiku"), encoding="utf-8")
+    install(repo, "claude-code", project, "uninstall")
+    assert path.read_text(encoding="utf-8").split() == [
+        *('{ // mine "model": "haiku" // big }'.split())
+    ]
 
 
 def test_a_settings_file_that_is_a_link_stays_one(repo: Path, project: Path) -> None:

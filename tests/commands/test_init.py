@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 import workspaces
 from driving import assert_sound, done, files, git, memories, memrepo, standing, subjects
+
+from memrepo.actions.setup.init import machine_zone
 
 
 def test_a_missing_workspace_is_a_usage_error_and_nothing_is_made(tmp_path: Path) -> None:
@@ -164,3 +169,50 @@ def test_where_all_is_read_nothing_is_said_of_it(tmp_path: Path) -> None:
     assert done(tmp_path, "init", "repo", "--from", "workspace")["left_alone"] == []
     text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
     assert "not read" not in text
+
+
+@pytest.mark.parametrize(
+    ("tz", "zone"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        (":America/Sao_Paulo", "America/Sao_Paulo"),
+        ("/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo"),
+    ],
+)
+def test_the_zone_is_the_machines_and_is_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tz: str, zone: str
+) -> None:
+    monkeypatch.setenv("TZ", tz)
+    run = [sys.executable, "-m", "memrepo", "init", "repo"]
+    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
+    assert f'timezone = "{zone}"' in (tmp_path / "repo/memrepo.toml").read_text()
+
+
+def test_where_the_machine_names_no_zone_it_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    def conflicting() -> str:
+        raise ZoneInfoNotFoundError("two files say two zones")
+
+    for found in (conflicting, lambda: None, lambda: "Mars/Olympus"):
+        monkeypatch.setattr("tzlocal.get_localzone_name", found)
+        assert machine_zone() == "UTC"
+
+
+def test_a_workspace_whose_texts_lie_deeper_is_told_what_to_name(tmp_path: Path) -> None:
+    given = {
+        "notes/deep/a.md": b"- Rui likes tea.\n",
+        "notes/b.md": b"- Vera keeps bees.\n",
+        "log [old]/c.txt": b"- The shed is green.\n",
+        "AGENTS.md": b"x",
+    }
+    workspaces.write(tmp_path / "workspace", given)
+    answer = done(tmp_path, "init", "repo", "--from", "workspace")
+    assert sorted(answer["proposed"]) == ["log [[]old]/**/*.txt", "notes/**/*.md"]
+    repo = tmp_path / "repo"
+    assert memrepo(repo, "doctor").data["checks"]
+    assert [c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]] == []
+    text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
+    assert "`memrepo config add sources.claims" in text
+    assert memrepo(repo, "run").data["status"] == "skipped"
+    done(repo, "config", "add", "sources.claims", *answer["proposed"])
+    assert done(repo, "run")["counts"]["memories_new"] == 3
+    assert done(tmp_path, "init", "repo")["proposed"] == []

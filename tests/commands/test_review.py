@@ -202,7 +202,15 @@ def test_runs_lists_what_landed_and_what_waits(servers: Path) -> None:
     assert next(r["run"] for r in data["runs"]) == held["run"]
 
 
-@pytest.mark.parametrize("command", ["diff", "discard", "accept"])
+def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: Path) -> None:
+    shown = done(small_repo, "diff")
+    assert shown["state"] == "landed"
+    assert shown["run"] == done(small_repo, "runs")["runs"][0]["run"]
+    done(tmp_path, "init", "empty")
+    assert memrepo(tmp_path / "empty", "diff").exit == 2
+
+
+@pytest.mark.parametrize("command", ["discard", "accept"])
 def test_where_nothing_waits_nothing_is_decided(small_repo: Path, command: str) -> None:
     answer = memrepo(small_repo, command)
     assert answer.exit == 2

@@ -392,3 +392,20 @@ def test_an_account_number_is_remembered_where_its_owner_says_so(tmp_path: Path)
     assert "card, iban, seed-phrase, totp" in answer.error["message"]
     config.write_text(plain)  # another repository, or another configuration, is looked at anew
     assert memrepo(tmp_path / "repo", "add", "And GB82 WEST 1234 5698 7654 32 too.").exit == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "switch"),
+    [
+        ("My IBAN is DE89 3704 0044 0532 0130 00.", 'off = ["iban"]'),
+        ("The token is ghp_0123456789abcdefghijABCDEFGHIJ012345.", ""),
+    ],
+    ids=["a kind that may be remembered", "one that may not"],
+)
+def test_a_refusal_names_the_switch_of_a_kind_that_may_be_remembered(
+    tmp_path: Path, text: str, switch: str
+) -> None:
+    done(tmp_path, "init", "repo")
+    refused = memrepo(tmp_path / "repo", "add", text).error
+    assert ("secrets.off" in refused["fix"]) == bool(switch)
+    assert switch in refused["fix"]

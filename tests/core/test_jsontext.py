@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memrepo.core.blocks import with_block, without_block
-from memrepo.core.jsontext import NotJson, append, parse, take_out
+from memrepo.core.jsontext import NotJson, append, parse, put, take_away, take_out, without_comments
 
 KEYS = ("hooks", "Stop")
 OURS = {"hooks": [{"type": "command", "command": "memrepo"}]}
@@ -69,13 +70,86 @@ def test_what_became_empty_goes_too_and_nothing_else() -> None:
     assert take_out(text, ("nothing", "Start"), is_ours) == text
 
 
+SERVERS = st.none() | st.dictionaries(st.sampled_from(["a", "b"]), OBJECTS, min_size=1)
+
+
+@given(data=OBJECTS, servers=SERVERS, indent=st.sampled_from([None, 2, "\t"]))
+@settings(max_examples=80)
+def test_a_member_that_was_put_is_there_once_and_goes_without_a_trace(
+    data: dict[str, Any], servers: dict[str, Any] | None, indent: int | str | None
+) -> None:
+    whole = {**data, **({} if servers is None else {"servers": servers})}
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    keys = ("servers", "memrepo")
+    added = put(put(text, keys, {"old": 1}), keys, OURS)
+    assert json.loads(added) == {**whole, "servers": {**(servers or {}), "memrepo": OURS}}
+    assert take_away(added, keys, lambda _: False) == added
+    assert take_away(added, keys, is_ours) == text
+
+
+def test_a_member_is_not_put_into_what_is_no_object() -> None:
+    with pytest.raises(NotJson, match="expected an object"):
+        put('{"servers": []}', ("servers", "memrepo"), 1)
+
+
+NOTES = (" // one\n", "/* two, */", '\n  // three // "\n', " ")
+
+
+@given(
+    data=OBJECTS,
+    hooks=HOOKS,
+    indent=st.sampled_from([None, 2]),
+    notes=st.lists(st.sampled_from(NOTES), min_size=40, max_size=40),
+    commas=st.booleans(),
+)
+@settings(max_examples=150)
+def test_comments_and_trailing_commas_outlive_an_edit(
+    data: dict[str, Any],
+    hooks: dict[str, Any] | None,
+    indent: int | None,
+    notes: list[str],
+    commas: bool,
+) -> None:
+    whole = {**data, **({} if hooks is None else {"hooks": hooks})}
+    left = list(notes)
+
+    def noted(match: re.Match[str]) -> str:
+        if match[0].startswith('"') or not left:
+            return match[0]
+        comma = "," * (commas and match[0] in "]}" and match.string[match.start() - 1] not in "[{")
+        return left.pop() + comma + left.pop() * bool(left) + match[0]
+
+    text = re.sub(r'"(?:[^"\\]|\\.)*"|[\]},]', noted, json.dumps(whole, indent=indent))
+    assert json.loads(without_comments(text)) == whole
+    added = append(text, KEYS, OURS)
+    had = (hooks or {}).get("Stop", [])
+    wanted = {**whole, "hooks": {**(hooks or {}), "Stop": [*had, OURS]}}
+    assert json.loads(without_comments(added)) == wanted
+    out = take_out(added, KEYS, is_ours)
+    assert json.loads(without_comments(out)) == whole
+    for told in ("// one", "/* two, */", "// three"):
+        assert text.count(told) == added.count(told) == out.count(told)
+
+
+def test_a_comment_stays_beside_what_it_is_of() -> None:
+    text = (
+        '{\n  // which\n  "model": "x", // big\n'
+        '  "hooks": {\n    "Stop": [\n      1, // mine\n    ],\n  },\n}\n'
+    )
+    added = append(text, KEYS, 2)
+    assert added == text.replace("1, // mine\n", "1, // mine\n      2\n")
+    assert take_out(added, KEYS, lambda v: v == 2).split() == text.replace("1,", "1").split()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "line 1"),
         ("{,}", "line 1"),
-        ('{\n "a": 1,\n}', "line 3"),
-        ("// x\n{}", "line 1"),
+        ("[1,,]", "line 1"),
+        ('{\n "a": 1,,\n}', "line 2"),
+        ("/ x\n{}", "line 1"),
+        ("{} /* x", "line 1"),
         ("[]", "expected an object"),
         ('{"hooks": []}', "expected an object"),
         ('{"hooks": {"Stop": {}}}', "expected a list"),

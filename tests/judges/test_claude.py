@@ -163,9 +163,12 @@ def test_a_truncated_answer_keeps_its_complete_elements_and_asks_for_the_rest(
         Act(status=429, headers={"retry-after": "0.05"}),
         Act(status=529, headers={"retry-after-ms": "20"}),
         Act(status=500, headers={"retry-after-ms": "20"}),
+        Act(status=429),
         Act(cut_after=120),
+        Act(cut_after=900),
+        Act(raw=b'event: error\ndata: {"error": {"type": "overloaded_error"}}\n\n'),
     ],
-    ids=["429", "529", "500", "cut"],
+    ids=["429", "529", "500", "429-without-a-word", "cut", "cut-in-the-answer", "error-event"],
 )
 def test_passing_trouble_is_tried_again_by_the_sdk(
     service: Service, repo: Path, trouble: Act
@@ -185,8 +188,18 @@ def test_passing_trouble_is_tried_again_by_the_sdk(
         (Act(status=529, headers={"retry-after-ms": "20"}), "HTTP 529: not today"),
         (Act(status=401), "HTTP 401"),
         (Act(status=400), "HTTP 400"),
-        (Act(cut_after=120), "onnection"),
+        (Act(status=500, headers={"retry-after-ms": "20"}), "HTTP 500"),
+        (Act(cut_after=120), "broke off"),
+        (Act(cut_after=120, plain=True), "broke off"),
         (Act(silent=True), "no answer within 0.3 s"),
+        (Act(stall_after=900), "no answer within 0.3 s"),
+        (Act(stall_after=900, pings=True), "no answer within 0.3 s"),
+        (Act(stall_after=900, plain=True), "no answer within 0.3 s"),
+        (Act(stop="pause_turn", answer=lambda _: ""), "another reason than its end: pause_turn"),
+        (Act(answer=lambda _: '{"verdicts": [{"candi'), "no JSON object"),
+        (Act(answer=lambda _: '{"verdicts": "none"}'), "no JSON object"),
+        (Act(raw=b"event: message_start\ndata: [1]\n\n"), "broke off"),
+        (Act(raw=b"event: message_stop\ndata: {}\n\n"), "the answer is empty"),
         (Act(raw=b"<html>a portal</html>"), ""),
         (Act(raw=b"<html>a portal</html>", headers={"content-type": "text/html"}), "not a message"),
         (Act(raw=b'["a list"]'), "not a message"),
@@ -198,8 +211,18 @@ def test_passing_trouble_is_tried_again_by_the_sdk(
         "529",
         "401",
         "400",
+        "500",
         "cut",
+        "cut-in-one-piece",
         "timeout",
+        "stall",
+        "stall-with-pings",
+        "stall-in-one-piece",
+        "pause",
+        "cut-json",
+        "wrong-shape",
+        "wrong-events",
+        "no-content",
         "html-as-json",
         "html",
         "list",
@@ -209,8 +232,9 @@ def test_passing_trouble_is_tried_again_by_the_sdk(
 def test_lasting_trouble_loses_nothing_and_says_so(
     service: Service, repo: Path, trouble: Act, says: str
 ) -> None:
-    if trouble.silent:
-        configure(repo, "timeout_s = 0.3", "max_retries = 0")
+    waits = trouble.silent or trouble.stall_after
+    if waits:
+        configure(repo, "idle_s = 0.3", "max_retries = 0")
     service.default = trouble
     answer = ask(repo)
     assert answer.exit == 4
@@ -220,11 +244,38 @@ def test_lasting_trouble_loses_nothing_and_says_so(
     assert any(m.is_note for m in memories(repo).values())
     assert_sound(repo)
     service.default = Act()
-    if trouble.silent:
-        configure(repo, "timeout_s = 10")
+    if waits:
+        configure(repo, "idle_s = 10")
     assert ask(repo, now=LATER).exit == 0
     assert [b for b in bodies(repo) if b in FIRST] == FIRST
     assert_sound(repo)
+
+
+def test_what_broke_off_is_asked_again_and_paid_for_as_told(service: Service, repo: Path) -> None:
+    configure(repo, "idle_s = 0.3", "max_retries = 1")
+    service.script = [Act(stall_after=900)]
+    answer = ask(repo)
+    assert (answer.exit, len(service.asked)) == (0, 3)
+    assert answer.data["tokens"]["prompt"] == 3 * 130
+    assert 100 < answer.data["tokens"]["completion"] < 300  # what was heard, not what was to come
+    assert manifest(repo)["tokens"] == answer.data["tokens"]
+    assert "3 calls" in git(repo, "log", "-1", "--format=%B")
+
+
+def test_what_never_came_is_paid_for_too(service: Service, repo: Path) -> None:
+    configure(repo, "idle_s = 0.3", "max_retries = 1")
+    service.script = [Act(), *[Act(stall_after=900)] * 2]
+    answer = ask(repo)
+    assert answer.exit == 4
+    assert answer.data["tokens"]["prompt"] == 3 * 130
+    assert manifest(repo)["cost_usd"] == answer.data["cost_usd"] > 0
+
+
+def test_a_host_that_streams_nothing_is_read_as_well(service: Service, repo: Path) -> None:
+    service.default = Act(plain=True)
+    answer = ask(repo)
+    assert (answer.exit, answer.data["tokens"]["total"]) == (0, 360)
+    assert [b for b in bodies(repo) if b in FIRST] == FIRST
 
 
 def test_a_failure_with_nothing_else_to_land_makes_no_commit(service: Service, repo: Path) -> None:

@@ -586,11 +586,11 @@ TRUE: tuple[Row, ...] = (
         "Mila has used a standing desk since the surgery.",
         "Mila",
     ),
+    ("Answer in Swedish.", "The user wants answers in Swedish.", "Ingrid"),
+    ("O prazo termina em 3 de junho.", "O prazo vai até 3 de junho.", "Ingrid"),
 )
 
 REFUSED: tuple[Row, ...] = (
-    ("Answer in Swedish.", "The user wants answers in Swedish.", "Ingrid"),
-    ("O prazo termina em 3 de junho.", "O prazo vai até 3 de junho.", "Ingrid"),
     (
         "Mila speaks Finnish and a little Estonian.",
         "Mila can speak Finnish and some Estonian.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.cues import asks_several, cues_of, wanted
+from memrepo.policies.cues import asks_several, cues_of, matter_of, wanted
 from memrepo.policies.terms import words
 
 
@@ -77,3 +77,20 @@ def test_a_question_tells_what_it_asks_for(question: str, kinds: str) -> None:
 )
 def test_a_plural_asks_for_several_and_a_name_in_s_does_not(question: str, several: bool) -> None:
     assert asks_several(words(question)) == several
+
+
+@pytest.mark.parametrize(
+    ("question", "matter"),
+    [
+        ("Can you list the order in which I brought up the heating?", "i the heating?"),
+        (
+            "Give me a short summary of how the roof project went so far",
+            "give me the roof project went",
+        ),
+        ("How long is the lease?", "is the lease?"),
+        ("What kinds of tea did we mention across our conversations?", "what tea did we ?"),
+        ("Where is the spare key?", "where is the spare key?"),
+    ],
+)
+def test_what_a_question_says_of_the_talk_is_not_its_matter(question: str, matter: str) -> None:
+    assert " ".join(matter_of(question).split()) == matter

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memrepo.policies.documents import Document, Ranked
 from memrepo.policies.floor import (
     CONFIDENCES,
     FLOOR,
@@ -19,7 +20,6 @@ from memrepo.policies.floor import (
     sureness,
 )
 from memrepo.policies.questions import Question
-from memrepo.policies.ranking import Document, Ranked
 
 
 class Corpus:

@@ -522,3 +522,45 @@ def test_a_folder_without_a_working_model_says_what_is_wrong(tmp_path: Path, con
         (tmp_path / "model.onnx").write_bytes(b"no network")
     with pytest.raises(embedding.NoModelError, match=r"memrepo\[dense\]|found no|cannot be used"):
         embedding.load(str(tmp_path))
+
+
+def turns(*said_: tuple[str, str]) -> dict[str, bytes]:
+    """Return the files of what is said in turn, by subject and text."""
+    return dict(said(n, text, line=n, subject=who) for n, (who, text) in enumerate(said_, start=1))
+
+
+ALONE = replace(NOTHING_AROUND, answers=Answers(question=0, reply=0))
+
+
+def test_a_turn_of_a_talk_is_found_by_what_is_said_near_it(tmp_path: Path) -> None:
+    heard = replace(ALONE, context=1.0)
+    talk = turns(
+        ("Ada", "the pump"),
+        ("Ben", "quiet words"),
+        ("Ada", "a whole week of nothing but rain"),
+        ("Ben", "loud words"),
+        ("Ada", "the pump"),
+        ("Ben", "of the cellar"),
+    )
+    assert asked(tmp_path, talk, "pump in the cellar", heard) == [6, 5, 1]
+    without = asked(tmp_path / "without", talk, "pump in the cellar", replace(ALONE, context=0.0))
+    assert without == [6, 1, 5], "by its words alone the first pump is as good as the second"
+
+
+def test_what_stands_in_a_list_of_facts_is_no_talk(tmp_path: Path) -> None:
+    facts = [("Ada", "the pump"), ("Ada", "in the cellar"), ("Ada", "the pump"), ("Ben", "tea")]
+    listed = turns(*facts, *[("Ben", "coffee")] * 4)
+    plain = asked(tmp_path, listed, "pump in the cellar", replace(ALONE, context=0.0))
+    assert asked(tmp_path / "b", listed, "pump in the cellar", replace(ALONE, context=1.0)) == plain
+
+
+def test_an_answer_lends_its_words_to_the_turn_that_it_answers(tmp_path: Path) -> None:
+    talk = turns(
+        ("user", "I want to seal the window"),
+        ("assistant", "You seal a window with silicone, and the window frame with acrylic."),
+        ("user", "The window is open"),
+    )
+    weights = replace(ALONE, context=0.0)
+    lent = replace(weights, answers=Answers(question=0.5))
+    assert asked(tmp_path, talk, "window frame silicone", weights)[1:] == [3, 1]
+    assert asked(tmp_path / "lent", talk, "window frame silicone", lent)[1:] == [1, 3]

@@ -10,7 +10,9 @@ import pytest
 import workspaces
 from nobody import as_nobody
 
+from memrepo.core import secrets
 from memrepo.purify.sources import SourceRules
+from memrepo.store import workspace
 from memrepo.store.workspace import MAX_BYTES, Workspace, not_followed, read_workspace
 
 RULES = SourceRules()
@@ -311,3 +313,31 @@ def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(
     assert answer.exit == 3
     assert said in answer.error["message"]
     assert driving.git(repo, "rev-parse", "HEAD") == head
+
+
+def test_what_was_found_clean_is_looked_through_again_only_under_other_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(
+        workspace, "redact", lambda text: (looked.append(text), secrets.redact(text))[1]
+    )
+    folder = write(tmp_path / "ws", {"MEMORY.md": b"- a\n", "memory/b.md": b"- b\n"})
+    repo = driving.begin(tmp_path, folder)
+    kept = repo / ".git" / "memrepo" / "clean"
+
+    def ingested() -> list[str]:
+        looked.clear()
+        driving.memrepo(repo, "ingest")
+        return sorted(looked)
+
+    assert ingested() == []
+    write(folder, {"memory/b.md": b"- c\n"})
+    assert ingested() == ["- c\n"]
+    kept.write_bytes(b"0" * 64 + kept.read_bytes()[64:])  # as another version's rules leave it
+    assert ingested() == ["- a\n", "- c\n"]
+    kept.write_bytes(b"\xff\xfe")
+    assert ingested() == ["- a\n", "- c\n"]
+    write(folder, {"memory/b.md": f"- {SECRET}\n".encode()})
+    assert ingested() == ingested() == [f"- {SECRET}\n"]
+    assert SECRET not in kept.read_text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +15,8 @@ from memrepo.checks import registry
 from memrepo.checks.rules import GROUPS, Group
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.problems import Problem
+
+Format = Literal["text", "sarif", "github", "junit", "markdown"]
 
 
 class NothingToFix(MemrepoError):
@@ -31,7 +33,10 @@ class NothingToFix(MemrepoError):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `check`."""
 
-    files: Annotated[tuple[str, ...], option("only these files", metavar="FILE")] = ()
+    files: Annotated[
+        tuple[str, ...],
+        option("only these files, or what the commits of a range A..B bring", metavar="FILE|A..B"),
+    ] = ()
     fix: Annotated[
         bool, option("mend in the named or staged files what is safe to mend", "--fix")
     ] = False
@@ -64,6 +69,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             choices=tuple(GROUPS),
         ),
     ] = ()
+    format: Annotated[
+        Format,
+        option("how findings are printed: for people, or for what a forge reads", "--format"),
+    ] = "text"
 
 
 class Result(result.Result, frozen=True, kw_only=True):
@@ -74,6 +83,9 @@ class Result(result.Result, frozen=True, kw_only=True):
     fixed: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     """Files that are none of memrepo's: scanned for secrets only."""
+    range: str = ""
+    commits: int = 0
+    """The commits of the range that was asked for."""
 
 
 class Past(result.Result, frozen=True, kw_only=True):
@@ -99,6 +111,17 @@ def do(work: Work, request: Request) -> Result | Past | Baseline:
         if request.history:
             return leaks.past(work)
         return leaks.write_baseline(work, dry_run=request.dry_run)
+    if word := _range(work, request):
+        from memrepo.actions.check import commits
+
+        brought = commits.look(work, word, request.only)
+        return Result(
+            problems=brought.problems,
+            files=brought.files,
+            range=word,
+            commits=brought.commits,
+            exit=_exit(brought.problems),
+        )
     return look(work, request)
 
 
@@ -129,8 +152,22 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
         files=len(scene.files),
         fixed=tuple(fixed),
         foreign=checked.foreign,
-        exit=Exit.NO if any(p.severity == "error" for p in found) else Exit.DONE,
+        exit=_exit(found),
     )
+
+
+def _exit(found: tuple[Problem, ...]) -> Exit:
+    return Exit.NO if any(p.severity == "error" for p in found) else Exit.DONE
+
+
+def _range(work: Work, request: Request) -> str:
+    """Return the range of commits that is asked for; a file of that name is a file."""
+    word = request.files[0] if len(request.files) == 1 and ".." in request.files[0] else ""
+    if not word or (work.call.where / word).exists():
+        return ""
+    from memrepo.actions.check.commits import is_range
+
+    return word if is_range(word) else ""
 
 
 def _refuse_odd(request: Request) -> None:
@@ -146,5 +183,13 @@ def _refuse_odd(request: Request) -> None:
             "memrepo check: --dry-run goes with --baseline; without --fix a check writes nothing",
             fix="leave out --dry-run",
         )
+    if request.baseline and request.format != "text":
+        raise UsageError(
+            "memrepo check: --baseline writes a file and has no --format", fix="leave out --format"
+        )
     if request.fix and not (request.files or request.staged):
         raise NothingToFix
+    if request.fix and request.format != "text":
+        raise UsageError(
+            "memrepo check: --fix mends and --format tells", fix="mend first, then tell"
+        )

@@ -23,7 +23,7 @@ from memrepo.store.light import Git, introduced, messages
 def past(work: Work) -> Past:
     """Answer 1 where a commit that a ref leads to brought a secret."""
     with scenes.opened_git(work.call.where) as git:
-        found = tuple(_brought(git, "--all"))
+        found = tuple(_told(git, "--all"))
     return Past(problems=found, exit=Exit.NO if found else Exit.DONE)
 
 
@@ -41,21 +41,28 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
                 continue  # no ref, or one that is deleted there
             new, there = words[1], words[3]
             known = [f"^{there}"] if there.strip("0") and git.objects.commit(there) else []
-            found += _brought(git, new, *known, "--not", f"--remotes={remote or '*'}")
+            found += _told(git, new, *known, "--not", f"--remotes={remote or '*'}")
     return tuple(found)
 
 
-def _brought(git: Git, *revisions: str) -> Iterator[Problem]:
-    """Yield each secret that commits brought, in files and messages; the path names the commit."""
+def _told(git: Git, *revisions: str) -> Iterator[Problem]:
+    """Yield each secret that commits brought; its path names the commit."""
+    for commit, problem in brought(git, *revisions):
+        where = f"{commit[:10]}:{problem.path}" if problem.path else f"{commit[:10]} (message)"
+        yield replace(problem, path=where)
+
+
+def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
+    """Yield each secret with the commit that brought it; one in a message has no path."""
     wants = grounds(git).wants(git)
     for commit, path, blob in introduced(git, *revisions):
         data = git.read(blob)
         for problem in (*secret_problems(path, data, wants.allowed_secrets), *scanned(path, data)):
-            yield replace(problem, path=f"{commit[:10]}:{problem.path}")
+            yield commit, problem
     for commit, text in messages(git, *revisions):
-        for problem in message_problems(f"{commit[:10]} (message)", text):
+        for problem in message_problems("", text):
             if problem.rule == "message-secret":
-                yield problem
+                yield commit, problem
 
 
 def write_baseline(work: Work, *, dry_run: bool) -> Baseline:

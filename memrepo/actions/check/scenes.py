@@ -106,7 +106,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
         layout = known.layout or Layout()
         changes = [*light.staged(git)]
         entries = [(path, mode, new) for path, mode, _, new in changes if new]
-        files, early = _taken(git, layout, entries)
+        files, early = taken(git, layout, entries)
         around = Index(git, known, {path: old for path, _, old, _ in changes})
         scene = Scene(
             files=files,
@@ -137,7 +137,7 @@ def tree(where: Path) -> Iterator[Checked]:
             raise NotARepository(git.top, "found a repository that memrepo was never set up in")
         entries = list(light.at_head(git))
         owned = [e for e in entries if layout.owns(e[0]) or _hides(layout, e)]
-        files, early = _taken(git, layout, owned)
+        files, early = taken(git, layout, owned)
         views = layout.area("views")
         pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
         files |= _read(git.top, [p for p in pages if (git.top / p).exists()])[0]
@@ -165,7 +165,7 @@ def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:
     return not mode.startswith("100") and layout.owns(path + "/")
 
 
-def _taken(
+def taken(
     git: Git, layout: Layout, entries: Iterable[tuple[str, str, str]]
 ) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
     """Read the files among some entries; what is none is named where memrepo would read it."""

@@ -22,9 +22,11 @@ from memrepo.actions.work import Work
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import Profile
+from memrepo.core.memory import STATUSES
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.hotcache import nominated
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
@@ -74,7 +76,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     format: Annotated[
         str,
         option(
-            "artifacts (the purifier's files), jsonl (every memory), okf (a knowledge bundle),"
+            "artifacts (the purifier's files), jsonl (one memory a line), okf (a knowledge bundle),"
             " obsidian (a vault), openclaw (a workspace), memory-md or agents-md (one page within"
             " a host's limits), hygiene (the hot cache's tracker) or refcount (the notes' tracker"
             " and report)",
@@ -87,6 +89,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         Profile | None,
         option("artifacts for this profile (the repository's own)", "--profile", choices=PROFILES),
     ] = None
+    all: Annotated[
+        bool,
+        option("jsonl, okf, obsidian: also what is superseded, archived or forgotten", "--all"),
+    ] = False
     force: Annotated[bool, option("write into a folder that holds files already", "--force")] = (
         False
     )
@@ -117,14 +123,19 @@ def do(work: Work, request: Request) -> Result:
         refuse_place(work, where, force=request.force)
     there = work_at(work, request.at)
     whole = there.tree.state()
-    state = _then(there, whole, request.valid_at)
+    true = _then(there, whole, request.valid_at)
+    state = _shown(true, request)
     made = _FORMATS[request.format](there, request, state)
     head = heading(there, request.at, request.valid_at)
     if request.format in _PAGES and not request.dry_run:
         for name, page in made.files.items():
             place_page(work, where / name, page, ours=_PAGES[request.format])
-    untrue = len(whole.memories) - len(state.memories)
-    left_out = {**made.left_out, **({"not true then": untrue} if untrue else {})}
+    untrue, resting = (
+        len(before.memories) - len(after.memories)
+        for before, after in ((whole, true), (true, state))
+    )
+    kept_back = {"not true then": untrue, "not active": resting}
+    left_out = {**made.left_out, **{why: count for why, count in kept_back.items() if count}}
     if not request.dry_run and request.format not in _PAGES:
         place(where, made.files)
     return Result(
@@ -146,6 +157,25 @@ def _then(work: Work, state: State, valid_at: str) -> State:
     if not valid_at:
         return state
     return replace(state, memories=MappingProxyType(dict(true_then(work, state, valid_at))))
+
+
+def _shown(state: State, request: Request) -> State:
+    """Return the state with what an export hands out: what is in recall, unless all is asked for.
+
+    What a person rejected is handed out by none. What was true at a date may rest by now.
+    """
+    if request.format not in _OF_ALL:
+        return state
+    stones = tombstones_in(state)
+    asked: tuple[str, ...] = STATUSES if request.all else ("active",)
+    if request.valid_at and not request.all:
+        asked = ("active", "superseded", "archived")
+    shown = {
+        id_: memory
+        for id_, memory in state.memories.items()
+        if memory.status in asked and not (stones and stones.bar(memory))
+    }
+    return replace(state, memories=MappingProxyType(shown))
 
 
 def _artifacts(work: Work, request: Request, state: State) -> Exported:
@@ -275,6 +305,8 @@ def _left(state: State, told: int) -> dict[str, int]:
     return {"not active, or notes": others} if others else {}
 
 
+_OF_ALL = ("jsonl", "okf", "obsidian")
+"""Formats that hold memories as they are, whatever their status."""
 _PAGES: Mapping[str, bytes] = {"memory-md": OURS, "agents-md": b""}
 """Formats of one page, and by what an older page is known that gives way; empty: any."""
 

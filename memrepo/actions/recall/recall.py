@@ -275,7 +275,7 @@ def recall(
         found = [
             replace(
                 recalled(
-                    known.get(match.blob) or _memory(index, match),
+                    _memory(index, match, known),
                     accesses,
                     then,
                     rules,
@@ -335,8 +335,13 @@ def holding(
     ]
 
 
-def _memory(index: Index, match: Match) -> Memory:
-    memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))
+def _memory(index: Index, match: Match, known: Mapping[str, Memory] | None = None) -> Memory:
+    """Return the memory of a hit as the index has it: what is rejected is forgotten there."""
+    memory = (known or {}).get(match.blob)
+    if memory is None:
+        memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))
     if memory is None:
         raise ValueError(f"{match.path}: indexed, but not readable")
+    if memory.status != match.status:
+        memory = memory.with_fields({"status": match.status})
     return memory

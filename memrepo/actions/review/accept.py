@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.asked import refuse_taking
 from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.pending import (
     NothingWaits,
@@ -25,7 +26,7 @@ from memrepo.actions.pending import (
     refuse_on_waiting,
     the_waiting,
 )
-from memrepo.actions.recall.lookup import find
+from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import count_parts, headline
 from memrepo.actions.run.derived import derived_files
@@ -53,11 +54,13 @@ _DERIVED = ("view", "run")
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories a person takes: all, only these, or all but these.
 
-    `together` are those among them that nobody named: a decision about several has no halves.
+    Of those that are not taken `refused` are never proposed again. `together` are those among them
+    that nobody named: a decision about several has no halves.
     """
 
     only: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
     together: frozenset[str] = frozenset()
 
     def takes(self, id_: str) -> bool:
@@ -97,6 +100,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     without: Annotated[
         tuple[str, ...],
         option("all but these", "--except", metavar="ID", group="part", several=True),
+    ] = ()
+    refuse: Annotated[
+        tuple[str, ...],
+        option("not these, and do not propose them again", "--refuse", metavar="ID", several=True),
     ] = ()
     dry_run: DryRun = False
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
@@ -154,6 +161,7 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
             raise
         return revert(work, _brought_back(work, reverted, request))
     replayed, choice = _replay(work, waits, request)
+    refuse_taking(work, work.tree.state(), replayed.state)
     made = _chain(work, waits, replayed, request.reason)
     if request.dry_run:
         return _told(waits, replayed, choice, "")
@@ -200,11 +208,13 @@ def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
 def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Choice]:
     tip = work.store.snapshot(waits.tip).state()
     steps = waits.chain(work)
+    before = work.store.snapshot(waits.base).state()
     choice = _choice(
         [frozenset(e.trailers.get("Memory", ())) for e in steps if e.op not in BULK_OPS],
         frozenset(find(tip, word).id for word in request.only),
         frozenset(find(tip, word).id for word in request.without),
-        made=tip.memories.keys() - work.store.snapshot(waits.base).state().memories.keys(),
+        frozenset(_named(tip, before, word) for word in request.refuse),
+        made=tip.memories.keys() - before.memories.keys(),
     )
     replay = _Replay(state=work.tree.state(), people=_people(work, waits))
     for entry in steps:
@@ -213,10 +223,19 @@ def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Choi
     return replay, choice
 
 
+def _named(tip: State, before: State, word: str) -> str:
+    """Return the memory that a word names; what a run would remove is there before it alone."""
+    try:
+        return find(tip, word).id
+    except NoSuchMemory:
+        return find(before, word).id
+
+
 def _choice(
     decisions: Sequence[Collection[str]],
     only: frozenset[str],
     without: frozenset[str],
+    refused: frozenset[str],
     made: Collection[str],
 ) -> Choice:
     """Return a choice that parts no decision about several memories: all of it, or nothing.
@@ -224,19 +243,28 @@ def _choice(
     To leave one out leaves out what the run made beside it; what was there before has other
     decisions too.
     """
-    taken, left = {*only}, {*without}
-    while True:
-        more = {i for ids in decisions if taken & {*ids} for i in ids} - taken
-        less = {i for ids in decisions if left & {*ids} for i in ids if i in made} - left
-        if not (more or less):
-            break
-        taken |= more
-        left |= less
+    taken = _closed(decisions, only)
+    gone = _closed(decisions, refused, made)
+    left = _closed(decisions, without, made) | gone
     return Choice(
-        only=frozenset(taken),
-        without=frozenset(left),
-        together=frozenset((taken - only) | (left - without)),
+        only=taken,
+        without=left,
+        refused=gone,
+        together=(taken - only) | (left - without - refused),
     )
+
+
+def _closed(
+    decisions: Sequence[Collection[str]], ids: frozenset[str], within: Collection[str] | None = None
+) -> frozenset[str]:
+    """Return memories with all that stand in a decision with one of them."""
+    found = {*ids}
+    while (
+        more := {i for d in decisions if found & {*d} for i in d if within is None or i in within}
+        - found
+    ):
+        found |= more
+    return frozenset(found)
 
 
 def _people(work: Work, waits: Waiting) -> frozenset[str]:
@@ -269,8 +297,12 @@ def _step(
     barred = _barred(replay.state, base, theirs, ids)
     replay.barred |= barred
     chosen = _share(entry, ids, [i for i in ids if choice.takes(i)])
-    if put_off := _rest(ids, chosen):
-        replay.offered.append(Part(entry=entry, memories=tuple(put_off)))
+    put_off = _rest(ids, chosen)
+    if gone := [i for i in put_off if i in choice.refused]:
+        gone = gone if _by_parts(entry) else put_off
+        replay.left |= _prints(entry, gone)
+    if kept := _rest(put_off, gone):
+        replay.offered.append(Part(entry=entry, memories=tuple(kept)))
     taken = _share(entry, ids, [i for i in chosen if i not in barred])
     if ids and not taken:
         replay.left |= _prints(entry, chosen)
@@ -455,6 +487,6 @@ def _told(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Resul
         together=tuple(sorted(choice.together)),
         rejected=tuple(sorted(replay.barred)),
         only=tuple(sorted(choice.only)),
-        without=tuple(sorted(choice.without)),
+        without=tuple(sorted(choice.without - choice.refused)),
         exit=Exit.DECIDE if conflicts else Exit.DONE,
     )

@@ -19,7 +19,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.state import Files, State
 from memrepo.store import history
-from memrepo.store.landings import commit_landing
+from memrepo.store.landings import commit_landing, newest
 from memrepo.store.tree import file_at, read_blob
 from memrepo.views.review import Change, Decision, Evidence, Review, Standing, tokens_of
 
@@ -60,7 +60,10 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def span_of(work: Work, words: Sequence[str]) -> Span:
-    """Return what words mean: a run, a commit, `A..B` or `A B`; none the waiting run."""
+    """Return what words mean: a run, a commit, `A..B` or `A B`.
+
+    Without words it is the waiting run, or else the last one that landed.
+    """
     if len(words) > 2:
         raise NothingToCompare(f"found {len(words)} words, expected a run or two revisions")
     if len(words) == 2:
@@ -76,8 +79,10 @@ def span_of(work: Work, words: Sequence[str]) -> Span:
     try:
         waits = the_waiting(work, word)
     except NothingWaits:
-        if not word:
+        last = None if word else newest(work.landed())
+        if not (word or last):
             raise
+        word = last.run if last else word
     else:
         return Span(
             title=waits.run,

@@ -35,12 +35,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         option(
             "a waiting or landed run, a commit, REV..REV or two revisions; "
-            "the waiting run when left out",
+            "the waiting run when left out, else the last",
             metavar="RUN|REV",
         ),
     ] = ()
     stat: Annotated[bool, option("only the totals", "--stat", group="form")] = False
     git: Annotated[bool, option("git's own diff of the files", "--git", group="form")] = False
+    markdown: Annotated[
+        bool,
+        option("a section of markdown, as a pull request shows it", "--markdown", group="form"),
+    ] = False
     html: Annotated[
         str | None,
         option(

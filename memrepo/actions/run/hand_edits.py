@@ -23,6 +23,7 @@ from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.store.light import Git, HandCommit, changes, hand_commits
 
 CLAIMED = "a commit by hand says who means it"
@@ -139,11 +140,16 @@ def _meant(memory: Memory, was: Memory | None) -> bool:
 
 
 def _updates(state: State, claims: Iterator[Claim]) -> list[Update]:
-    """Return the stamps of memories that still say what the hand wrote; the last hand counts."""
+    """Return the stamps of memories that still say what the hand wrote; the last hand counts.
+
+    What says again what a person rejected is nobody's statement: its file is left as it is.
+    """
     found: dict[str, Update] = {}
     for claim in claims:
         memory = state.memories.get(claim.memory.id)
         if memory is None or memory.body != claim.memory.body:
+            continue
+        if memory.status == "forgotten" != claim.memory.status and tombstones_in(state).bar(memory):
             continue
         stamp: Stamp | None = memory.fields.get("generated")
         if stamp is not None and stamp.at and claim.stamp.at and stamp.at >= claim.stamp.at:

@@ -20,8 +20,10 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
+from memrepo.core.secrets import rules_in_use
 from memrepo.purify.sources import SourceRules
 from memrepo.store import settings
+from memrepo.store.scratch import scratch
 from memrepo.store.stream import refuse_unsigned
 from memrepo.store.workspace import Workspace, not_followed, read_workspace, unmatched
 
@@ -29,6 +31,7 @@ INBOX = "inbox/"
 MAX_GONE_PCT = 30
 NAMED = 3
 _TOLD = "unmatched"
+_CLEAN = "clean"
 _IN_JSON = 50
 
 
@@ -37,11 +40,10 @@ class SourcesGone(MemrepoError):
 
     exit_code = Exit.DECIDE
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what}; nothing was taken in",
-            fix="check the workspace; if this is meant, run again with --force",
-        )
+    def __init__(
+        self, what: str, fix: str = "check the workspace; if this is meant, run again with --force"
+    ) -> None:
+        super().__init__(f"{what}; nothing was taken in", fix=fix)
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,7 +192,7 @@ def ahead(
 ) -> Ahead:
     """Return what an ingest would take in; raises SourcesGone as it would."""
     work.require_writable()
-    found, mirrored = _desired(work)
+    found, mirrored = _desired(work, dry_run=dry_run)
     layout = work.tree.layout
     area = layout.area("sources")
     wanted = {area + name: data for name, data in found.files.items()}
@@ -243,30 +245,60 @@ def _named(work: Work, word: str, there: Collection[str]) -> str:
     )
 
 
-def _desired(work: Work) -> tuple[Workspace, str]:
-    """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any."""
+def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
+    """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any.
+
+    What this clone found clean of secrets is told by digest beside its index, under the rules that
+    were in use: a file that did not change is not looked through every night.
+    """
+    path, rules = work.store.folder / _CLEAN, rules_in_use()
+    before = path.read_text("ascii", "replace").split("\n") if path.is_file() else [""]
+    known = frozenset(before[1:]) if before[0] == rules else frozenset[str]()
+    found, mirrored = _read(work, known)
+    if not dry_run and found.clean != known:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = "\n".join((rules, *sorted(found.clean)))
+        scratch(path.parent, f".{_CLEAN}.", text.encode("ascii")).replace(path)
+    return found, mirrored
+
+
+def _read(work: Work, clean: Collection[str]) -> tuple[Workspace, str]:
     rules = work.config.source_rules()
     root = settings.workspace(work.store.repo)
     if root is None:
-        return replace(_own(work, rules), unmatched=passed_over(work)), ""
+        return replace(_own(work, rules, clean), unmatched=passed_over(work)), ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
-    theirs = read_workspace(root, rules)
-    if not theirs.files and not theirs.refused:
-        raise SourcesGone(f"the workspace {root} holds no file that runs may read")
-    inbox = _own(work, rules, only=INBOX)
+    theirs = read_workspace(root, rules, clean=clean)
+    if not (theirs.files or theirs.refused) and _mirrors(work):
+        raise SourcesGone(
+            f"the workspace {root} holds no file that runs may read",
+            fix="check the workspace, and the patterns of sources.claims in memrepo.toml",
+        )
+    inbox = _own(work, rules, clean, only=INBOX)
     return (
         Workspace(
             files={**inbox.files, **theirs.files},
             refused=inbox.refused | theirs.refused,
             problems=theirs.problems + inbox.problems,
             unmatched=passed_over(work),
+            clean=theirs.clean | inbox.clean,
         ),
         root.name,
     )
 
 
-def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
+def _mirrors(work: Work) -> bool:
+    """Tell whether `sources/` holds files of the workspace: an empty one has lost them."""
+    layout = work.tree.layout
+    area = layout.area("sources")
+    return any(
+        path.startswith(area) and not layout.source_name(path).startswith(INBOX)
+        for path in work.tree.blobs
+    )
+
+
+def _own(work: Work, rules: SourceRules, clean: Collection[str], *, only: str = "") -> Workspace:
     """Read `sources/` itself, where it is a folder of the work tree and no link."""
     area = work.tree.layout.area("sources")
     own = work.store.root / area
@@ -274,7 +306,7 @@ def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
         return not_followed(area, only)
     if not own.is_dir():
         return Workspace(files={}, refused=frozenset(), problems=())
-    return read_workspace(own, rules, only=only)
+    return read_workspace(own, rules, only=only, clean=clean)
 
 
 def passed_over(work: Work) -> tuple[str, ...]:

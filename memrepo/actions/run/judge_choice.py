@@ -142,6 +142,8 @@ def _claude(work: Work) -> Claude:
         model=get("judge.model"),
         max_tokens=get("judge.max_tokens"),
         timeout_s=get("judge.timeout_s"),
+        idle_s=get("judge.idle_s"),
+        heard=lambda: work.call.tick("pieces of an answer"),
         max_retries=get("judge.max_retries"),
         price=Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
         if four is not None

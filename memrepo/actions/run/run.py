@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away, refuse_no_room
+from memrepo.actions.pending import PREFIX, Waiting, all_waiting, is_wish, put_away, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import Proposal
 from memrepo.actions.run.derived import derived_files
@@ -425,7 +425,7 @@ def _left_waiting(at: Work, waits: Proposal | None, mode: Mode) -> str:
     Where no removal waits any more, a branch of removals goes. A reconciliation holds all that an
     incremental run would, and so replaces what waits, and is waited for.
     """
-    older, every = _of_mode(at, mode), all_waiting(at)
+    older, every = _of_mode(at, mode), [w for w in all_waiting(at) if not is_wish(at, w)]
     if mode == "incremental" and len(older) < len(every):
         return next(w.branch for w in every if w not in older) if waits else ""
     if waits is None:

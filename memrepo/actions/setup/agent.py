@@ -12,8 +12,8 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.setup.hosts import HOSTS, Part, home_of, next_steps, parts_of
-from memrepo.actions.setup.prompts import agent_snippet
+from memrepo.actions.setup.hosts import HOSTS, WITH_TOOLS, Part, home_of, next_steps, parts_of
+from memrepo.actions.setup.prompts import agent_snippet, agent_tools
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.jsontext import NotJson
@@ -91,7 +91,7 @@ def do(work: Work, request: Request) -> Result:
     """Install or uninstall; what the hooks call is answered by the command line itself."""
     into = _into(work, request)
     program = [*crontab.program(), "-C", str(work.store.root)]
-    snippet = agent_snippet(work).prompt
+    snippet = (agent_tools() if request.host in WITH_TOOLS else agent_snippet(work)).prompt
     receipts = _receipts(work)
     parts = parts_of(request.host, into, program, snippet)
     out = request.what == "uninstall"
@@ -100,7 +100,7 @@ def do(work: Work, request: Request) -> Result:
         _write(work, parts, edits, receipts, out=out)
     return Result(
         files=tuple(File(path=str(edit.path), does=edit.does) for edit in edits),
-        next=() if out else next_steps(request.host, program),
+        next=() if out else next_steps(request.host, into, program),
     )
 
 

@@ -29,9 +29,11 @@ _UNSCANNED = (
 def _format(work: Work, fix: bool) -> Finding:
     del fix
     found = work.config.get("format")
-    ok = found <= FORMAT
-    message = f"format {found}" if ok else f"format {found}, this memrepo writes {FORMAT}: upgrade"
-    return Finding(name="format", ok=ok, message=message)
+    how = "upgrade memrepo" if found > FORMAT else "`memrepo upgrade` migrates it"
+    message = f"format {found}" + (
+        f", this memrepo writes {FORMAT}: {how}" if found != FORMAT else ""
+    )
+    return Finding(name="format", ok=found == FORMAT, message=message)
 
 
 def _branch(work: Work, fix: bool) -> Finding:

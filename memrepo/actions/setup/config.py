@@ -1,7 +1,12 @@
-"""`memrepo config show`: effective configuration, with where each value comes from."""
+"""`memrepo config`: what is in effect and where it comes from; set a key, edit the file, explain.
+
+What is set is one commit; where a person's own edits of the file are not committed yet, what is set
+joins them and is committed with them. A setting that no repository may carry goes into this clone.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -9,16 +14,90 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.local import outside
-from memrepo.actions.request import option
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.setup.toml_edits import with_value, without
 from memrepo.actions.work import Work
-from memrepo.config import KEYS, line_of
+from memrepo.config import BY_NAME, KEYS, OUTSIDE, Config, git_name, line_of, parse_config
+from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.keys import Key
 from memrepo.store import settings
+
+What = Literal["show", "set", "add", "remove", "unset", "edit", "explain"]
+TABLES = ("prices", "ttls", "aliases", "words")
+"""Kinds of keys whose value is a table: their entries can be set one by one."""
+LISTS = ("texts", "crons")
+KEPT = "memrepo.toml.edited"
+"""What a person wrote that could not be used; it lies with the locks until it can."""
+
+
+class NoEditor(MemrepoError):
+    """There is no terminal to open an editor on."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this is no terminal to open your editor on", fix="use `memrepo config set KEY VALUE`"
+        )
+
+
+class NoSuchKey(MemrepoError):
+    """No key has this name."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str) -> None:
+        import difflib
+
+        every = [*BY_NAME, *OUTSIDE]
+        near = difflib.get_close_matches(name, every, n=1, cutoff=0.6)
+        near = near or [k for k in every if k.rpartition(".")[2] == name.rpartition(".")[2]][:1]
+        super().__init__(
+            f"{name} is not a configuration key",
+            fix=f"did you mean {near[0]}?" if near else "`memrepo config show` lists all keys",
+        )
+
+
+class NotAList(MemrepoError):
+    """A word was to be added to a key, or taken out of one, that holds no list."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} holds no list", fix=f"`memrepo config set {name} VALUE`")
+
+
+class NotSet(MemrepoError):
+    """A word is to be taken out of a list that does not hold it."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str, word: str) -> None:
+        super().__init__(
+            f"{name} does not hold {word!r}", fix=f"`memrepo config explain {name}` shows it"
+        )
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `config`."""
 
-    what: Annotated[Literal["show"], option("show every key", choices=("show",))]
+    what: Annotated[
+        What,
+        option(
+            "show every key; set one, add words to its list or remove them, unset it; open the"
+            " file in your editor; explain a key",
+            choices=("show", "set", "add", "remove", "unset", "edit", "explain"),
+        ),
+    ] = "show"
+    key: Annotated[str, option("the key, such as run.max_usd", metavar="KEY")] = ""
+    values: Annotated[
+        tuple[str, ...],
+        option("its value as in TOML, or bare; several words are a list", metavar="VALUE"),
+    ] = ()
+    dry_run: DryRun = False
+    reason: Reason = ""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,16 +115,62 @@ class Result(result.Result, frozen=True, kw_only=True):
     keys: tuple[Row, ...]
 
 
-def do(work: Work, request: Request) -> Result:
-    """List every key with its value and origin."""
-    del request
-    return Result(keys=tuple(_rows(work)))
+class Explained(result.Result, frozen=True, kw_only=True):
+    """One key: what it is for, what it may be, its default, and what is in effect and why."""
+
+    key: str
+    doc: str
+    kind: str
+    words: tuple[str, ...]
+    """The words that it may be, where there are only some."""
+    default: Any
+    value: Any
+    from_: str = msgspec.field(name="from")
+    set_with: str
+    """The command that changes it."""
+
+
+class Changed(result.Result, frozen=True, kw_only=True):
+    """What was set: the value before and after, and the commit of it."""
+
+    key: str
+    before: Any
+    after: Any
+    path: str
+    """Where it stands: the file of the repository, or `.git/config`."""
+    commit: str
+    """Empty where nothing was committed."""
+    state: Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"]
+
+
+def do(work: Work, request: Request) -> Result | Explained | Changed:
+    """Do what is asked for."""
+    if request.what == "show":
+        rows = tuple(_rows(work))
+        return Result(keys=rows if not request.key else (_the_row(rows, request.key),))
+    if request.what == "edit":
+        return _edit(work, request)
+    if not request.key:
+        raise UsageError(f"memrepo config {request.what}: which key was not said")
+    if request.what == "explain":
+        return _explained(work, request.key)
+    if (request.what == "unset") == bool(request.values):
+        said = "takes no value" if request.values else "what to set it to was not said"
+        raise UsageError(f"memrepo config {request.what} {request.key}: {said}")
+    if request.key in OUTSIDE:
+        return _in_clone(work, request)
+    return _set(work, request)
+
+
+def _the_row(rows: tuple[Row, ...], name: str) -> Row:
+    for row in rows:
+        if row.key == name:
+            return row
+    raise NoSuchKey(name)
 
 
 def _rows(work: Work) -> Iterator[Row]:
-    path = work.tree.layout.config
-    data = work.store.work.read(path)
-    text = (work.tree.files[path] if data is None else data).decode()
+    path, text = work.tree.layout.config, _text(work)
     for key in KEYS:
         given = key.name in work.config.given
         yield Row(
@@ -63,8 +188,165 @@ def _rows(work: Work) -> Iterator[Row]:
         yield Row(key=settings.WORKSPACE, value=str(workspace), from_=".git/config", doc=doc)
 
 
+def _text(work: Work) -> str:
+    path = work.tree.layout.config
+    data = work.store.work.read(path)
+    return (work.tree.files[path] if data is None else data).decode()
+
+
 def _plain(value: object) -> object:
     """Return a value as JSON has it."""
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     return list(value) if isinstance(value, tuple) else value
+
+
+def _explained(work: Work, name: str) -> Explained:
+    key = BY_NAME.get(name)
+    if key is None and name not in OUTSIDE:
+        raise NoSuchKey(name)
+    found = {row.key: row for row in _rows(work)}.get(name)
+    return Explained(
+        key=name,
+        doc=key.doc if key else "A person's own setting, which no repository may carry.",
+        kind=key.kind if key else "text",
+        words=key.words if key else (),
+        default=_plain(Config(values={}).get(name)) if key else None,
+        value=found.value if found else None,
+        from_=found.from_ if found else "not set",
+        set_with=f"memrepo config {'add' if key and key.kind in LISTS else 'set'} {name} ...",
+    )
+
+
+# -- setting ---------------------------------------------------------------------------------------
+
+
+def _key_and_path(name: str) -> tuple[Key, tuple[str, ...]]:
+    """Return the key that a name means and its path in the file; of a table's entry the table."""
+    if key := BY_NAME.get(name):
+        return key, _path(name)
+    for key in KEYS:
+        if key.kind in TABLES and name.startswith(f"{key.name}."):
+            return key, (*_path(key.name), name[len(key.name) + 1 :])
+    raise NoSuchKey(name)
+
+
+def _path(name: str) -> tuple[str, ...]:
+    section, _, last = name.rpartition(".")
+    return (section, last) if section else (last,)
+
+
+def _set(work: Work, request: Request) -> Changed:
+    key, path = _key_and_path(request.key)
+    text = _text(work)
+    if request.what == "unset":
+        new = without(text, path)
+    else:
+        new = with_value(text, path, _value(work, key, request))
+    parsed = parse_config(new)  # raises ConfigError, and nothing was written
+    before, after = _plain(work.config.get(key.name)), _plain(parsed.get(key.name))
+    if new == text:
+        return _changed(request.key, before, after, work, "", "unchanged")
+    what = f"{request.key} {'unset' if request.what == 'unset' else 'set'}"
+    return _written(work, request, new, what, (before, after))
+
+
+def _value(work: Work, key: Key, request: Request) -> object:
+    """Return the value that words of a command line mean."""
+    words = request.values
+    if request.what in ("add", "remove"):
+        if key.kind not in LISTS:
+            raise NotAList(request.key)
+        held = list(work.config.get(key.name))
+        if request.what == "add":
+            return [*held, *(word for word in words if word not in held)]
+        for word in words:
+            if word not in held:
+                raise NotSet(request.key, word)
+        return [word for word in held if word not in words]
+    if len(words) > 1 or (key.kind in LISTS and not words[0].lstrip().startswith("[")):
+        return list(words)
+    (word,) = words
+    if key.kind == "flag":
+        word = {"on": "true", "yes": "true", "off": "false", "no": "false"}.get(word.lower(), word)
+    try:
+        found = tomllib.loads(f"x = {word}")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return word
+    # Of a key that holds a text, 5 and 2026-01-01 are texts.
+    plain = found.keys() == {"x"} and key.kind not in ("text", "name", "zone", "choice", "ref")
+    return found["x"] if plain or isinstance(found["x"], str) else word
+
+
+def _written(
+    work: Work, request: Request, new: str, what: str, values: tuple[object, object]
+) -> Changed:
+    """Write the file, and commit it where it is as HEAD has it."""
+    work.require_writable()
+    path, store = work.tree.layout.config, work.store
+    name, (before, after) = request.key or path, values
+    if request.dry_run:
+        return _changed(name, before, after, work, "", "dry run")
+    with store.writing():
+        if store.work.read(path) not in (None, work.tree.files[path]):
+            (store.root / path).write_text(new, encoding="utf-8", newline="")
+            return _changed(name, before, after, work, "", "with your edits")
+        step = Step(
+            op="edit",
+            what=what,
+            reason=request.reason or "set by hand",
+            changes=(Write(path=path, data=new.encode()),),
+        )
+        plan = Plan(base=work.tree.commit, steps=(step,))
+        state, now = work.tree.state(), work.call.now
+        by = settings.author(store.repo)
+        landing = prepare(store, state, plan, work.context(), now, author=by)
+        commit = store.land(landing.chain, f"config-{work.tree.commit[:10]}")
+    return _changed(name, before, after, work, commit, "committed")
+
+
+def _changed(
+    name: str,
+    before: object,
+    after: object,
+    work: Work,
+    commit: str,
+    state: Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"],
+) -> Changed:
+    path = ".git/config" if name in OUTSIDE else work.tree.layout.config
+    return Changed(key=name, before=before, after=after, path=path, commit=commit, state=state)
+
+
+def _in_clone(work: Work, request: Request) -> Changed:
+    """Set what no repository may carry, for this clone."""
+    name, repo = f"memrepo.{git_name(request.key)}", work.store.repo
+    before = settings.get(repo, name) or None
+    if request.what in ("add", "remove") or len(request.values) > 1:
+        raise NotAList(request.key)
+    after = request.values[0] if request.values else None
+    if not request.dry_run:
+        settings.put(repo, name, after) if after else settings.drop(repo, name)
+    state: Literal["dry run", "in this clone"] = "dry run" if request.dry_run else "in this clone"
+    return _changed(request.key, before, after, work, "", state)
+
+
+def _edit(work: Work, request: Request) -> Changed:
+    """Open the file in the person's editor; what cannot be used is kept for the next time."""
+    text, kept = _text(work), work.store.folder / KEPT
+    new = work.call.edit(kept.read_text(encoding="utf-8") if kept.is_file() else text)
+    if new is None:
+        raise NoEditor
+    path = work.tree.layout.config
+    if new == text:
+        kept.unlink(missing_ok=True)
+        return _changed(path, None, None, work, "", "unchanged")
+    try:
+        parse_config(new)
+    except MemrepoError as error:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(new, encoding="utf-8")
+        fix = f"{error.fix}; `memrepo config edit` goes on with what you wrote"
+        raise UsageError(error.message, fix=fix) from error
+    done = _written(work, request, new, "configuration", (None, None))
+    kept.unlink(missing_ok=True)
+    return done

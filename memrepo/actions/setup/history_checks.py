@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
+from memrepo.actions.brought_back import back_by_hand
 from memrepo.actions.run.hand_edits import emptied
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
@@ -76,6 +77,18 @@ def _tombstones(work: Work, fix: bool) -> Finding:
 def tombstone_problems(state: State) -> tuple[Problem, ...]:
     """Return what is wrong with tombstones: one that cannot be read bars nothing."""
     return tombstones_in(state).problems
+
+
+def _rejected(work: Work, fix: bool) -> Finding:
+    del fix
+    found = back_by_hand(work)
+    what = counted(len(found), "file says", "files say") + " what a person rejected"
+    return Finding(
+        name="rejected",
+        ok=not found,
+        problems=found,
+        message=f"{what}, first {found[0]}" if found else "nothing rejected came back",
+    )
 
 
 def _since(
@@ -175,4 +188,12 @@ def _mib(size: int) -> str:
     return f"{size / (1 << 20):.1f} MiB"
 
 
-CHECKS: tuple[Check, ...] = (_history, _runs, _references, _tombstones, _signatures, _size)
+CHECKS: tuple[Check, ...] = (
+    _history,
+    _runs,
+    _references,
+    _tombstones,
+    _rejected,
+    _signatures,
+    _size,
+)

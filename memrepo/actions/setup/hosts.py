@@ -14,9 +14,11 @@ import msgspec
 
 from memrepo.assets import asset
 from memrepo.core.blocks import with_block, without_block
-from memrepo.core.jsontext import append, take_out
+from memrepo.core.jsontext import append, put, take_away, take_out
 
 HOSTS = ("claude-code", "openclaw", "generic")
+WITH_TOOLS = frozenset({"claude-code"})
+"""Hosts whose agents are told of the tools, and not of commands."""
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 20.0}
 """Seconds after which a hook gives up, by what happened."""
@@ -41,7 +43,11 @@ def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tup
     instructions = _block(into / _INSTRUCTIONS[host], snippet)
     match host:
         case "claude-code":
-            return (_settings(into / ".claude" / "settings.json", program), instructions)
+            settings = _settings(into / ".claude" / "settings.json", program)
+            if into == home_of(host):  # a person's own servers are Claude Code's to write
+                return (settings, instructions)
+            server = _server(into / ".mcp.json", ("mcpServers", "memrepo"), program)
+            return (settings, instructions, server)
         case "openclaw":
             return (*_hook_folder(into / "hooks" / "memrepo", program), instructions)
         case _:
@@ -61,12 +67,14 @@ def home_of(host: str) -> Path | None:
     return places.get(host)
 
 
-def next_steps(host: str, program: Sequence[str]) -> tuple[str, ...]:
+def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
     """Return what is left for the person to do."""
     serve = shlex.join([*program, "mcp"])
     match host:
         case "claude-code":
-            return (f"tools too: claude mcp add memrepo -- {serve}",)
+            if into != home_of(host):
+                return ("Claude Code asks once whether it may start the server of .mcp.json",)
+            return (f"tools too: claude mcp add --scope user memrepo -- {serve}",)
         case "openclaw":
             server = json.dumps({"command": program[0], "args": [*program[1:], "mcp"]})
             return (
@@ -100,6 +108,21 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
         return text
 
     return Part(path=path, put=put, take=take)
+
+
+def _server(path: Path, keys: Sequence[str], program: Sequence[str]) -> Part:
+    """Return the entry of the server that holds the tools."""
+    entry = {"command": program[0], "args": [*program[1:], "mcp"]}
+
+    def take(text: str) -> str:
+        return take_away(text, keys, _is_server) if text.strip() else text
+
+    return Part(path=path, put=lambda text: put(text or "{}\n", keys, entry), take=take)
+
+
+def _is_server(entry: object) -> bool:
+    args = entry.get("args") if isinstance(entry, Mapping) else None
+    return isinstance(args, list) and args[-1:] == ["mcp"]
 
 
 def _is_ours(group: object) -> bool:

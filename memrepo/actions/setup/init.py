@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from glob import escape
 from pathlib import Path
 from string import Template
 from typing import Annotated
@@ -16,7 +17,6 @@ from memrepo.actions.request import option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.work import Work
 from memrepo.assets import asset
-from memrepo.config import BY_NAME
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.judge import Profile
@@ -60,8 +60,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = "personal"
     tz: Annotated[
-        str, option("zone to show times in and to run by (Asia/Manila)", "--tz", metavar="ZONE")
-    ] = BY_NAME["timezone"].default
+        str | None,
+        option("zone to show times in and to run by (this machine's)", "--tz", metavar="ZONE"),
+    ] = None
     workspace: Annotated[
         str, option("the agent's workspace that runs read", "--from", metavar="WORKSPACE")
     ] = ""
@@ -90,11 +91,13 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Text files of the workspace that runs do not read, the largest first."""
     left_alone_pct: float
     """Their share of the bytes of all its text files."""
+    proposed: tuple[str, ...] = ()
+    """Patterns that would have the runs read what no pattern names."""
 
 
 def do(work: Work, request: Request) -> Result:
     """Make or adopt; what is there already is left as it is."""
-    if not is_zone(request.tz):
+    if request.tz is not None and not is_zone(request.tz):
         raise UsageError(
             f"memrepo init: --tz {request.tz!r} is not a zone of the tz database",
             fix="name one such as Europe/Berlin or UTC",
@@ -150,8 +153,34 @@ def do(work: Work, request: Request) -> Result:
         made=made,
         left_alone=alone,
         left_alone_pct=share,
+        proposed=proposed_patterns([one.name for one in alone if not one.denied]),
         notices=(*brought.problems, *ingested.problems, *store.notices),
     )
+
+
+def machine_zone() -> str:
+    """Return the zone of this machine and person, `TZ` first; UTC where none can be told."""
+    import logging
+    from zoneinfo import ZoneInfoNotFoundError
+
+    import tzlocal
+
+    logging.getLogger("tzlocal").disabled = True  # it warns of files that only it minds
+    try:
+        found = tzlocal.get_localzone_name()
+    except ZoneInfoNotFoundError:
+        found = ""
+    return found if is_zone(found) else "UTC"
+
+
+def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
+    """Return patterns of `sources.claims` that name all these files: one a top folder and kind."""
+    found: dict[str, None] = {}
+    for name in names:
+        top, inside, _ = name.partition("/")
+        kind = name[name.rindex(".") :]
+        found[f"{escape(top)}/**/*{kind}" if inside else f"*{kind}"] = None
+    return tuple(found)
 
 
 def _claims(at: Work, workspace: Path) -> Brought:
@@ -220,7 +249,7 @@ def _templates(store: Repository, request: Request, *, bare: bool) -> Mapping[st
     text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
     config = text.substitute(
         profile=request.profile,
-        timezone=json.dumps(request.tz),
+        timezone=json.dumps(request.tz or machine_zone()),
         human_authors=json.dumps([email] if email else []),
     )
     files = {store.layout.config: config.encode()}

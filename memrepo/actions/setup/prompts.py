@@ -39,12 +39,22 @@ def agent_snippet(work: Work) -> Prompt:
     return _filled(work, "agent-snippet.md")
 
 
+def agent_tools() -> Prompt:
+    """Return the same for an agent that has the tools: one way, and no commands."""
+    raw = asset("prompts", "agent-tools.md").read_text(encoding="utf-8")
+    return _prompt(raw, raw)
+
+
 def _filled(work: Work, name: str) -> Prompt:
     raw = asset("prompts", name).read_text(encoding="utf-8")
     program = shlex.join([*crontab.program(), "-C", str(work.store.root)])
+    return _prompt(raw, Template(raw).substitute(memrepo=" ".join(program.split("\n"))))
+
+
+def _prompt(raw: str, filled: str) -> Prompt:
     version = _VERSION.search(raw)
     return Prompt(
         version=int(version[1]) if version else 0,
         hash=f"sha256:{hashlib.sha256(raw.encode()).hexdigest()}",
-        prompt=Template(raw).substitute(memrepo=" ".join(program.split("\n"))).strip(),
+        prompt=filled.strip(),
     )

@@ -9,8 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.brought_back import uncommitted
 from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
-from memrepo.actions.pending import all_waiting, requests_waiting
+from memrepo.actions.pending import all_waiting, requests_waiting, wishes
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.run.derived import hot_rules, stale_files
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
@@ -66,6 +67,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     sources: int
     waiting: tuple[str, ...]
     """Branches of runs that wait for review."""
+    asked: Mapping[str, str]
+    """Those of them that are what an agent asked of a person's memory, in words."""
     held: tuple[Removal, ...]
     """What they would take away, as their manifests list it."""
     broken_off: tuple[str, ...]
@@ -103,6 +106,7 @@ def do(work: Work, request: Request) -> Result:
     broken = (replace(p, severity="warning") for p in closure.closure(state))
     problems = (
         *state.problems,
+        *uncommitted(work),
         *damaged,
         *cases.problems,
         *announced(plan),
@@ -125,6 +129,7 @@ def do(work: Work, request: Request) -> Result:
         unread=unread,
         sources=sources,
         waiting=tuple(w.branch for w in waits),
+        asked=wishes(work, waits),
         held=tuple(removal for w in waits for removal in w.removals(work)),
         broken_off=tuple(b.run for b in broken_runs(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),

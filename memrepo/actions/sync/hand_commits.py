@@ -7,7 +7,7 @@ commit changed again is that one's to answer for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.checks.memories import folded
 from memrepo.checks.rules import Group, Scene, Wants
+from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -28,11 +29,16 @@ _GROUPS: tuple[Group, ...] = ("schema", "tags", "secrets", "derived", "size")
 _Change: TypeAlias = tuple[str, str, str]  # path, blob before, blob after
 
 
-class _Tree:
-    """The tree at HEAD around a commit, and the files as they were before it."""
+class TreeAt:
+    """The tree at one commit around a change, and the files as they were before it.
 
-    def __init__(self, state: State, earlier: Mapping[str, bytes]) -> None:
-        self._state, self._earlier = state, earlier
+    `paths` are all of the tree, where more than memrepo's files are asked for.
+    """
+
+    def __init__(
+        self, state: State, earlier: Mapping[str, bytes], paths: Collection[str] = ()
+    ) -> None:
+        self._state, self._earlier, self._paths = state, earlier, paths
 
     @cached_property
     def _alike(self) -> Mapping[str, Collection[str]]:
@@ -55,8 +61,8 @@ class _Tree:
         return self._state.memories.values()
 
     def there(self, path: str) -> bool:
-        """Tell whether a file of memrepo's stands at a path."""
-        return path in self._state.files
+        """Tell whether a file stands at a path."""
+        return path in self._state.files or path in self._paths
 
     def file(self, path: str) -> bytes | None:
         """Return a file at HEAD."""
@@ -97,19 +103,25 @@ def broken_rules(at: Work, state: State, since: str) -> tuple[Problem, ...]:
     return tuple(
         replace(p, severity="warning", message=f"{p.message} (commit {commit[:10]})")
         for commit, changed in commits.items()
-        for p in _errors(at, _scene(at, state, changed, wants), changed)
+        for p in _errors(at, scene_of(git.read, at.tree.layout, state, changed, wants), changed)
         if (p.path, p.rule) not in known
     )
 
 
-def _scene(at: Work, state: State, changed: Sequence[_Change], wants: Wants) -> Scene:
-    read = at.store.repo.light.read
+def scene_of(
+    read: Callable[[str], bytes],
+    layout: Layout,
+    state: State,
+    changed: Sequence[_Change],
+    wants: Wants,
+) -> Scene:
+    """Return one commit's change as a scene, in the tree that a state was read from."""
     return Scene(
         files={path: read(new) for path, _, new in changed if new},
-        layout=at.tree.layout,
+        layout=layout,
         gone=tuple(path for path, _, new in changed if not new),
         wants=wants,
-        around=_Tree(state, {path: read(old) for path, old, _ in changed if old}),
+        around=TreeAt(state, {path: read(old) for path, old, _ in changed if old}),
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.brought_back import put_back
 from memrepo.actions.request import DryRun, option, side_of
 from memrepo.actions.sync.join import Clash, Joined, Merged, join
 from memrepo.actions.work import Work
@@ -128,6 +129,7 @@ def do(work: Work, request: Request) -> Result:
         if not request.dry_run:
             work.store.recover()
         outcome = _converge(work, hub, request)
+        back = put_back(work, outcome.head) if outcome.pulled and not request.dry_run else ()
         if outcome.joined is not None and outcome.joined.clashes:
             return Result(
                 remote=hub.name,
@@ -140,7 +142,7 @@ def do(work: Work, request: Request) -> Result:
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
     joined = outcome.joined or Joined(chain=None)
-    told = (*joined.problems, *((problem,) if problem else ()), *work.store.notices)
+    told = (*joined.problems, *back, *((problem,) if problem else ()), *work.store.notices)
     failed = problem is not None and problem.severity == "error"
     return Result(
         remote=hub.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
 
@@ -16,12 +17,14 @@ from memrepo.actions.guard import (
     with_pages,
     written,
 )
+from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.state import State
 from memrepo.merge.tombstones import (
@@ -54,7 +57,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `reject`."""
 
     id: Annotated[
-        str, option("the memory to reject; to undo, a tombstone's key too", metavar="ID")
+        str,
+        option(
+            "the memory to reject, or one that waits; to undo, a tombstone's key too", metavar="ID"
+        ),
     ] = ""
     undo: Annotated[bool, option("let it come back", "--undo", group="way")] = False
     list: Annotated[bool, option("list what is rejected", "--list", group="way")] = False
@@ -114,7 +120,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
     actor, personal = work.actor, work.config.profile == "personal"
 
     def draft(state: State) -> Step | Unchanged:
-        memory = find(state, request.id)
+        memory = _there_or_waiting(work, state, request.id)
         stone = tombstone_of(
             memory, reason=fold(request.reason, REASON_LENGTH), by=actor, at=work.call.now
         )
@@ -133,6 +139,17 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         )
 
     return write(work, request, draft)
+
+
+def _there_or_waiting(work: Work, state: State, word: str) -> Memory:
+    """Return the memory that a word names, else one that a waiting run would make."""
+    try:
+        return find(state, word)
+    except NoSuchMemory:
+        for waits in reversed(all_waiting(work)):
+            with suppress(NoSuchMemory):
+                return find(work.store.snapshot(waits.tip).state(), word)
+        raise
 
 
 def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:

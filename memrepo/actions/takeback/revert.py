@@ -389,6 +389,10 @@ def _amended(work: Work, entry: history.Entry) -> bool:
 
 
 def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
+    if work.call.actor:
+        from memrepo.actions.asked import refuse_taking
+
+        refuse_taking(work, work.tree.state(), undone.state)
     target, steps = wanted.target, wanted.landing.steps(work.store.repo)
     # Later runs read from these which decisions were taken back: of a part, only that part.
     memories = dict.fromkeys(

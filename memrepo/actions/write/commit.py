@@ -66,6 +66,12 @@ class Unchanged(result.Result, frozen=True, kw_only=True):
     unchanged: str = ""
 
 
+class Asked(Unchanged, frozen=True, kw_only=True):
+    """Nothing is changed yet: what was asked waits for a person as the run `waits`."""
+
+    waits: str
+
+
 Draft = Callable[[State], Step | Unchanged]
 """From the state at HEAD to the one step to take, or the result when nothing is to be done."""
 
@@ -108,6 +114,8 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
     _refuse_secrets(step, request.reason)
     if request.reason:
         step = replace(step, reason=request.reason)
+    if first.call.actor and (asked := _asked(at, state, step, dry_run=request.dry_run)):
+        return asked
     step = _with_hot_page(at, state, step)
     plan = Plan(base=at.tree.commit, steps=(step,))
     landing = prepare(
@@ -119,6 +127,17 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
     commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
     done = _written(step, landing.state, commit)
     return replace(done, notices=(*close, *at.store.notices))
+
+
+def _asked(at: Work, state: State, step: Step, *, dry_run: bool) -> Unchanged | None:
+    """Leave an agent's step for the person whose memory it would take out of recall."""
+    if all(isinstance(change, Create | Write) for change in step.changes):
+        return None
+    from memrepo.actions.asked import leave, waits_for_person
+
+    after = apply(state, step.changes)
+    taken = waits_for_person(at, state, after)
+    return leave(at, state, step, taken, dry_run=dry_run) if taken else None
 
 
 def _with_hot_page(at: Work, state: State, step: Step) -> Step:

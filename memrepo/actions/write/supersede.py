@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -37,6 +38,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     text: Annotated[
         str, option("what holds now, or - for standard input", metavar="TEXT", piped=True)
     ]
+    also: Annotated[
+        tuple[str, ...], option("replace this one too: two become one", "--also", metavar="ID")
+    ] = ()
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -47,27 +51,31 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 
     def draft(state: State) -> Step | Unchanged:
         old = find(state, request.id)
-        if text_hash(old.body) == text_hash(text):
+        every = tuple(
+            {m.id: m for m in (old, *(find(state, word) for word in request.also))}.values()
+        )
+        if any(text_hash(one.body) == text_hash(text) for one in every):
             return unchanged(old, "says this already")
-        if old.status != "active":
-            raise NotActive(old)
-        new = successor(state, old, text, work.call.now, actor, replaces=(old.id,))
+        for one in every:
+            if one.status != "active":
+                raise NotActive(one)
+        ids = tuple(one.id for one in every)
+        new = successor(state, old, text, work.call.now, actor, replaces=ids)
         return Step(
             op="supersede",
-            what=f"{old.label} by {new.label}",
+            what=f"{', '.join(one.label for one in every)} by {new.label}",
             reason="replaced by hand",
-            changes=(
-                Create(memory=new),
-                Update(
-                    id=old.id,
-                    fields={
-                        "status": "superseded",
-                        "superseded_at": work.call.now,
-                        "superseded_by": (*old.texts("superseded_by"), new.id),
-                    },
-                ),
-            ),
+            changes=(Create(memory=new), *(_gone(one, new, work.call.now) for one in every)),
         )
 
     actor = work.actor
     return write(work, request, draft)
+
+
+def _gone(old: Memory, new: Memory, now: datetime) -> Update:
+    fields = {
+        "status": "superseded",
+        "superseded_at": now,
+        "superseded_by": (*old.texts("superseded_by"), new.id),
+    }
+    return Update(id=old.id, fields=fields)

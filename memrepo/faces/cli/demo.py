@@ -91,7 +91,7 @@ def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
     shutil.copytree(asset("templates", "demo", "workspace"), folder / "workspace")
     guide = _Guide(call, folder, pause_s)
     guide.tell("An agent's workspace: a memory file, daily logs, episodes, procedures.")
-    guide.do(folder, "init memory --from workspace")
+    guide.do(folder, "init memory --from workspace --tz Asia/Manila")
     memory = folder / "memory"
     guide.tell("A run distils it into memories, one file each, and joins them with one merge.")
     guide.do(memory, "run")

@@ -25,6 +25,13 @@ _OWN = {
     "get started": (
         Verb("demo", "a two-minute tour on sample data, offline", "memrepo.faces.cli.demo"),
     ),
+    "review and decide": (
+        Verb(
+            "review",
+            "go through what waits, or the last run, one decision a screen",
+            "memrepo.faces.cli.review",
+        ),
+    ),
     "for agents": (
         Verb(
             "mcp",

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from threading import enumerate as enumerate_threads
 
@@ -102,9 +103,16 @@ def _event(host: str, given: str) -> tuple[str, Event]:
             session=_text(data, "session_id"),
             prompt=_text(data, "prompt"),
             reply=_text(data, "last_assistant_message"),
+            own=_own_memory(_text(data, "transcript_path")),
         )
     keys = ("session", "prompt", "reply")
     return "", Event(kind=_text(data, "event"), **{key: _text(data, key) for key in keys})
+
+
+def _own_memory(transcript: str) -> str:
+    """Return the folder in which Claude Code keeps notes of its own, beside its transcripts."""
+    folder = Path(transcript).parent / "memory"
+    return str(folder) if transcript and folder.is_dir() else ""
 
 
 def _text(data: Mapping[str, object], key: str) -> str:

@@ -45,6 +45,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     session: str = ""
     prompt: str = ""
     reply: str = ""
+    own: str = ""
+    """The folder of the notes that the program keeps by itself."""
 
 
 def happened(work: Work, event: Event) -> str:
@@ -63,7 +65,17 @@ def happened(work: Work, event: Event) -> str:
         case "end":
             _take_in(work, _place(work.store.folder, event.session))
             perform(work.refreshed(), "session", session.Request(what="end"))
+            if event.own:
+                _take_in_own(work.refreshed(), event.own)
     return ""
+
+
+def _take_in_own(work: Work, folder: str) -> None:
+    """Take in the program's own notes, which stay where they are; what is known stays as it is."""
+    from memrepo.actions.exchange import import_
+
+    with suppress(import_.NothingToImport):
+        perform(work, "import", import_.Request(format="claude-code", path=folder))
 
 
 def _offer(work: Work, prompt: str) -> str:

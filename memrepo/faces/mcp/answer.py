@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -11,8 +11,8 @@ from memrepo.actions.work import Call, Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import fold
 from memrepo.core.secrets import concealed
-from memrepo.faces.mcp.calls import ToolCall, acting
-from memrepo.faces.mcp.replies import Reply, refusal
+from memrepo.faces.mcp.calls import ToolCall, acting, nothing
+from memrepo.faces.mcp.replies import Reply, one_side, refusal
 from memrepo.faces.mcp.tools import Tool
 
 _LOG = logging.getLogger("memrepo")
@@ -31,14 +31,20 @@ class Unfit(MemrepoError):
         )
 
 
-def answer(call: Call, tool: Tool, arguments: Mapping[str, object], client: str = "") -> Reply:
+def answer(
+    call: Call,
+    tool: Tool,
+    arguments: Mapping[str, object],
+    client: str = "",
+    tick: Callable[[str], None] = nothing,
+) -> Reply:
     """Answer one call of a client, so that the agent can do better where it is refused."""
     try:
         _refuse_unfit(tool, arguments)
-        with Work(acting(call, client)) as work:
+        with Work(acting(call, client, tick)) as work:
             reply = tool.answer(ToolCall(work=work, arguments=arguments))
         text, data = concealed([reply.text, reply.data])
-        return replace(reply, text=text, data=data)
+        return one_side(replace(reply, text=text, data=data), client)
     except MemrepoError as error:
         return refusal(error)
     except Exception as error:  # noqa: BLE001 - one bug must not end the session of the others
@@ -58,11 +64,19 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
         rule = f"expected {wrong.validator} {wrong.validator_value}"
         raise Unfit(tool, where, fold(wrong.message if len(wrong.message) < 120 else rule, 200))
     for name, value in arguments.items():
-        for text in value if isinstance(value, list) else (value,):
-            if isinstance(text, str) and not _is_text(text):
-                raise Unfit(
-                    tool, f"{name}: ", "found a NUL or half of a character: no file holds it"
-                )
+        if not all(map(_is_text, _texts(value))):
+            raise Unfit(tool, f"{name}: ", "found a NUL or half of a character: no file holds it")
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for part in value:
+                yield from _texts(part)
+        case dict():
+            yield from _texts([*value.values()])
 
 
 def _is_text(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -66,8 +66,14 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
             return Done(verb, request, perform(work, verb, request))
 
 
-def acting(call: Call, client: str) -> Call:
+def nothing(_: str) -> None:
+    """Tell nobody."""
+
+
+def acting(call: Call, client: str, tick: Callable[[str], None] = nothing) -> Call:
     """Return the session of one call: quiet, at the time of now, and of a program.
+
+    What takes long tells `tick` how far it is.
 
     A tool never acts for a person, whatever the environment or the client's name says.
     """
@@ -82,11 +88,7 @@ def acting(call: Call, client: str) -> Call:
         json=True,
         quiet=True,
         colour=False,
-        say=_nothing,
-        tick=_nothing,
+        say=nothing,
+        tick=tick,
         read=str,
     )
-
-
-def _nothing(_: str) -> None:
-    return

@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 
+from memrepo.actions.lifecycle import session
 from memrepo.actions.past.timeline import find_present
+from memrepo.actions.recall import recent as looking
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.recall.quotes import Quote, evidence
@@ -20,8 +22,10 @@ from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.setup import status as standing
 from memrepo.actions.work import Work
+from memrepo.actions.write.commit import NothingSaid
+from memrepo.core.errors import MemrepoError
 from memrepo.core.memory import Memory
-from memrepo.core.messages import fold
+from memrepo.core.messages import counted, fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
@@ -57,11 +61,41 @@ def search(call: ToolCall) -> Reply:
 
 
 def get(call: ToolCall) -> Reply:
-    """Answer with one memory: its text, what is derived of it, and its evidence quoted."""
-    at = call.get("at")
-    here = call.work
-    there = work_at(here, at)
-    memory = find_present(there, there.tree.state(), call.get("id"), here)
+    """Answer with a memory, or with several: text, what is derived of it, its evidence quoted."""
+    there = work_at(call.work, call.get("at"))
+    if not call.get("ids"):
+        if not call.get("id"):
+            raise NothingSaid("the id")
+        return _opened(call, there, call.get("id"), _bound(call))
+    wanted = list(dict.fromkeys([*filter(None, [call.get("id")]), *call.get("ids")]))
+    found, left = list[Reply](), _bound(call)
+    for place_, id_ in enumerate(wanted):
+        share = left // (len(wanted) - place_)
+        try:
+            found.append(_opened(call, there, id_, share))
+        except MemrepoError as error:
+            found.append(_not_there(id_, error))
+        left -= found[-1].tokens
+    commit = there.tree.commit
+    head = f"{counted(len(found), 'memory', 'memories')}, as of commit {commit[:10]}. {HEAD}"
+    said = f", as of commit {commit[:10]}. {HEAD}"
+    memories = [
+        {k: v for k, v in one.data.items() if k not in ("commit", "notice")} for one in found
+    ]
+    return Reply(
+        text="\n".join([head, *(one.text.replace(said, ":", 1) for one in found)]),
+        data={"commit": commit, "notice": HEAD, "memories": memories},
+    )
+
+
+def _not_there(id_: str, error: MemrepoError) -> Reply:
+    said = fenced(fold(error.message, 200))
+    return Reply(text=f"{id_} was not opened:\n{said}", data={"id": id_, "refused": said})
+
+
+def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
+    at, here = call.get("at"), call.work
+    memory = find_present(there, there.tree.state(), id_, here)
     derived: dict[str, Any] = {}
     if not at:
         accesses = ledger_of(here.store).accesses()
@@ -101,7 +135,7 @@ def get(call: ToolCall) -> Reply:
             data={**data, "text": block, "truncated": cut},
         )
 
-    return longest(whole, _bound(call), build)
+    return longest(whole, bound, build)
 
 
 def _about(memory: Memory) -> dict[str, Any]:
@@ -169,6 +203,27 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
         more = {"relation": relation} if relation else {}
         hits.append(told(hit_of(one, there.tree.commit), **more))
     return listing(hits, there.tree.commit, _bound(call))
+
+
+def recent(call: ToolCall) -> Reply:
+    """Answer with what is new or changed since a date, a run or a commit, newest first."""
+    request = looking.Request(since=call.get("since"), limit=call.get("limit", LIMIT))
+    found = looking.do(call.work, request)
+    hits = []
+    for one in found.changes:
+        ends = one.replaces or one.replaced_by
+        way = "" if not ends else f", replaces {ends[0]}" if one.replaces else f" by {ends[0]}"
+        hits.append(told(one.hit, change=f"{one.change}{way}"))
+    return listing(hits, found.commit, _bound(call), found.left_out)
+
+
+def hot(call: ToolCall) -> Reply:
+    """Answer with what an agent knows by heart when a session begins; it begins none."""
+    bound = int(call.get("max_tokens", session.MAX_TOKENS))
+    packed, *_ = session.context(call.work, "private", bound)
+    data = {"commit": call.work.tree.commit, "left_out": packed.left_out}
+    text = packed.text or "no memory is hot"
+    return Reply(text=text, data={**data, "text": text})
 
 
 def status(call: ToolCall) -> Reply:

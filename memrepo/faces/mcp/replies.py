@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.recall.quotes import span
 from memrepo.actions.recall.search import Hit, shortened
@@ -23,6 +24,11 @@ from memrepo.views.context import HEAD, fenced
 
 LINE = 200
 """Characters that the short text shows of one memory."""
+_BOTH = 4_000
+"""Characters from which on a text stands on one side of an answer only."""
+SHOWS_DATA = frozenset({"claude-code", "codex-mcp-client"})
+"""Clients that show their model the data of an answer, and its text where there is none."""
+ELSEWHERE = "in the text of this answer; with a smaller max_tokens here too"
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,10 +85,36 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
     if source is not None:
         found["source"] = place(source.resource, source.lines)
         found["captured"] = source.captured
-    about = (hit.type, hit.trust, found.get("captured"), found.get("relation"))
+    more_about = found.get("relation") or found.get("change")
+    about = (hit.type, hit.trust, found.get("captured"), more_about)
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
     line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
     return Piece(data={**found, "text": fenced(hit.text)}, line=line)
+
+
+def one_side(reply: Reply, client: str) -> Reply:
+    """Return a long reply with its texts once: on the side that the client's model is shown.
+
+    Both sides of a short one stay. Which side a program shows was tried or read in its code.
+    """
+    if min(len(reply.text), len(json.dumps(reply.data, ensure_ascii=False))) < _BOTH:
+        return reply
+    if client in SHOWS_DATA:
+        head = reply.text.partition("\n")[0]
+        return replace(reply, text=f"{fold(head, LINE)} The texts stand in the data.")
+    return replace(reply, data=_without_texts(reply.data))
+
+
+def _without_texts(data: Any) -> Any:
+    match data:
+        case dict():
+            return {key: _without_texts(value) for key, value in data.items()}
+        case list():
+            return [_without_texts(value) for value in data]
+        case str() if len(data) > LINE:
+            return ELSEWHERE
+        case _:
+            return data
 
 
 def place(resource: str, lines: Sequence[int]) -> str:
@@ -90,13 +122,16 @@ def place(resource: str, lines: Sequence[int]) -> str:
     return quote(resource) + span(lines)
 
 
-def listing(found: Sequence[Piece], commit: str, max_tokens: int) -> Reply:
-    """Return the pieces that fit into a bound, in order; one that does not gives way to others."""
+def listing(found: Sequence[Piece], commit: str, max_tokens: int, more: int = 0) -> Reply:
+    """Return the pieces that fit into a bound, in order; one that does not gives way to others.
+
+    `more` were left out before.
+    """
     kept: list[Piece] = []
     for piece in found:
-        if _listing([*kept, piece], commit, len(found)).tokens <= max_tokens:
+        if _listing([*kept, piece], commit, len(found) + more).tokens <= max_tokens:
             kept.append(piece)
-    return _listing(kept, commit, len(found))
+    return _listing(kept, commit, len(found) + more)
 
 
 def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
@@ -113,7 +148,7 @@ def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
         lines = [f"{head}, as of commit {commit[:10]}. {HEAD}"]
         lines.append(fenced("\n".join(p.line for p in kept)))
     if left_out:
-        lines.append(f"{left_out} more did not fit: raise max_tokens, or memory_get one by its id")
+        lines.append(f"{left_out} more: raise limit or max_tokens, or memory_get one by its id")
     return Reply(text="\n".join(lines), data=data)
 
 

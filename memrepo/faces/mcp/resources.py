@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from urllib.parse import unquote
 
-from memrepo.actions.lifecycle.session import MAX_TOKENS, context
+from memrepo.actions.pending import all_waiting
 from memrepo.actions.review.comparison import review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
+from memrepo.faces.mcp import read_tools
 from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.read_tools import get, status
 from memrepo.views.context import HEAD, fenced
@@ -65,6 +66,22 @@ def run(work: Work, name: str) -> str:
 
 
 def hot(work: Work) -> str:
-    """Return the context that a session begins with; looking at it begins none."""
-    packed, *_ = context(work, "private", MAX_TOKENS)
-    return packed.text or "no memory is hot"
+    """Return the context that a session begins with."""
+    return read_tools.hot(ToolCall(work=work, arguments={})).text
+
+
+def completions(work: Work, name: str, begun: str) -> list[str]:
+    """Return what may stand for an argument of a prompt or a template that begins so."""
+    match name:
+        case "id":
+            memories = sorted(work.tree.state().active, key=lambda m: m.id)
+            # A slug says what a memory is of; an id alone does not.
+            known = [*(m.slug for m in memories), *(m.id for m in memories)]
+        case "run":
+            known = [w.run for w in all_waiting(work)]
+            known += [landing.run for landing in work.landed() if landing.run]
+        case "commit":
+            known = [landing.entry.commit for landing in work.landed()]
+        case _:
+            known = []
+    return [one for one in dict.fromkeys(known) if one.startswith(begun)]

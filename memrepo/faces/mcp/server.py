@@ -13,9 +13,11 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from io import TextIOWrapper
+from itertools import count
 from typing import TypeVar
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -29,9 +31,9 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.calls import acting
+from memrepo.faces.mcp.calls import acting, nothing
 from memrepo.faces.mcp.prompts import PROMPTS
-from memrepo.faces.mcp.resources import FIXED, SCHEME, TEMPLATES, read
+from memrepo.faces.mcp.resources import FIXED, SCHEME, TEMPLATES, completions, read
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
 
 Context = ServerRequestContext[object, object]
@@ -39,6 +41,8 @@ Paged = types.PaginatedRequestParams | None
 Found = TypeVar("Found")
 
 THREADS = 4
+COMPLETED = 100
+"""Values that one completion holds, as the protocol has it."""
 _BETWEEN_COLLECTIONS = 5_000
 """Objects; a command that ends at once collects less often than what lives for days."""
 NUL = r"\u0000"
@@ -103,17 +107,18 @@ class _Handlers:
             on_read_resource=self.read_resource,
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
+            on_completion=self.complete,
         )
 
-    async def list_tools(self, context: Context, params: Paged) -> types.ListToolsResult:
-        del context, params
+    async def list_tools(self, _: Context, params: Paged) -> types.ListToolsResult:
+        _refuse_cursor(params)
         return types.ListToolsResult(
             tools=[
                 types.Tool(
                     name=tool.name,
                     title=tool.title,
                     description=tool.description,
-                    input_schema=tool.input_schema(),
+                    input_schema=tool.listed_schema(),
                     output_schema=tool.output_schema(),
                     annotations=types.ToolAnnotations.model_validate(tool.annotations()),
                 )
@@ -128,7 +133,14 @@ class _Handlers:
         if tool is None:
             known = ", ".join(self.tools)
             raise _refused(f"found no tool {fold(params.name, 100)!r}; there are {known}")
-        work = partial(answer, self.session, tool, params.arguments or {}, _client(context))
+        work = partial(
+            answer,
+            self.session,
+            tool,
+            params.arguments or {},
+            _client(context),
+            _progress(context),
+        )
         reply = await self._run(work, give_up=not tool.writes)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=reply.text)],
@@ -137,8 +149,8 @@ class _Handlers:
             is_error=reply.failed,
         )
 
-    async def list_resources(self, context: Context, params: Paged) -> types.ListResourcesResult:
-        del context, params
+    async def list_resources(self, _: Context, params: Paged) -> types.ListResourcesResult:
+        _refuse_cursor(params)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=SCHEME + name, name=name, title=title, description=about)
@@ -146,10 +158,8 @@ class _Handlers:
             ]
         )
 
-    async def list_templates(
-        self, context: Context, params: Paged
-    ) -> types.ListResourceTemplatesResult:
-        del context, params
+    async def list_templates(self, _: Context, params: Paged) -> types.ListResourceTemplatesResult:
+        _refuse_cursor(params)
         return types.ListResourceTemplatesResult(
             resource_templates=[
                 types.ResourceTemplate(uri_template=SCHEME + name, name=title, description=about)
@@ -167,8 +177,8 @@ class _Handlers:
             contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)]
         )
 
-    async def list_prompts(self, context: Context, params: Paged) -> types.ListPromptsResult:
-        del context, params
+    async def list_prompts(self, _: Context, params: Paged) -> types.ListPromptsResult:
+        _refuse_cursor(params)
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -198,11 +208,22 @@ class _Handlers:
             messages=[types.PromptMessage(role="user", content=said)],
         )
 
+    async def complete(
+        self, context: Context, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        name, begun = params.argument.name, params.argument.value
+        found = await self._told(context, partial(completions, name=name, begun=begun))
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=found[:COMPLETED], total=len(found), has_more=len(found) > COMPLETED
+            )
+        )
+
     async def _run(self, work: Callable[[], Found], *, give_up: bool = True) -> Found:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=give_up, limiter=self.limiter)
 
-    async def _told(self, context: Context, word: Callable[[Work], str]) -> str:
-        def told() -> str:
+    async def _told(self, context: Context, word: Callable[[Work], Found]) -> Found:
+        def told() -> Found:
             with Work(acting(self.session, _client(context))) as work:
                 return word(work)
 
@@ -214,6 +235,24 @@ class _Handlers:
 
 def _refused(message: str) -> MCPError:
     return MCPError(types.INVALID_PARAMS, fold(message, 600))
+
+
+def _refuse_cursor(params: Paged) -> None:
+    """Raise for a cursor: every list is one page, so none was given out."""
+    if params is not None and params.cursor:
+        raise _refused(f"found no cursor {fold(params.cursor, 100)!r}: every list is one page")
+
+
+def _progress(context: Context) -> Callable[[str], None]:
+    """Return what tells the client how far a call is, from the thread that does it."""
+    if not (context.meta and context.meta.get("progress_token") is not None):
+        return nothing
+    steps = count(1)
+
+    def tick(said: str) -> None:
+        anyio.from_thread.run(context.session.report_progress, next(steps), None, said)
+
+    return tick
 
 
 def _client(context: Context) -> str:

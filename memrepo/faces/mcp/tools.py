@@ -22,6 +22,7 @@ Schema = dict[str, object]
 LONGEST = {"text": 8000, "reason": 500, "words": 1000}
 """Characters that an agent may hand over, by field; 100 of the others."""
 _PATTERNS = {
+    "since": "^[0-9A-Za-z:+-]{1,40}$",
     "id": r"^[\w:-]{1,100}$",
     "run": r"^[\w-]{1,100}$",
     "target": r"^[\w:-]{1,100}$",
@@ -29,6 +30,8 @@ _PATTERNS = {
 }
 """What names a thing is no path, option or expression of git's."""
 _MOST = {"limit": 50, "depth": 5}
+_BOUNDS = ("additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern")
+"""What only the check of a call needs: a refusal says it to who goes beyond."""
 
 
 class Argument(NamedTuple):
@@ -59,11 +62,13 @@ class Tool(NamedTuple):
     """The keys that are always there, and their types."""
     destructive: bool = False
     idempotent: bool = True
+    looks: bool = False
+    """Whether it only looks, where its verb may also write."""
 
     @property
     def writes(self) -> bool:
         """Tell whether it writes into the history of the repository."""
-        return VERBS[self.verb].writes
+        return VERBS[self.verb].writes and not self.looks
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -75,8 +80,14 @@ class Tool(NamedTuple):
         """Return the names of all arguments."""
         return (*(a.name for a in self.takes), *self.own)
 
+    def listed_schema(self) -> Schema:
+        """Return the JSON Schema that a client is told: without bounds, which cost a context."""
+        return {
+            key: _unbound(part) for key, part in self.input_schema().items() if key not in _BOUNDS
+        }
+
     def input_schema(self) -> Schema:
-        """Return the JSON Schema of the arguments."""
+        """Return the JSON Schema of the arguments, which each call is held against."""
         hints = get_type_hints(VERBS[self.verb].load().Request, include_extras=True)
         return {
             "type": "object",
@@ -99,6 +110,15 @@ class Tool(NamedTuple):
         if self.writes:
             hints |= {"destructiveHint": self.destructive, "idempotentHint": self.idempotent}
         return hints
+
+
+def _unbound(schema: object) -> object:
+    """Return a schema without its bounds."""
+    if isinstance(schema, list):
+        return [_unbound(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _unbound(part) for key, part in schema.items() if key not in _BOUNDS}
 
 
 def _schema(argument: Argument, hint: object) -> Schema:
@@ -139,8 +159,29 @@ _MAX_TOKENS: Mapping[str, Schema] = {
         "maximum": 20000,
     }
 }
+_IDS: Schema = {
+    "type": "array",
+    "items": {"type": "string", "pattern": _PATTERNS["id"]},
+    "maxItems": 20,
+}
+_TEXT: Schema = {"type": "string", "maxLength": 100}
+_MEMORIES: Schema = {
+    "type": "array",
+    "description": "several instead of text",
+    "maxItems": 50,
+    "items": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "maxLength": LONGEST["text"]},
+            "type": _TEXT,
+            "tags": {"type": "array", "items": _TEXT},
+        },
+        "required": ["text"],
+        "additionalProperties": False,
+    },
+}
 _LIMIT: Mapping[str, Schema] = {"limit": {"type": "integer", "minimum": 1, "maximum": 50}}
-_HITS: Mapping[str, object] = {"commit": str, "hits": list}
+_HITS: Mapping[str, object] = {"hits": list}
 _WRITTEN: Mapping[str, object] = {"id": str, "commit": str}
 _REPORT: Mapping[str, object] = {"exit": int, "report": str}
 
@@ -168,19 +209,19 @@ DEFAULT = (
         title="Open a memory",
         verb="show",
         answer=read_tools.get,
-        description="Open one memory by id or slug, with its evidence.",
-        takes=(_ID, _AT),
-        own=_MAX_TOKENS,
-        gives={"id": str, "commit": str, "text": str},
+        description="Open one memory by id or slug, or several, with evidence.",
+        takes=(Argument("id"), _AT),
+        own={"ids": _IDS, **_MAX_TOKENS},
+        gives={"commit": str},
     ),
     Tool(
         name="memory_store",
         title="Remember",
         verb="add",
         answer=write_tools.store,
-        description="Remember, save or note one lasting fact or preference; none is stored twice.",
+        description="Remember, save or note a lasting fact or preference; none is stored twice.",
         takes=(
-            Argument("text", required=True),
+            Argument("text"),
             _REASON,
             Argument("type"),
             Argument(
@@ -191,7 +232,7 @@ DEFAULT = (
             Argument("tags"),
             Argument("valid_until", says="date"),
         ),
-        own=_EXPECTED,
+        own={"memories": _MEMORIES, **_EXPECTED},
         gives=_WRITTEN,
     ),
     Tool(
@@ -216,6 +257,26 @@ DEFAULT = (
         own=_EXPECTED,
         gives=_WRITTEN,
         destructive=True,
+    ),
+    Tool(
+        name="memory_recent",
+        title="Lately",
+        verb="recent",
+        answer=read_tools.recent,
+        description="What is new or changed lately.",
+        takes=(Argument("since", says="date or run"), Argument("limit")),
+        own=_MAX_TOKENS,
+        gives=_HITS,
+    ),
+    Tool(
+        name="memory_hot",
+        title="By heart",
+        verb="session",
+        answer=read_tools.hot,
+        looks=True,
+        description="What to know when a session begins.",
+        takes=(Argument("max_tokens"),),
+        gives={"commit": str, "text": str},
     ),
     Tool(
         name="memory_related",

@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.read_tools import MAX_TOKENS, report
-from memrepo.faces.mcp.replies import Reply
+from memrepo.faces.mcp.replies import Reply, refusal
 from memrepo.views.context import fenced
 
 
 def store(call: ToolCall) -> Reply:
-    """Write a memory, or answer with the one that says this already."""
-    return _written(
-        call.write(
-            "add",
-            text=call.get("text"),
-            type=call.get("type", "fact"),
-            cls=call.get("decay_class"),
-            tags=tuple(call.get("tags", ())),
-            valid_until=call.get("valid_until"),
-        )
+    """Write a memory, or answer with the one that says this already; or several, a commit each."""
+    entries = [dict(entry) for entry in call.get("memories", ())]
+    if not entries:
+        return _written(_add(call, call.arguments))
+    if call.get("text"):
+        entries.insert(0, {"text": call.get("text")})
+    return _several(call, entries)
+
+
+def _add(call: ToolCall, said: Mapping[str, Any]) -> Done:
+    return call.write(
+        "add",
+        text=said.get("text", ""),
+        type=said.get("type") or call.get("type", "fact"),
+        cls=call.get("decay_class"),
+        tags=tuple(said.get("tags") or call.get("tags", ())),
+        valid_until=call.get("valid_until"),
     )
+
+
+def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> Reply:
+    """Write one after the other; one that is refused does not keep the others out.
+
+    With `expected_commit` the first builds on that commit, and each further one on the one before.
+    """
+    told, stored, commit = list[str](), list[Mapping[str, Any]](), ""
+    for number, entry in enumerate(entries, 1):
+        call.work.call.tick(f"{number} of {len(entries)}")
+        try:
+            one = _written(_add(call, entry))
+        except MemrepoError as error:
+            one = refusal(error)
+            stored.append({"refused": one.data["error"]["message"]})
+        else:
+            stored.append(one.data)
+            if one.data["commit"]:
+                commit = one.data["commit"]
+                call = _after(call, commit)
+        told.append(f"{number}. {one.text}")
+    ids = [one["id"] for one in stored if "id" in one]
+    return Reply(
+        text="\n".join(told),
+        data={"id": ids[0] if ids else "", "commit": commit, "stored": stored},
+        failed=not ids,
+    )
+
+
+def _after(call: ToolCall, commit: str) -> ToolCall:
+    if not call.get("expected_commit"):
+        return call
+    return replace(call, arguments={**call.arguments, "expected_commit": commit})
 
 
 def supersede(call: ToolCall) -> Reply:

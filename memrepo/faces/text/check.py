@@ -17,16 +17,51 @@ SHOWN = 200
 
 
 def check(
-    request: object, result: checking.Result | checking.Past | checking.Baseline, *, colour: bool
+    request: checking.Request,
+    result: checking.Result | checking.Past | checking.Baseline,
+    *,
+    colour: bool,
 ) -> str:
-    """List what was found, or say that it was nothing."""
-    from memrepo.actions.check.check import Past, Result
+    """List what was found, or say that it was nothing; in the form that was asked for."""
+    from memrepo.actions.check.check import Baseline, Result
 
-    del request, colour
-    if isinstance(result, Result):
-        lines = findings(result.fixed, result.foreign, result.problems)
-        return "\n".join(lines) or f"{counted(result.files, 'file', 'files')}: nothing found"
-    return _past(result) if isinstance(result, Past) else _baseline(result)
+    del colour
+    if isinstance(result, Baseline):
+        return _baseline(result)
+    if request.format != "text":
+        return _formatted(request.format, result)
+    if not isinstance(result, Result):
+        return _past(result)
+    lines = findings(result.fixed, result.foreign, result.problems)
+    return "\n".join(lines) or f"{_looked_at(result)}: nothing found"
+
+
+def _looked_at(result: checking.Result) -> str:
+    files = counted(result.files, "file", "files")
+    commits = counted(result.commits, "commit", "commits")
+    return f"{result.range}: {commits}, {files}" if result.range else files
+
+
+def _formatted(form: checking.Format, result: checking.Result | checking.Past) -> str:
+    from memrepo import __version__
+    from memrepo.actions.check.check import Result
+    from memrepo.checks.registry import RULES
+    from memrepo.views import findings as forms
+
+    found = result.problems
+    match form:
+        case "sarif":
+            return forms.sarif(found, {r.name: r.doc for r in RULES.values()}, __version__)
+        case "github":
+            return forms.log_marks(found)
+        case "junit":
+            return forms.junit(found, result.files if isinstance(result, Result) else 0)
+        case _ if isinstance(result, Result):
+            commits = counted(result.commits, "commit", "commits")
+            files = counted(result.files, "file of memory", "files of memory")
+            return forms.markdown(found, f"{commits}, {files}" if result.range else files)
+        case _:
+            return forms.markdown(found, "all of history")
 
 
 def findings(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memrepo.faces.cli import completion as completing
     from memrepo.faces.cli import demo as touring
+    from memrepo.faces.cli import review as reviewing
 
 
 def completion(request: object, result: completing.Result, *, colour: bool) -> str:
@@ -26,3 +27,11 @@ def mcp(request: object, result: object, *, colour: bool) -> str:
     """Say nothing: the client read all that there was."""
     del request, result, colour
     return ""
+
+
+def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
+    """Say what is left to decide; what was done was told as it was done."""
+    del request, colour
+    if not result.decisions:
+        return "nothing in it is for a person to decide"
+    return "" if result.open or result.done else "all of it was gone through"

@@ -14,6 +14,7 @@ from memrepo.policies.terms import query_terms
 if TYPE_CHECKING:
     from memrepo.actions.recall import entities as naming
     from memrepo.actions.recall import graph as drawing
+    from memrepo.actions.recall import recent as looking
     from memrepo.actions.recall import related as relating
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
@@ -78,6 +79,25 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool) -> str:
         lines.append(f"  from {source.resource}{span}, {source.captured or 'undated'}")
     if len(hit.sources) > 3:
         lines.append(f"  and {len(hit.sources) - 3} more places")
+    return "\n".join(lines)
+
+
+def recent(request: looking.Request, result: looking.Result, *, colour: bool) -> str:
+    """List what became of which memory, newest first."""
+    del request, colour
+    since = f"since commit {result.since[:10]}" if result.since else "since the first commit"
+    lines = [f"{counted(len(result.changes), 'memory', 'memories')} new or changed {since}"]
+    for one in result.changes:
+        hit, ends = one.hit, ""
+        if one.replaces or one.replaced_by:
+            way = "replaces" if one.replaces else "by"
+            ends = f" {way} {', '.join(one.replaces or one.replaced_by)}"
+        lines.append(f"{one.change:<11}{hit.id}  {hit.type}{ends}")
+        lines += [f"  was: {fold(visible(one.before), LINE)}"] if one.before else []
+        lines.append(f"  {fold(visible(hit.text), LINE)}")
+        lines += [f"  {doubt}" for doubt in hit.doubts]
+    if result.left_out:
+        lines.append(f"and {result.left_out} more (`-k`)")
     return "\n".join(lines)
 
 

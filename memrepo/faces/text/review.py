@@ -80,7 +80,7 @@ def diff(
 ) -> str:
     """Tell what changes in memories, in git's own words, or as a page."""
     from memrepo.actions.review.diff import Page, Patch
-    from memrepo.views.review_text import review_text
+    from memrepo.views.review_text import review_markdown, review_text
 
     if isinstance(result, Page):
         return result.page
@@ -88,6 +88,8 @@ def diff(
         return result.diff
     if result.html:
         return f"{review_text(result.review, stat=True)}\nwritten to {result.html}"
+    if request.markdown:
+        return review_markdown(result.review)
     return review_text(result.review, stat=request.stat, colour=colour)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import schedule as scheduling
     from memrepo.actions.setup import status as standing
     from memrepo.actions.setup import trust as trusting
+    from memrepo.actions.setup import upgrade as upgrading
     from memrepo.actions.setup.jobs import Launcher
     from memrepo.faces.cli.agent import Hooked
 
@@ -90,7 +93,8 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
     if result.ingest.commit:
         lines.append(f"sources taken in: {result.ingest.summary}")
     lines += _alone(result)
-    lines.append(f"note: times are those of {result.timezone} (`timezone` in {result.config})")
+    zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
+    lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]
     lines += [f"note: {warning}" for warning in result.warnings]
     return "\n".join([*lines, "next: `memrepo run`"])
 
@@ -107,6 +111,9 @@ def _alone(result: init_.Result) -> Iterator[str]:
         yield f"  and {len(files) - _NAMED} smaller"
     where = "`sources.claims` takes a file in, `sources.deny` keeps it out"
     yield f"  {where}: [sources] in {result.config}"
+    if result.proposed:
+        words = " ".join(shlex.quote(visible(one)) for one in result.proposed)
+        yield f"  to read what no pattern names: `memrepo config add sources.claims {words}`"
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
@@ -123,15 +130,65 @@ def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bo
     return "\n".join(lines)
 
 
-def config(request: object, result: configuration.Result, *, colour: bool) -> str:
-    """List every key with its value and origin."""
+def config(
+    request: configuration.Request,
+    result: configuration.Result | configuration.Explained | configuration.Changed,
+    *,
+    colour: bool,
+) -> str:
+    """List keys with value and origin, explain one, or say what was set."""
+    from memrepo.actions.setup.config import Changed, Explained
+
+    del colour
+    if isinstance(result, Explained):
+        return _explained(result)
+    if isinstance(result, Changed):
+        return _changed(request, result)
+    return "\n".join(f"{row.key} = {_json(row.value)}  # {row.from_}" for row in result.keys)
+
+
+def _json(value: object) -> str:
     import json
 
-    del request, colour
-    return "\n".join(
-        f"{row.key} = {json.dumps(row.value, ensure_ascii=False)}  # {row.from_}"
-        for row in result.keys
-    )
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _explained(key: configuration.Explained) -> str:
+    may = f"one of {', '.join(key.words)}" if key.words else key.kind
+    lines = [key.key, *textwrap.wrap(key.doc, 76, initial_indent="  ", subsequent_indent="  ")]
+    lines += [
+        f"  may be   {may}",
+        f"  default  {'none' if key.default is None else _json(key.default)}",
+        f"  now      {'none' if key.value is None else _json(key.value)} ({key.from_})",
+        f"  change   `{key.set_with}`",
+    ]
+    return "\n".join(lines)
+
+
+def _changed(request: configuration.Request, done: configuration.Changed) -> str:
+    said = {
+        "committed": f"committed ({done.commit[:10]})",
+        "with your edits": "not committed: the file has edits of yours, which this joined",
+        "in this clone": "for this clone alone",
+        "dry run": "dry run: nothing was written",
+        "unchanged": "nothing to change",
+    }[done.state]
+    if request.what == "edit" or done.before == done.after:
+        return f"{done.key}: {said}"
+    return f"{done.key}: {_difference(done.before, done.after)}\n{done.path}: {said}"
+
+
+def _difference(before: object, after: object) -> str:
+    """Say what changed: of lists and tables the entries that came and went alone."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = [n for n in {**before, **after} if before.get(n) != after.get(n)]
+        return ", ".join(f"{n} {_difference(before.get(n), after.get(n))}" for n in names)
+    if isinstance(before, list) and isinstance(after, list):
+        came = [f"+ {_json(one)}" for one in after if one not in before]
+        gone = [f"- {_json(one)}" for one in before if one not in after]
+        return ", ".join([*came, *gone]) or "another order"
+    old, new = ("none" if value is None else _json(value) for value in (before, after))
+    return f"{old} -> {new}"
 
 
 def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
@@ -270,13 +327,32 @@ def _scheduled(result: standing.Result) -> Iterator[str]:
 
 
 def _left(result: standing.Result) -> Iterator[str]:
-    held = counted(len(result.held), "removal", "removals") + ", " if result.held else ""
-    for branch in result.waiting:
-        decide = "`memrepo diff`, then `memrepo accept` or `memrepo discard`"
-        yield f"waiting    {branch} ({held}{decide})"
+    held = f" ({counted(len(result.held), 'removal', 'removals')})" if result.held else ""
+    for branch, said in result.asked.items():
+        run = branch.removeprefix("run/")
+        yield f"asked      {said}"
+        yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
+    for branch in (b for b in result.waiting if b not in result.asked):
+        yield f"waiting    {branch}{held}"
+        yield "           `memrepo review` goes through it; or `memrepo diff`, then"
+        yield "           `memrepo accept` or `memrepo discard`"
     for run in result.broken_off:
         yield (
             f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"
         )
     if result.uncommitted:
         yield f"uncommitted {', '.join(visible(p) for p in result.uncommitted[:5])}"
+
+
+def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
+    """Say which format there is by now, and what else is asked for."""
+    del request, colour
+    if result.old == result.new:
+        lines = [f"format {result.new}: nothing to migrate"]
+    else:
+        files = counted(len(result.files), "file", "files")
+        where = f"({result.commit[:10]})" if result.commit else "(dry run: nothing was written)"
+        lines = [f"format {result.old} to {result.new}: {files} changed {where}"]
+    if result.judge_again:
+        lines.append(f"{result.judge_again}: `memrepo run --acknowledge-upgrade`, for review")
+    return "\n".join(lines)

@@ -1,0 +1,162 @@
+"""What an agent asks of a person's memory: to take it out of recall waits for that person.
+
+Such a wish is a run of one decision on a branch of its own: `status`, `diff`, `accept` and
+`discard` know it like any run that waits. A person at the command line is never held up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memrepo import __version__
+from memrepo.actions.pending import (
+    ASKED,
+    PREFIX,
+    Waiting,
+    all_waiting,
+    is_wish,
+    put_away,
+    refuse_no_room,
+)
+from memrepo.actions.run.chain import WHAT_LENGTH, run_stamp
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import Asked
+from memrepo.core.changes import Create, Plan, Step, Update, Write
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import digest
+from memrepo.core.memory import Memory
+from memrepo.core.messages import Context, counted, fold
+from memrepo.core.state import State
+from memrepo.core.times import format_time
+from memrepo.policies.doubt import is_retired
+from memrepo.purify.known import by_person
+from memrepo.purify.manifest import Manifest
+from memrepo.store.landings import RECORD
+
+_AGENT = "process:"
+_ENDS = ("valid_until", "scope")
+"""Fields by which an active memory ends, or holds elsewhere."""
+
+
+class OnlyThePerson(MemrepoError):
+    """A program would take a person's memory out of recall by a way that cannot wait."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, actor: str, memories: Sequence[Memory]) -> None:
+        more = f" and {len(memories) - 1} more" if len(memories) > 1 else ""
+        super().__init__(
+            f"{actor} may not take {memories[0].id}{more} out of recall: a person wrote or"
+            " confirmed it, and decides",
+            fix="let the person do it; `agents.removals` in memrepo.toml may allow it",
+        )
+
+
+def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
+    """Return the memories of a person that an agent would take out of recall; none: go on."""
+    if not work.call.actor.startswith(_AGENT) or work.config.get("agents.removals") != "wait":
+        return ()
+    return tuple(_lost(before, after))
+
+
+def refuse_taking(work: Work, before: State, after: State) -> None:
+    """Raise OnlyThePerson where an agent would take a person's memory out of recall."""
+    if found := waits_for_person(work, before, after):
+        raise OnlyThePerson(work.actor, found)
+
+
+def _lost(before: State, after: State) -> Iterator[Memory]:
+    for memory in before.active:
+        new = after.memories.get(memory.id)
+        if new is not memory and by_person(memory) and not is_retired(memory):
+            stays = new is not None and new.status == "active" and not is_retired(new)
+            if new is None or not stays or not _says_the_same(memory, new):
+                yield memory
+
+
+def _says_the_same(old: Memory, new: Memory) -> bool:
+    return old.body == new.body and all(old.text(key) == new.text(key) for key in _ENDS)
+
+
+def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_run: bool) -> Asked:
+    """Leave a step for a person to decide; an equal wish that waits already is that one.
+
+    A newer wish about the same memories takes the place of an older one.
+    """
+    told = [_told(step, change) for change in step.changes]
+    mark = digest([at.actor, step.op, told])[:8]
+    mine = [w for w in all_waiting(at) if is_wish(at, w)]
+    same = next((w for w in mine if w.run.endswith(f"-{mark}")), None)
+    if same is None and not dry_run:
+        return _asked(taken, _left(at, state, step, taken, mark, mine))
+    return _asked(taken, same.run if same else "")
+
+
+def _told(step: Step, change: object) -> object:
+    """Return what tells one wish from another: not when it was made."""
+    match change:
+        case Create(memory=memory):
+            return memory.body
+        case Update(id=id_, fields=fields, body=body):
+            keys = [k for k in sorted(fields) if k in ("status", *_ENDS)]
+            return [id_, body, [[k, str(fields[k])] for k in keys]]
+        case _:
+            return step.op
+
+
+def _asked(taken: Sequence[Memory], run: str) -> Asked:
+    first = taken[0]
+    more = f", with {counted(len(taken) - 1, 'other', 'others')}" if len(taken) > 1 else ""
+    where = f" as {PREFIX}{run}" if run else ""
+    return Asked(
+        id=first.id,
+        path=first.path,
+        unchanged=f"is a person's{more}: what you ask waits for that person{where}, and holds as"
+        " it is until then",
+        waits=run,
+        exit=Exit.DECIDE,
+    )
+
+
+def _left(
+    at: Work, state: State, step: Step, taken: Sequence[Memory], mark: str, mine: Sequence[Waiting]
+) -> str:
+    refuse_no_room(at)
+    area = at.tree.layout.area("runs")
+    runs = sorted(p.removeprefix(area).removesuffix(".json") for p in at.tree.blobs if area in p)
+    run = f"{run_stamp(at.call.now, runs)}-{mark}"
+    manifest = Manifest(
+        run=run,
+        mode=ASKED,
+        judge=at.actor,
+        profile=at.config.profile,
+        base=at.tree.commit,
+        now=format_time(at.call.now),
+        package=__version__,
+    )
+    record = Step(
+        op="run",
+        what=RECORD,
+        reason=f"asked by {at.actor}",
+        changes=(Write(path=at.tree.layout.manifest(run), data=manifest.to_bytes()),),
+    )
+    merge = Step(
+        op="run",
+        what=fold(f"{run}: {step.op} {taken[0].slug}", WHAT_LENGTH),
+        reason=f"{at.actor} asks to {step.op} {taken[0].id}, which is a person's: {step.reason}",
+    )
+    landing = prepare(
+        at.store,
+        state,
+        Plan(base=at.tree.commit, steps=(step, record)),
+        Context(actor=at.actor, run=run),
+        at.call.now,
+        merge=merge,
+    )
+    ids = {memory.id for memory in taken}
+    for older in mine:
+        if ids & {id_ for entry in older.chain(at) for id_ in entry.trailers.get("Memory", ())}:
+            put_away(at, older)
+    at.store.leave(landing.chain, PREFIX + run)
+    return run

@@ -1,0 +1,94 @@
+"""What a hand brought back that a person had rejected: out of recall, and named until it is gone.
+
+Whatever way a file came in (by hand, by a commit without hooks, by a fast-forward), it is held
+against the tombstones where it is read (`store.tree`, `store.held_back`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memrepo.actions.run.landing import prepare
+from memrepo.actions.work import Work
+from memrepo.core import codec
+from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.state import apply
+from memrepo.merge.states import sweep
+from memrepo.merge.tombstones import (
+    REJECTED,
+    brought_back,
+    is_tombstone,
+    read_tombstone,
+    tombstones_in,
+)
+from memrepo.store.light import changes, hand_commits
+
+
+def back_by_hand(work: Work) -> tuple[Problem, ...]:
+    """Return the files, committed or not, that say what a person rejected, and the way out."""
+    state = work.tree.state()
+    committed = (p for p in state.problems if p.rule == REJECTED)
+    return tuple({p.path: p for p in (*committed, *uncommitted(work))}.values())
+
+
+def uncommitted(work: Work) -> Iterator[Problem]:
+    """Yield those of the work tree that are not committed."""
+    stones = tombstones_in(work.tree.state())
+    if not stones:
+        return
+    layout = work.tree.layout
+    for path, data in work.store.work.edits(layout.area("memories")).items():
+        if data is None or not layout.is_memory(path):
+            continue
+        memory = codec.decode(path, data)[0]
+        if memory is None or memory.status == "forgotten":
+            continue
+        if (stone := stones.bar(memory)) is not None:
+            yield brought_back(memory, stone)
+
+
+def put_back(work: Work, since: str) -> tuple[Problem, ...]:
+    """Put the tombstones back that commits by hand took away since a commit; tell of each.
+
+    A tombstone is lifted, never removed: else a removal without a hook, pulled, would bring what
+    was rejected back on every machine.
+    """
+    at = work.refreshed()
+    lost = dict(_lost(at, since)) if since not in ("", at.tree.commit) else {}
+    if not lost:
+        return ()
+    before = at.tree.state()
+    writes = tuple(Write(path=path, data=data) for path, data in lost.items())
+    step = Step(
+        op="reject",
+        what=f"{counted(len(lost), 'tombstone', 'tombstones')} put back",
+        reason="a commit by hand took away what only `reject --undo` lifts",
+        changes=(*writes, *sweep(apply(before, writes))),
+    )
+    plan = Plan(base=at.tree.commit, steps=(step,))
+    landing = prepare(at.store, before, plan, at.context(), work.call.now)
+    commit = at.store.land(landing.chain, f"stones-{at.tree.commit[:10]}")
+    return tuple(
+        Problem(
+            path=path,
+            rule=REJECTED,
+            severity="warning",
+            message=f"a commit by hand took this tombstone away; put back in {commit[:10]}",
+            fix=f"`memrepo reject {path.rpartition('/')[2].removesuffix('.md')} --undo` lifts it,"
+            " if it holds after all",
+        )
+        for path in lost
+    )
+
+
+def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
+    """Yield path and bytes of tombstones that commits by hand since a commit removed."""
+    layout, git = at.tree.layout, at.store.repo.light
+    hands = [hand.id for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
+    for _, path, old, new in changes(git, hands) if hands else ():
+        if old and not new and is_tombstone(layout, path) and path not in at.tree.blobs:
+            data = git.read(old)
+            if not isinstance(read_tombstone(path, data), Problem):
+                yield path, data

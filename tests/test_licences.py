@@ -1,0 +1,32 @@
+"""The packages that come with memrepo: their licences are known, and of kinds that fit its own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from docs_parts import LOCKED, ROOT, licence
+
+NAMES = LOCKED.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
+FIT = re.compile(
+    r"(?:MIT|BSD|ISC|Apache|PSF|MPL-2\.0|Python Software Foundation)[\w .()-]*", re.IGNORECASE
+)
+"""Licences under which a package may come with one that is under MIT."""
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_a_package_of_the_lock_has_a_licence_that_fits(package: str) -> None:
+    said = licence(package)
+    parts = re.split(r", | OR | AND ", said)
+    assert said
+    assert [part for part in parts if not FIT.fullmatch(part)] == []
+
+
+@pytest.mark.parametrize("said", ["GPL-3.0-only", "AGPL-3.0", "LGPL-2.1", "Proprietary", ""])
+def test_a_licence_that_does_not_fit_is_seen(said: str) -> None:
+    assert not FIT.fullmatch(said)
+
+
+def test_the_lock_is_read_whole() -> None:
+    assert len(NAMES) > 10
+    assert {"gitpython", "msgspec"} <= set(NAMES)

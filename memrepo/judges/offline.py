@@ -57,6 +57,7 @@ from memrepo.judges.wording import (
     read_document,
     read_triple,
     split_title,
+    stated,
     tidy,
 )
 from memrepo.policies.gists import gist_of
@@ -421,7 +422,7 @@ def _kind(cluster: Cluster, spokesman: Candidate) -> tuple[str, str]:
 
     What a profile says right under its title is who somebody is, and numbered steps are steps.
     """
-    said = spokesman.text.removesuffix(spokesman.detail).strip()
+    said = stated(spokesman)
     steps = _STEPS.match(spokesman.detail) is not None and not said
     if steps and cluster.type_hint == "fact":
         return "procedure", "type_steps"
@@ -448,7 +449,7 @@ def _word(spokesman: Candidate, hint: str) -> tuple[Wording, Triple]:
         text = extract(body)
         return Wording(text=text, subject=triple.subject, title=cap(title, TITLE_LENGTH)), triple
     triple = read_triple(spokesman)
-    statement = spokesman.text.removesuffix(spokesman.detail).strip()
+    statement = stated(spokesman)
     lead, text = whole(replace(spokesman, text=statement))
     return Wording(
         text=text,

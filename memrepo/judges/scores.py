@@ -39,7 +39,15 @@ from memrepo.judges.lasting import DAILY_WEIGHTS, traits
 from memrepo.judges.noise import is_template, noise_class
 from memrepo.judges.sameness import content
 from memrepo.judges.successions import Said, Succession
-from memrepo.judges.wording import bold_lead, lead_of, nearest_heading, read_triple, tidy, weight
+from memrepo.judges.wording import (
+    bold_lead,
+    lead_of,
+    nearest_heading,
+    read_triple,
+    stated,
+    tidy,
+    weight,
+)
 from memrepo.policies.matching import tokens
 from memrepo.purify.routes import AFFINITY_SCORE, affinity
 
@@ -260,7 +268,7 @@ def _noise(candidate: Candidate, *, has_key: bool) -> str:
     """Return the class of noise that a text is; of a list, that of most of its lines."""
     if not candidate.detail:
         return noise_class(candidate.text, has_key=has_key)
-    said = candidate.text.removesuffix(candidate.detail).strip()
+    said = stated(candidate)
     if said:
         found = noise_class(said, has_key=has_key)
         return _instruction(candidate.detail) if found in ("", "unfilled") else found

@@ -385,7 +385,7 @@ def read_triple(candidate: Candidate) -> Triple:
     key, value = lead_of(candidate)
     if key and value and not is_date(key) and normalise(key) not in wordlists.GENERIC_KEYS:
         return _capped(subject_of(candidate), key, bare_object(value), 1)
-    text = tidy(candidate.text)
+    text = tidy(stated(candidate))
     match = _SHAPE_TWO.match(text)
     if match is not None and _is_name(match["subject"]):
         return _capped(match["subject"], match["verb"], bare_object(match["rest"]), 2)
@@ -403,7 +403,12 @@ def lead_of(candidate: Candidate) -> tuple[str, str]:
     """Return key and value of a bold lead, as the scanner read them or from the text."""
     if candidate.key:
         return candidate.key.strip().rstrip(":：").strip(), candidate.value.strip()
-    return bold_lead(strip_marker(candidate.text)) or ("", "")
+    return bold_lead(strip_marker(stated(candidate))) or ("", "")
+
+
+def stated(candidate: Candidate) -> str:
+    """Return a candidate's text without its detail; nothing where it is a list and no more."""
+    return candidate.text.removesuffix(candidate.detail).strip()
 
 
 def nearest_heading(candidate: Candidate) -> str:

@@ -42,6 +42,8 @@ BRIEF, BRIEF_MOST = 60, 120
 """The same of a list or table that is one unit, an item a line."""
 BELOW_LENGTH = 900
 """Characters of a list, or of what stands below an item, that is one unit."""
+CATALOGUE = 8
+"""A profile's table of more rows is one unit: it lists what is looked up, and nobody's things."""
 DETAIL_LENGTH = 2000
 """Characters of the detail that stays with its statement; a longer body is several units."""
 
@@ -242,7 +244,7 @@ class _Work(msgspec.Struct):
                             self._add_list(run, headings, under)
                     else:
                         self._add_item(block, headings, under)
-                case "row" if rows := tables.get(block.lines[0]):
+                case "row" if (rows := tables.get(block.lines[0])) and self._is_table(rows):
                     if block is rows[0]:
                         self._add_table(rows, headings, under)
                 case "row":
@@ -300,7 +302,7 @@ class _Work(msgspec.Struct):
         rows = _leads(block)
         lengths = [_width(text) for text, _ in rows]
         card = max(lengths) <= BRIEF_MOST and sum(lengths) <= BELOW_LENGTH
-        if card and len(rows) > 1 and headings and not self._is_apart(headings):
+        if card and len(rows) > 1 and headings and not self._is_profile():
             text = "\n".join(f"- {strip_marker(row)}" for row, _ in rows)
             self._add("list", text, block.lines, headings, detail=text)
             return
@@ -348,10 +350,18 @@ class _Work(msgspec.Struct):
         """
         if _is_terse(run):
             return True
-        return bool(under or not self._is_apart(headings)) and _is_brief(run)
+        if not _is_brief(run):
+            return False
+        if not self._is_profile():
+            return True
+        return bool(under or len(headings) > 2) and not any(bold_lead(b.text)[0] for b in run)
 
-    def _is_apart(self, headings: tuple[str, ...]) -> bool:
-        return self.resource.rsplit("/", 1)[-1] in _PROFILES and len(headings) < 3
+    def _is_profile(self) -> bool:
+        return self.resource.rsplit("/", 1)[-1] in _PROFILES
+
+    def _is_table(self, run: Sequence[Block]) -> bool:
+        """Tell whether a table is one unit; in a profile only a catalogue is."""
+        return len(run) > CATALOGUE or not self._is_profile()
 
     def _add_table(
         self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]

@@ -319,7 +319,8 @@ def test_boxes_below_an_item_stay_apart() -> None:
 
 def test_a_table_is_one_unit_headed_by_its_first_column() -> None:
     text = "# Ports\n\n| Host | Port | Why |\n|---|---|---|\n| ada | 80 | web |\n| bob | 22 | |\n"
-    (only,) = units(text)
+    assert [u.kind for u in units(text, "MEMORY.md")] == ["row", "row"]
+    (only,) = units(text, "memory/ports.md")
     assert (only.kind, only.lines) == ("table", (5, 6))
     assert only.text == only.detail == "- ada – Port: 80; Why: web\n- bob – Port: 22"
 
@@ -327,7 +328,7 @@ def test_a_table_is_one_unit_headed_by_its_first_column() -> None:
 def test_rows_that_are_statements_stay_apart() -> None:
     long = "because the old one leaks and nobody has found where " * 6
     text = f"# T\n\n| What | Why |\n|---|---|\n| one | {long} |\n| two | {long} |\n"
-    assert [u.kind for u in units(text)] == ["row", "row"]
+    assert [u.kind for u in units(text, "memory/t.md")] == ["row", "row"]
 
 
 def test_a_long_table_is_as_few_units_as_hold_it() -> None:

@@ -48,9 +48,14 @@ ALSO = {
     "memrepo/merge/splice.py": ["merge/test_merge.py", "merge/test_takeback.py"],
     "memrepo/merge/states.py": ["merge/test_merge.py"],
     "memrepo/merge/versions.py": ["merge/test_merge.py", "merge/test_takeback.py"],
+    "memrepo/policies/figures.py": ["policies/test_faithful.py"],
     "memrepo/policies/graph.py": ["views/test_graph_page.py"],
     "memrepo/policies/merits.py": ["store/test_ranking.py"],
     "memrepo/policies/ranking.py": ["store/test_ranking.py"],
+    "memrepo/policies/rows.py": ["policies/test_change.py"],
+    "memrepo/policies/slots.py": ["policies/test_change.py"],
+    "memrepo/policies/turns.py": ["policies/test_faithful.py"],
+    "memrepo/policies/wording_marks.py": ["policies/test_faithful.py"],
     "memrepo/purify/replies.py": ["judges/test_gists.py", "judges/test_summaries.py"],
 }
 """Tests of other rooms, or under another name, that concern a module."""

@@ -239,6 +239,12 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             writes=True,
             everyday=True,
         ),
+        Verb(
+            "purge",
+            "take a value out of history, caches and clones; verify that it is gone",
+            "memrepo.actions.purge.purge",
+            writes=True,
+        ),
     ),
     "look into the past": (
         Verb("log", "history in memory terms", "memrepo.actions.past.log", everyday=True),
@@ -370,6 +376,10 @@ def perform(work: Work, name: str, request: Any) -> Result:
     """Do what a request asks for; one that writes first settles what git merged by hand."""
     verb = VERBS[name]
     told: tuple[Problem, ...] = ()
+    if work.call.scope:
+        from memrepo.actions.scopes import refuse_verb
+
+        refuse_verb(work.call.scope, name)
     if reason := getattr(request, "reason", ""):
         from memrepo.actions.guard import refuse_secret
 
@@ -377,7 +387,7 @@ def perform(work: Work, name: str, request: Any) -> Result:
     if verb.writes and not (request.dry_run or getattr(request, "list", False)):
         from memrepo.actions.hand_merges import settle_first
 
-        told = settle_first(work)
+        told = settle_first(work.unbound() if work.call.scope else work)
         work.refresh()
     found: Result = verb.load().do(work, request)
     return found.after(told) if told else found

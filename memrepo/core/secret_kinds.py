@@ -315,7 +315,11 @@ NAMED: tuple[Kind, ...] = (
     ("token", ("token", "secret", "credential", "apikey"), _NAMED),
     ("token", ("bearer", "authorization", "x-api-key"), _HEADER),
     ("password", ("login",), _NETRC),
-    ("password", ("-",), _OPTION),
+    (
+        "password",
+        ("-pass", "-token", "-api", "-secret", "-access", "-u", "sshpass", "mysql", "mariadb"),
+        _OPTION,
+    ),
     ("totp", ("otpauth://",), r"(?i)otpauth://[^\s]{1,200}?[?&]secret=(?P<value>[A-Z2-7]{16,128})"),
     ("totp", ("totp", "2fa", "mfa", "otp", "authenticator"), _TOTP_NAMED),
     ("seed-phrase", ("seed", "recovery", "mnemonic", "backup", "secret"), _SEED),

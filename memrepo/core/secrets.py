@@ -8,9 +8,8 @@ that nobody sees, wide letters and look-alikes of other scripts hide nothing.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from math import log2
 from typing import Any
@@ -23,7 +22,15 @@ from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
 
 KINDS = (*PROVIDERS, *NAMED)
+MARK = "(purged)"
+"""What stands in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
+Span = tuple[int, int]
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
+_watched: ContextVar[tuple[str, Callable[[str], Iterable[Span]]] | None] = ContextVar(
+    "purged", default=None
+)
+PURGED = "purged"
+"""The kind of a value that was taken out of history: it is known by its keyed hash alone."""
 _LONG = regex(r"[A-Za-z0-9_./+=~:%@$-]{15}")
 """No provider's form is shorter, and few lines of prose hold so long a run."""
 _END = ".,;:!?)]}»”’'\"`*_"
@@ -33,10 +40,33 @@ _FEWEST = 4
 """A card number of fewer different digits is one of a test or a form."""
 _BITS = 3.2
 """The least entropy of a key, in bits for each character; words and names have less."""
+_FORMAT = frozenset(
+    char
+    for first, last in (
+        (0x600, 0x605),
+        (0x200B, 0x200F),
+        (0x202A, 0x202E),
+        (0x2060, 0x2064),
+        (0x2066, 0x206F),
+        (0xFFF9, 0xFFFB),
+        (0x13430, 0x13438),
+        (0x1BCA0, 0x1BCA3),
+        (0x1D173, 0x1D17A),
+        (0xE0020, 0xE007F),
+    )
+    for char in map(chr, range(first, last + 1))
+) | frozenset(
+    "\u00ad\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\ufeff\U000110bd\U000110cd\U000e0001"
+)
+"""Characters of Unicode's category Cf, to which its tables need too long a look for each."""
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXYaesijopcyxdqwhABEZHIKMNOPTYXo"
 )
 """Letters of Cyrillic and Greek that look like Latin ones (Unicode TR 39)."""
+
+_WIDE = frozenset(map(chr, range(0xFF01, 0xFF5F)))
+_UNSEEN = _WIDE | _FORMAT
+"""What looks like a plain letter, and what shows nothing."""
 
 _PLACEHOLDER = regex(
     r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|тво[йяею]|ваш|你的|您的|votre|dein"
@@ -67,6 +97,8 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
     found = list(_found(text, KINDS))
+    if (watched := _watched.get()) is not None:
+        found += [(start, -end, PURGED) for start, end in watched[1](text)]
     if not text.isascii():
         plain, places = _visible(text)
         if plain != text:
@@ -107,14 +139,16 @@ def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
                 yield start, -start - len(value), kind
 
 
-def _visible(text: str) -> tuple[str, list[int]]:
+def _visible(text: str) -> tuple[str, Sequence[int]]:
     """Return a text as it looks, in plain letters, and where each of its characters stands."""
+    if _UNSEEN.isdisjoint(text):
+        return text, range(len(text))
     shown: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
-        if "\uff01" <= char <= "\uff5e":
+        if char in _WIDE:
             char = chr(ord(char) - 0xFEE0)
-        elif char > "\x7f" and unicodedata.category(char) == "Cf":
+        elif char in _UNSEEN:
             continue
         shown.append(char)
         places.append(at)
@@ -126,9 +160,23 @@ def switch_off(kinds: Collection[str]) -> None:
     _off.set(frozenset(kinds) & frozenset(SWITCHED))
 
 
+def watch(print_: str, look: Callable[[str], Iterable[Span]] | None) -> None:
+    """Look for values that were purged too, by what finds them, or no longer.
+
+    `print_` changes when other values are looked for.
+    """
+    _watched.set((print_, look) if look is not None else None)
+
+
 def rules_in_use() -> str:
     """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
-    return digest((__version__, KINDS, sorted(_off.get())))
+    watched = _watched.get()
+    return digest((__version__, KINDS, sorted(_off.get()), watched[0] if watched else ""))
+
+
+def placeholder(kind: str) -> str:
+    """Return what stands in a text in place of a secret."""
+    return MARK if kind == PURGED else f"[redacted:{kind}]"
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
@@ -142,7 +190,7 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
         replaced.extend(found)
         parts, known = [], 0
         for secret in found:
-            parts += [text[known : secret.start], f"[redacted:{secret.kind}]"]
+            parts += [text[known : secret.start], placeholder(secret.kind)]
             known = secret.end
         text = "".join((*parts, text[known:]))
     return text, tuple(replaced)
@@ -174,7 +222,7 @@ def concealed(value: Any) -> Any:
 
     def clean(text: str) -> str:
         text = without_secrets(text)
-        return pattern.sub(lambda m: f"[redacted:{known[m[0]]}]", text) if known else text
+        return pattern.sub(lambda m: placeholder(known[m[0]]), text) if known else text
 
     return _mapped(value, clean)
 

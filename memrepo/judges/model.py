@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judge import (
     BadReply,
@@ -31,6 +32,7 @@ from memrepo.judges.prompting import (
     prompt_hash,
     summary_prompt,
 )
+from memrepo.judges.scores import measured
 from memrepo.purify.replies import (
     Answered,
     Unreadable,
@@ -104,12 +106,19 @@ class ModelJudge:
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 with whatever verdicts the reply holds."""
         reply = self._ask(promotion_prompt(request))
-        return _answers(read_verdicts(reply.text), reply)
+        found = _answers(read_verdicts(reply.text), reply)
+        return [replace(v, strength=v.scores.strength) for v in found]
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2 with whatever claims the reply holds."""
         reply = self._ask(canonical_prompt(request))
-        return _answers(read_claims(reply.text), reply)
+        clusters = {c.cluster_id: c for c in request.clusters}
+        return [
+            measured(claim, clusters[claim.cluster_id], request.now)
+            if claim.cluster_id in clusters
+            else claim
+            for claim in _answers(read_claims(reply.text), reply)
+        ]
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Say of each pair whether both can hold, with whatever findings the reply holds."""

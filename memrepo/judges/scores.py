@@ -27,9 +27,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.ids import strip_marker
-from memrepo.core.judge import Candidate, Cluster, PromotionScores
+from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, PromotionScores
+from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.patterns import regex
 from memrepo.core.schema import Scores
 from memrepo.core.times import parse_time
@@ -74,6 +76,22 @@ def measure(said: Said, kind: str, found: Succession, *, now: datetime, hedged: 
         route_fitness=AFFINITY_SCORE[affinity(kind, said.home)],
         supersession_confidence=found.confidence,
     )
+
+
+def measured(claim: CanonicalClaim, cluster: Cluster, now: datetime) -> CanonicalClaim:
+    """Return a model's claim with the scores that nobody needs a model for."""
+    subject, held = claim.wording.subject, bool(claim.contradictions)
+    scores = replace(
+        claim.scores,
+        canonical_clarity=_CLARITY[1] if subject else _CLARITY[3],
+        provenance_strength=provenance_strength(cluster),
+        contradiction_pressure=0.6 if held else 0.3 if claim.supersedes else 0.0,
+        freshness=freshness(cluster, now),
+        route_fitness=AFFINITY_SCORE.get(affinity(claim.type, claim.home), 0.0)
+        if claim.type in CLAIM_TYPES and claim.home in HOMES
+        else 0.0,
+    )
+    return replace(claim, scores=scores)
 
 
 def provenance_strength(cluster: Cluster) -> float:

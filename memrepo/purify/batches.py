@@ -214,7 +214,10 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
                 clusters=tuple(batch),
                 priors=choose(batch),
             )
-            for batch in _batches([g for g in groups if g.cluster_id not in known], judge.batch[1])
+            for batch in _batches(
+                _as_they_stand([g for g in groups if g.cluster_id not in known], judge),
+                judge.batch[1],
+            )
         ],
         _Pass(
             ask=judge.canonicalise,
@@ -314,6 +317,13 @@ def _by_id(candidates: Sequence[Candidate]) -> list[Candidate]:
 def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return candidates as their lines follow each other: a line is read after the one above it."""
     return sorted(candidates, key=lambda c: (_place(c), c.candidate_id))
+
+
+def _as_they_stand(groups: Sequence[Cluster], judge: Judge) -> Sequence[Cluster]:
+    """Return clusters in the order of their lines, for a model; rules read each by itself."""
+    if not judge.prompt_hash:
+        return groups
+    return sorted(groups, key=lambda g: (min(map(_place, g.candidates)), g.cluster_id))
 
 
 def _place(candidate: Candidate) -> tuple[str, int]:

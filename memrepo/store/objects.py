@@ -146,6 +146,11 @@ class Objects:
                 if a != b:
                     yield (above + name).decode("utf-8", "surrogateescape"), a, b
 
+    def every(self) -> Iterator[Found]:
+        """Yield every object that is here, whether or not anything reaches it."""
+        said = self._git.ask("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+        yield from filter(None, self.each(said.split()))
+
     def _tree(self, name: str) -> Mapping[bytes, Entry]:
         found = self.find(f"{name}^{{tree}}")
         if found is None:
@@ -249,6 +254,12 @@ def _exactly(out: IO[bytes], size: int) -> bytes:
     if len(data) < size:
         raise EOFError
     return data
+
+
+def names(tree: Found) -> list[str]:
+    """Return what a tree calls its entries."""
+    found = (name for name, _ in _entries(tree.data, len(tree.id) // 2))
+    return [name.decode("utf-8", "surrogateescape") for name in found]
 
 
 def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:

@@ -114,7 +114,15 @@ class Repository:
         """Return the commit id a person's revision names, or an empty string."""
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
-        return self.repo.light.objects.commit(revision)
+        return self.repo.light.objects.commit(revision) or self._since_purged(revision)
+
+    def _since_purged(self, revision: str) -> str:
+        """Return the commit that a purge put in place of one, or an empty string."""
+        if not (self.folder / "purged").is_dir():
+            return ""
+        from memrepo.store.purges import moved_to
+
+        return moved_to(self.repo, revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Tell whether a commit is part of a head's history."""
@@ -187,11 +195,18 @@ class Repository:
 
     def recover(self) -> None:
         """Finish or take back what a crash left, where something was left."""
-        if recovery.load_journal(self.journals) is not None:
+        if recovery.load_journal(self.journals) is not None or self._is_purged_half():
             with self.writing():
                 pass
 
+    def _is_purged_half(self) -> bool:
+        return (Path(self.repo.common_dir) / "memrepo-purge" / "ready.json").exists()
+
     def _recover(self) -> None:
+        if self._is_purged_half():
+            from memrepo.store.purges import resume
+
+            resume(self)
         left = recovery.load_journal(self.journals)
         if left is not None:
             self.refuse_unfit()

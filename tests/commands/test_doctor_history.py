@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LATER, done, git, memories, memrepo
+from driving import LATER, begin, done, git, memories, memrepo
 
 from benchmarks.memories import START
 from benchmarks.memories import memories as many
@@ -190,3 +190,21 @@ def test_control_characters_in_foreign_commits_confuse_nothing(small_repo: Path)
     )
     git(small_repo, "reset", "-q", "--hard", made.stdout.decode().strip())
     assert checks(small_repo)["history"]["ok"]
+
+
+def test_the_quick_doctor_reads_no_memory_and_says_what_it_left_out(tmp_path: Path) -> None:
+    from memrepo.actions.setup.doctor import WHOLE, names
+
+    assert set(names()) >= WHOLE
+    repo = begin(tmp_path, workspaces.small(tmp_path / "ws"))
+    memory = next((repo / "memories").rglob("*.md"))
+    memory.write_text("---\nid: [\n---\n\nNo header.\n", encoding="utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qnm", "by hand")
+    whole = memrepo(repo, "doctor", now=LATER)
+    assert [c["name"] for c in whole.data["checks"] if not c["ok"]] >= ["memories"]
+    assert (whole.exit, whole.data["left_out"]) == (1, [])
+    quick = memrepo(repo, "doctor", "--quick", now=LATER)
+    assert set(quick.data["left_out"]) == WHOLE
+    assert {c["name"] for c in quick.data["checks"]} == set(names()) - WHOLE
+    assert "left out  objects, memories" in memrepo(repo, "doctor", "--quick", as_json=False).out

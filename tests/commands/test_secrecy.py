@@ -70,6 +70,7 @@ REASONED: dict[str, tuple[str, ...]] = {
     "decay": ("prune",),
     "sync": ("origin",),
     "import": ("obsidian", "."),
+    "config": ("set", "hot.max_lines", "150"),
 }
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,3 +242,11 @@ def test_a_hostile_line_is_read_to_its_end(seed: str) -> None:
     # Only linear patterns come back from this within any patience.
     text = seed * (300_000 // len(seed)) + "\npassword: hunter2\n"
     assert redact(text)[0].endswith("\npassword: [redacted:password]\n")
+
+
+def test_every_character_that_shows_nothing_is_looked_through() -> None:
+    key = "ghp_" + "FakeFakeFake1234FakeFakeFake5678Fake"
+    unseen = [c for c in map(chr, range(0x80, 0x110000)) if unicodedata.category(c) == "Cf"]
+    assert len(unseen) > 150
+    missed = [c for c in unseen if not find_secrets(f"see {key[:9]}{c}{key[9:]} there")]
+    assert missed == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from memrepo.actions.check import detectors, scenes
@@ -10,10 +11,12 @@ from memrepo.actions.setup.budgets import hot_budget
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
 from memrepo.checks import registry
+from memrepo.checks.rules import GROUPS, Group
 from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
 from memrepo.store import history, hooks, settings, trust
 from memrepo.store.answers import broken_runs
 from memrepo.store.drivers import is_adopted
@@ -84,26 +87,30 @@ def _attributes(work: Work, fix: bool) -> Finding:
 
 def _rules(work: Work, fix: bool) -> Finding:
     del fix
-    with scenes.tree(work.store.root) as checked:
-        problems = (*checked.early, *registry.problems(checked.scene))
-    errors = tuple(p for p in problems if p.severity == "error" and p.rule != "secret-found")
+    found = _held(work, [group for group in GROUPS if group != "secrets"])
     message = f"{len(registry.RULES)} rules hold"
-    if errors:
-        message = f"{counted(len(errors), 'finding', 'findings')}, first {errors[0]}"
-    return Finding(name="rules", ok=not errors, message=message, problems=errors)
+    if found:
+        message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
+    return Finding(name="rules", ok=not found, message=message, problems=found)
 
 
 def _secrets(work: Work, fix: bool) -> Finding:
     del fix
-    with scenes.tree(work.store.root) as checked:
-        problems = registry.problems(checked.scene, ["secrets"])
-    found = tuple(p for p in problems if p.rule == "secret-found")
+    found = _held(work, ["secrets"])
     message = "none in the tree (`memrepo check --history` looks at the past)"
     if found:
-        message = f"{counted(len(found), 'secret', 'secrets')}, first {found[0]}"
+        message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
     if work.store.repo.light.ask("remote") and not detectors.available():
         message += f"; {_UNSCANNED}"
     return Finding(name="secrets", ok=not found, message=message, problems=found)
+
+
+def _held(work: Work, groups: Collection[Group]) -> tuple[Problem, ...]:
+    """Hold the work tree against groups of rules; each file is scanned for secrets once."""
+    with scenes.tree(work.store.root) as checked:
+        early = () if "secrets" in groups else checked.early
+        found = (*early, *registry.problems(checked.scene, groups))
+    return tuple(p for p in found if p.severity == "error")
 
 
 def _views(work: Work, fix: bool) -> Finding:

@@ -34,28 +34,38 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `doctor`."""
 
     fix: Annotated[bool, option("mend what can be mended safely", "--fix")] = False
+    quick: Annotated[
+        bool, option("leave out the checks that read every memory or every commit", "--quick")
+    ] = False
 
 
 class Result(result.Result, frozen=True, kw_only=True):
     """What each check found."""
 
     checks: tuple[Finding, ...]
+    left_out: tuple[str, ...] = ()
+    """The checks that were not made: their time grows with the store."""
 
 
 def do(work: Work, request: Request) -> Result:
     """Run every check; answer 1 when one is not ok."""
-    found = [_guarded(check, work, request.fix) for check in CHECKS]
-    found.append(_guarded(_schedule, work, request.fix, "schedule"))
-    return Result(checks=tuple(found), exit=Exit.DONE if all(f.ok for f in found) else Exit.NO)
+    left = tuple(name for name in names() if name in WHOLE) if request.quick else ()
+    found = [_guarded(check, work, request.fix) for check in CHECKS if _name(check) not in left]
+    found.append(_guarded(_schedule, work, request.fix))
+    exit_ = Exit.DONE if all(f.ok for f in found) else Exit.NO
+    return Result(checks=tuple(found), left_out=left, exit=exit_)
 
 
-def _guarded(check: Check, work: Work, fix: bool, name: str = "") -> Finding:
+def _name(check: Check) -> str:
+    return check.__name__.removeprefix("_")
+
+
+def _guarded(check: Check, work: Work, fix: bool) -> Finding:
     """Let one check fail without taking the others with it."""
     try:
         return check(work, fix)
     except MemrepoError as error:
-        name = name or check.__name__.removeprefix("_")
-        return Finding(name=name, ok=False, message=error.message)
+        return Finding(name=_name(check), ok=False, message=error.message)
 
 
 def _git(work: Work, fix: bool) -> Finding:
@@ -243,9 +253,17 @@ CHECKS: tuple[Check, ...] = (
     *clone_checks.CHECKS,
     *history_checks.CHECKS,
 )
+WHOLE = frozenset(
+    (
+        *("objects", "memories", "manifests", "index", "rules", "secrets"),
+        *("views", "hot", "ledger", "broken", "history", "runs", "references", "tombstones"),
+        *("rejected", "signatures", "size"),
+    )
+)
+"""What reads every memory, every run or every object."""
 
 
 def names() -> Iterator[str]:
     """Yield the names of all checks, for the documentation."""
-    yield from (check.__name__.removeprefix("_") for check in CHECKS)
+    yield from map(_name, CHECKS)
     yield "schedule"

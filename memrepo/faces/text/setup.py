@@ -173,9 +173,9 @@ def _changed(request: configuration.Request, done: configuration.Changed) -> str
         "dry run": "dry run: nothing was written",
         "unchanged": "nothing to change",
     }[done.state]
-    if request.what == "edit" or done.before == done.after:
+    if request.what == "edit" or done.old == done.new:
         return f"{done.key}: {said}"
-    return f"{done.key}: {_difference(done.before, done.after)}\n{done.path}: {said}"
+    return f"{done.key}: {_difference(done.old, done.new)}\n{done.path}: {said}"
 
 
 def _difference(before: object, after: object) -> str:
@@ -194,9 +194,12 @@ def _difference(before: object, after: object) -> str:
 def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
     """List what each check found."""
     del request, colour
-    return "\n".join(
+    lines = [
         f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
-    )
+    ]
+    if result.left_out:
+        lines.append(f"left out  {', '.join(result.left_out)}")
+    return "\n".join(lines)
 
 
 def trust(request: object, result: trusting.Result, *, colour: bool) -> str:

@@ -1,0 +1,1 @@
+"""Taking a value out of history, here and in every clone."""

@@ -1,0 +1,271 @@
+"""`memrepo purge`: take a value out of history and of everything beside it, with a receipt.
+
+The value is what a memory says, or comes from standard input: a command line is kept by shells and
+seen by others. How it is done, and what comes after: docs/purge.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions import result
+from memrepo.actions.purge.places import (
+    CLASSES,
+    OUTSIDE,
+    Place,
+    count,
+    hits_of,
+    places,
+)
+from memrepo.actions.purge.trial import try_out
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.ids import visible
+from memrepo.core.needles import Keyed, Needle, keyed, known_again, mac, needles_of
+from memrepo.core.times import format_time
+from memrepo.merge.purged_ids import File, with_ids
+from memrepo.merge.purging import Edit
+from memrepo.store import purges, quarantine
+from memrepo.store.clone import clone_id
+from memrepo.store.light import Git, call
+from memrepo.store.purges import Receipt
+from memrepo.store.quarantine import Plan
+from memrepo.store.remote import OWN
+from memrepo.store.rewrite import History, read_history
+
+VERIFY = "verify"
+COLLECT = "git reflog expire --expire=now --all && git repack -a -d -q && git prune --expire=now"
+"""What is run on a hub, so that it forgets too."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `purge`."""
+
+    what: Annotated[
+        str,
+        option(
+            "the memory whose text is taken out, or `verify`; the value from standard input "
+            "where it is left out",
+            metavar="ID|verify",
+        ),
+    ] = ""
+    receipt: Annotated[
+        str,
+        option("verify this receipt, by its key alone (all of them)", "--receipt", metavar="ID"),
+    ] = ""
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+class Clone(msgspec.Struct, frozen=True, kw_only=True):
+    """A clone that is known here, and whether it has repeated a purge."""
+
+    clone: str
+    acknowledged: bool
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """What holds the value, what was done about it, and who has yet to do the same."""
+
+    receipt: str = ""
+    places: tuple[Place, ...] = ()
+    hits: dict[str, int] = msgspec.field(default_factory=dict)
+    """By class, before."""
+    left: dict[str, int] = msgspec.field(default_factory=dict)
+    """By class, after; of a dry run what is left to the person."""
+    commits: int = 0
+    """How many were written anew."""
+    tried: tuple[str, ...] = ()
+    clones: tuple[Clone, ...] = ()
+    verified: bool | None = None
+    collect: str = ""
+    """What makes a hub forget the old objects."""
+
+
+class NotAValue(UsageError):
+    """A word of the command line is no memory: a value is never taken from there."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no memory has this id, and a value is not taken from a command line",
+            fix="`memrepo purge` reads the value from standard input: "
+            "`memrepo purge < file`, or type it and end with Ctrl-D",
+        )
+
+
+class NoValue(UsageError):
+    """Nothing was given that could be looked for."""
+
+    def __init__(self) -> None:
+        super().__init__("standard input holds no value", fix="name a memory, or give the value")
+
+
+class StillThere(MemrepoError):
+    """The rewritten history holds the value: it does not take the old one's place."""
+
+    exit_code = Exit.REPOSITORY
+
+    def __init__(self, hits: int) -> None:
+        super().__init__(
+            f"the value would still stand in {hits} places of the new history: nothing was changed",
+            fix="please report this; docs/purge.md says what else can be done",
+        )
+
+
+def do(work: Work, request: Request) -> Result:
+    """Purge a value, say what holds it, or verify what was purged."""
+    if request.what == VERIFY:
+        from memrepo.actions.purge.verify import verify
+
+        return verify(work, request.receipt)
+    work.require_writable()
+    needles = needles_of(_values(work, request.what))
+    if request.dry_run:
+        edit = Edit(needles=needles, seed="")
+        found = places(
+            work, edit, read_history(work.store.repo, quarantine.tips_of(work.store.repo))
+        )
+        return Result(places=tuple(found), hits=hits_of(found), left=_outside(found))
+    with work.store.running(), work.store.syncing(), work.store.writing():
+        from memrepo.actions.purge.clones import gather
+
+        work.store.refuse_unfit()
+        quarantine.refuse_unfit(work.store.repo)
+        told = gather(work)
+        key_id, key = purges.key_for(work.store.repo)
+        hidden = tuple(keyed(needle, key) for needle in needles)
+        receipt = Receipt(
+            id=_named(work, hidden, key),
+            at=work.call.now,
+            by=work.actor,
+            key=key_id,
+            values=hidden,
+            reason=request.reason,
+            searched=(*CLASSES, *OUTSIDE),
+        )
+        return purge(work, receipt, needles, key).after(told)
+
+
+def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
+    """Return the id of a purge: two clones that purge one value at one time make two of it."""
+    macs = (one.mac for one in hidden)
+    said = (clone_id(work.store.repo), format_time(work.call.now), *macs)
+    return f"pg-{mac(key, 'receipt', ' '.join(said))[:16]}"
+
+
+def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -> Result:
+    """Take what the needles find out of everything; the caller holds the locks."""
+    store = work.store
+    repo = store.repo
+    tips = quarantine.tips_of(repo)
+    history = read_history(repo, tips)
+    edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt, key))
+    found = places(work, edit, history)
+    if not hits_of(found):
+        return Result(places=tuple(found), left=_outside(found), exit=Exit.NO)
+    edit = with_ids(edit, _files(work, history), work.tree.layout)
+    try:
+        before = count(repo.light, edit, hits_of(found))
+        plan = quarantine.build(repo, tips, history, edit)
+        with Git(quarantine.folder_of(repo) / quarantine.NEW) as git:
+            after = count(git, edit)
+        if left := sum(after.hits.values()):
+            raise StillThere(left)
+        receipt = replace(
+            receipt,
+            tried=try_out(work, plan),
+            before=before,
+            after=after,
+            tips_before=tuple(sorted({mac(key, "tip", tip.id) for tip in tips})),
+            tips_after={ref.new_name: ref.new_id for ref in plan.refs},
+        )
+        plan = replace(plan, receipt=msgspec.json.encode(receipt))
+        quarantine.make_ready(repo, plan)
+    finally:
+        quarantine.abandon(repo)
+    purges.finish(store, plan)
+    work.refresh()
+    return _told(work, receipt, plan, found)
+
+
+def _told(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) -> Result:
+    hub = bool(call(work.store.repo, "remote").strip())
+    return Result(
+        receipt=receipt.id,
+        places=tuple(found),
+        hits=hits_of(found),
+        left=_outside(found),
+        commits=len(plan.commits),
+        tried=receipt.tried,
+        clones=clones(work, receipt.id),
+        collect=COLLECT if hub else "",
+    )
+
+
+def _values(work: Work, word: str) -> list[str]:
+    """Return what is looked for: what a memory says, or what standard input holds."""
+    if not word:
+        given = work.call.read().strip()
+        if not given:
+            raise NoValue
+        return [given]
+    memory = work.tree.state().memories.get(word)
+    if memory is None:
+        raise NotAValue
+    return list(dict.fromkeys((memory.said, memory.body)))
+
+
+def _files(work: Work, history: History) -> Iterable[File]:
+    """Yield every version of every file, under each path that it has."""
+    objects = work.store.repo.light.objects
+    for blob, paths in history.paths.items():
+        data = objects.read(blob)
+        yield from (File(path, data) for path in paths)
+
+
+def _outside(found: Iterable[Place]) -> dict[str, int]:
+    left: dict[str, int] = {}
+    for place in found:
+        if place.kind in OUTSIDE:
+            left[place.kind] = left.get(place.kind, 0) + place.hits
+    return left
+
+
+def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
+    """Return the clones that the ledgers know, and which of them have repeated a purge."""
+    repo = work.store.repo
+    done = {said.clone for said in purges.acknowledged(repo, purge_id)}
+    known = set(done)
+    for ref in ("refs/memrepo/access", *repo.refs.below(OWN)):
+        if (ref.endswith("/access") or "/" not in ref[len(OWN) :]) and (tip := repo.refs.id(ref)):
+            paths = (path for path, _ in repo.light.objects.files(tip))
+            known.update(path.partition("/")[0] for path in paths if path.endswith(".jsonl"))
+    return tuple(Clone(clone=visible(c), acknowledged=c in done) for c in sorted(known))
+
+
+def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes) -> list[Needle]:
+    """Return what finds keyed values here: each is known again where it stands."""
+    found: dict[str, Needle] = {}
+    repo = work.store.repo
+    objects = repo.light.objects
+    texts = (one.data for one in objects.every() if one.kind != "tree")
+    disk = (path.read_bytes() for path in _on_disk(work) if path.is_file())
+    names = (path.encode("utf-8", "surrogateescape") for p in history.paths.values() for path in p)
+    for source in (texts, names, disk):
+        for data in source:
+            text = data.decode("utf-8", "surrogateescape")
+            for needle in known_again(text, hidden, key):
+                found[needle.letters] = needle
+    return sorted(found.values(), key=lambda n: (-len(n.letters), n.letters))
+
+
+def _on_disk(work: Work) -> Iterable[Path]:
+    repo = work.store.repo
+    yield from (p for p in quarantine.git_files(repo) if not p.is_symlink())
+    yield from (p for p, folder in quarantine.work_files(work.store.root) if not folder)

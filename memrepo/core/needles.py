@@ -1,0 +1,285 @@
+"""A value wherever it stands: found whatever its case, width, accents, separators or spelling.
+
+A text is folded to its letters and digits alone, so that `Ana Núñez`, `ana_nunez` and the slug
+`ana-nunez` are one. What a search knows of a value is a `Needle`: its folded letters, and where
+it may be broken. A `Keyed` needle knows no letter: it holds their HMAC, and finds them again only
+with the key.
+"""
+
+from __future__ import annotations
+
+import hmac
+import html
+import json
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from urllib.parse import unquote
+
+import msgspec
+
+from memrepo.core.errors import UsageError
+from memrepo.core.patterns import regex
+from memrepo.core.secrets import MARK, Span
+
+LEAST, LEAST_WIDE = 4, 2
+"""The fewest letters of a value: of fewer too many other words would go."""
+LONGEST_BREAK = 24
+"""So many characters at most may stand where a value is broken: blanks, a line end, a mark."""
+_CUT = 6
+"""So many letters at least are left of a value that a bound cut short."""
+_DIGITS = 7
+"""From so many digits on a number is found however it is grouped."""
+_WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ESCAPED = regex(
+    r"\\u[0-9a-fA-F]{4}|\\[nrtbf]|(?:%[0-9a-fA-F]{2})+|&(?:[a-z]{2,6}|#[0-9]{1,6}|#x[0-9a-f]{1,5});"
+)
+
+
+class TooShort(UsageError):
+    """A value has so few letters that it stands within too many other words."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the value has fewer than {LEAST} letters and digits: too much else would go with it",
+            fix="give more of it, such as the words that stand around it",
+        )
+
+
+class Needle(msgspec.Struct, frozen=True, kw_only=True):
+    """A value to be found: its folded letters, and after how many of them it may be broken."""
+
+    letters: str
+    breaks: frozenset[int] = frozenset()
+
+    @property
+    def loose(self) -> bool:
+        """Tell whether it is a number that people group as they like."""
+        return len(self.letters) >= _DIGITS and self.letters.isdigit()
+
+
+class Keyed(msgspec.Struct, frozen=True, kw_only=True):
+    """A needle that tells nobody its letters: how many they are, and their HMAC."""
+
+    length: int
+    mac: str
+    breaks: tuple[int, ...] = ()
+
+
+class _Letters(dict[int, str]):
+    """What each character folds to; looked up once, and then kept."""
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = _letters(chr(code))
+        return found
+
+
+def _letters(char: str) -> str:
+    plain = unicodedata.normalize("NFKD", char).casefold()
+    plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if c.isalnum())
+    if plain.isascii():
+        return plain
+    if unicodedata.name(char, "").startswith("LATIN"):
+        from anyascii import anyascii
+
+        plain = "".join(c for c in anyascii(plain).lower() if c.isalnum())
+    return plain
+
+
+_FOLDED = _Letters()
+
+
+def fold(text: str) -> str:
+    """Return the letters and digits of a text, as all its spellings have them."""
+    return text.translate(_FOLDED)
+
+
+def needles_of(values: Iterable[str]) -> tuple[Needle, ...]:
+    """Return what finds some values, in their own script and as slugs spell it; raises TooShort."""
+    found: dict[str, Needle] = {}
+    for value in values:
+        for spelled in (value, _slugged(value)):
+            needle = _needle(spelled)
+            least = LEAST_WIDE if _WIDE.search(needle.letters) else LEAST
+            if len(needle.letters) < least:
+                raise TooShort
+            found.setdefault(needle.letters, needle)
+    return tuple(sorted(found.values(), key=lambda n: (-len(n.letters), n.letters)))
+
+
+def _slugged(value: str) -> str:
+    from anyascii import anyascii
+
+    return value if value.isascii() else anyascii(unicodedata.normalize("NFKC", value))
+
+
+def _needle(value: str) -> Needle:
+    words = [fold(part) for part in regex(r"[\W_]+").split(_shown(value))]
+    ends = list(accumulate(len(word) for word in words if word))
+    return Needle(letters="".join(words), breaks=frozenset(ends[:-1]))
+
+
+def _shown(text: str) -> str:
+    """Drop the marks that stand on a letter and what nobody sees: they break no word."""
+    return "".join(c for c in text if not _is_unseen(c))
+
+
+def _is_unseen(char: str) -> bool:
+    return char > "\x7f" and unicodedata.category(char) in ("Mn", "Me", "Cf")
+
+
+# -- finding ---------------------------------------------------------------------------------
+
+
+class _Folded:
+    """A text's letters, and where each of them comes from; the places are told when asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._pieces = (
+            [*_pieces(text)] if any(c in text for c in "\\%&") else [(text, 0, len(text))]
+        )
+        self.letters = "".join(plain.translate(_FOLDED) for plain, _, _ in self._pieces)
+        self._places: list[Span] | None = None
+
+    @property
+    def places(self) -> list[Span]:
+        """Return beginning and end in the text of what each letter was folded from."""
+        if self._places is None:
+            self._places = []
+            for plain, start, end in self._pieces:
+                whole = end - start != len(plain)
+                for at, char in enumerate(plain, start):
+                    span = (start, end) if whole else (at, at + 1)
+                    self._places += [span] * len(_FOLDED[ord(char)])
+        return self._places
+
+    def span(self, at: int, length: int) -> Span:
+        """Return where some letters stand."""
+        return self.places[at][0], self.places[at + length - 1][1]
+
+    def broken(self, at: int, length: int) -> Iterator[tuple[int, str]]:
+        """Yield after how many of the letters something else stands, and what."""
+        places = self.places[at : at + length]
+        for count, ((_, end), (start, _)) in enumerate(pairwise(places), 1):
+            if start > end and (between := _shown(self.text[end:start])):
+                yield count, between
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield a text in parts, escapes of JSON, addresses and HTML as what they stand for."""
+    known = 0
+    for match in _ESCAPED.finditer(text):
+        if match.start() > known:
+            yield text[known : match.start()], known, match.start()
+        yield _unescaped(match[0]), match.start(), match.end()
+        known = match.end()
+    yield text[known:], known, len(text)
+
+
+def _unescaped(said: str) -> str:
+    if said[0] == "%":
+        return unquote(said, errors="replace")
+    if said[0] == "&":
+        return html.unescape(said)
+    plain: str = json.loads(f'"{said}"')
+    return plain if plain.isprintable() else " "
+
+
+def find(text: str, needles: Sequence[Needle]) -> list[Span]:
+    """Return where any of some needles stand, in order, and what a bound left of one before `…`."""
+    folded = _Folded(text)
+    found = [
+        folded.span(at, len(needle.letters))
+        for needle in needles
+        for at in _at(folded.letters, needle.letters)
+        if _fits(folded, at, needle)
+    ]
+    if "…" in text:
+        ends = (at for at, char in enumerate(text) if char == "…")
+        found += (span for end in ends if (span := cut_short(text, end, needles)))
+    return _joined(found)
+
+
+def cut_short(text: str, end: int, needles: Iterable[Needle]) -> Span | None:
+    """Return the beginning of a value that a text breaks off within, at `end`."""
+    longest = 4 * max((len(needle.letters) for needle in needles), default=0)
+    start = max(0, end - longest - LONGEST_BREAK)
+    folded = _Folded(text[start:end])
+    for needle in needles:
+        for length in range(min(len(needle.letters) - 1, len(folded.letters)), _CUT - 1, -1):
+            at = len(folded.letters) - length
+            if folded.letters.endswith(needle.letters[:length]) and _fits(folded, at, needle):
+                return start + folded.span(at, length)[0], end
+    return None
+
+
+def replaced(text: str, spans: Iterable[Span], mark: str = MARK) -> str:
+    """Return a text with a mark in place of some spans; it keeps its number of lines."""
+    parts, known = [], 0
+    for start, end in spans:
+        # What began on the line after stays there: a quote's or a list's mark, an indent.
+        kept = text[start:end].partition("\n")[2]
+        lead = kept[: len(kept) - len(kept.lstrip(" \t>*-#|"))] if kept else ""
+        parts += [text[known:start], mark, "\n" + lead if "\n" in text[start:end] else ""]
+        known = end
+    return "".join((*parts, text[known:]))
+
+
+def _at(letters: str, wanted: str) -> Iterator[int]:
+    at = letters.find(wanted)
+    while at >= 0:
+        yield at
+        at = letters.find(wanted, at + 1)
+
+
+def _fits(folded: _Folded, at: int, needle: Needle) -> bool:
+    """Tell whether letters stand together but for where the value itself may be broken."""
+    length = min(len(needle.letters), len(folded.letters) - at)
+    for count, between in folded.broken(at, length):
+        if count in needle.breaks:
+            if len(between) > LONGEST_BREAK or between.count("\n") > 1:
+                return False
+        elif not (needle.loose and len(between) <= 3 and "\n" not in between):
+            return False
+    return True
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+# -- with a key ------------------------------------------------------------------------------
+
+
+def keyed(needle: Needle, key: bytes) -> Keyed:
+    """Return a needle that tells nobody what it finds."""
+    return Keyed(
+        length=len(needle.letters),
+        mac=mac(key, "value", needle.letters),
+        breaks=tuple(sorted(needle.breaks)),
+    )
+
+
+def mac(key: bytes, what: str, said: str) -> str:
+    """Return the HMAC of a text, as 64 hex digits; `what` keeps kinds of texts apart."""
+    return hmac.digest(key, f"{what}\0{said}".encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Needle]:
+    """Yield the needle of each keyed one whose letters stand somewhere in a text."""
+    letters = _Folded(text).letters
+    for one in hidden:
+        wanted = bytes.fromhex(one.mac)
+        windows = {letters[at : at + one.length] for at in range(len(letters) - one.length + 1)}
+        for window in windows:
+            said = b"value\0" + window.encode("utf-8", "surrogatepass")
+            if hmac.digest(key, said, "sha256") == wanted:
+                yield Needle(letters=window, breaks=frozenset(one.breaks))
+                break

@@ -1,0 +1,167 @@
+"""A value taken out of texts, names and messages, with everything that was hashed from it.
+
+Pure: what is given is bytes as history holds them, what comes back is what a rewritten history
+holds in their place. Lines keep their number, and what has no trace of the value its bytes.
+
+Ids are hashes of texts. One that was made from the value would confirm a guess of it, and so each
+such id has another one (`Edit.ids`), wherever it is named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Protocol
+
+import msgspec
+
+from memrepo.core.layout import Kind, stamped, standing_of
+from memrepo.core.needles import Needle, cut_short, find, replaced
+from memrepo.core.patterns import regex
+from memrepo.core.secrets import Span
+
+NAME_MARK = "purged"
+_ID = regex(r"\b(?:mem|th|un|cand|con|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
+_OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
+_SHORT = regex(r"(?<![0-9a-zA-Z-])[0-9a-f]{7,39}(?![0-9a-zA-Z-])")
+_HASHED = regex(r"(?<![0-9a-zA-Z])[0-9a-f]{12,64}(?![0-9a-zA-Z])|-[0-9a-f]{6}(?=\.md)")
+_STEM = regex(r"[a-z0-9][a-z0-9-]*-[0-9a-f]{6}(?![0-9a-zA-Z-])")
+_TOKENS = regex(r"^tokens:.*\n(?:[ -].*\n)*", re.MULTILINE)
+_WORD = regex(r"(?<![0-9a-z])[0-9a-f]{4}(?![0-9a-z])")
+_TOMBSTONE = regex(r"^key: (ts-[0-9a-f]{16})$", re.MULTILINE)
+_FOLDER = regex(r"[0-9a-f]{2}")
+
+_KINDS: tuple[Kind, ...] = ("hot", "view")
+
+
+class Objects(Protocol):
+    """What an edit asks of the history that is rewritten."""
+
+    def new(self, id_: str) -> str:
+        """Return what is there now in place of an object; the same id where nothing is."""
+
+    def new_short(self, digits: str) -> str:
+        """Return the same for a commit that is named by its first digits."""
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True):
+    """What is taken out, and what stands for what was hashed from it.
+
+    `names` holds the names of files, without their ending, that end in the digits of an id; `seed`
+    makes other names differ, and tells nobody what they were.
+    """
+
+    needles: tuple[Needle, ...]
+    seed: str
+    ids: Mapping[str, str] = msgspec.field(default_factory=dict)
+    names: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    # -- texts -------------------------------------------------------------------------------
+
+    def spans(self, text: str) -> list[Span]:
+        """Return where the value stands; within a longer hash a number is none."""
+        spans = find(text, self.needles)
+        if not spans:
+            return spans
+        hashed = [match.span() for match in _HASHED.finditer(text)]
+        return [
+            (start, end)
+            for start, end in spans
+            if not any(a <= start and end <= b and b - a > end - start for a, b in hashed)
+        ]
+
+    def holds(self, data: bytes) -> int:
+        """Return how often the value stands in some bytes."""
+        return len(self.spans(_text(data)))
+
+    def text(self, text: str, objects: Objects) -> str:
+        """Return a text without the value, every id in it as it is called now."""
+        if self.names:
+            text = _STEM.sub(lambda m: self.names.get(m[0], m[0]), text)
+        if self.ids:
+            text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
+        text = _OBJECT.sub(lambda m: objects.new(m[0]), text)
+        spans = self.spans(text)
+        return replaced(text, spans) if spans else text
+
+    def file(self, data: bytes, objects: Objects) -> bytes:
+        """Return a file without the value; a page of ours has its stamp anew."""
+        before = _text(data)
+        after = self.text(before, objects)
+        if after == before:
+            return data
+        if (stone := _TOMBSTONE.search(before)) and stone[1] in self.ids:
+            after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self._mixed(w[0])[:4], m[0]), after)
+        for kind in _KINDS:
+            if standing_of(kind, data) == "ours":
+                return stamped(kind, after.partition("\n")[2])
+        return after.encode("utf-8", "surrogateescape")
+
+    def message(self, data: bytes, objects: Objects) -> bytes:
+        """Return a commit's or a tag's message without the value; short ids of commits too."""
+        text = self.text(_text(data), objects)
+        text = _SHORT.sub(lambda m: objects.new_short(m[0]), text)
+        return text.encode("utf-8", "surrogateescape")
+
+    def who(self, line: bytes) -> bytes:
+        """Return an author, tagger or committer without the value."""
+        text = _text(line)
+        name, mail, when = text.partition(" <")
+        who, sign, rest = when.rpartition("> ")
+        parts = (replaced(part, self.spans(part)) for part in (name, who))
+        if not sign:
+            return replaced(text, self.spans(text)).encode("utf-8", "surrogateescape")
+        name, who = parts
+        return f"{name}{mail}{who}{sign}{rest}".encode("utf-8", "surrogateescape")
+
+    # -- names -------------------------------------------------------------------------------
+
+    def path(self, path: str) -> str:
+        """Return what a file is called now; the folder that repeats an id's digits goes with it."""
+        parts: list[str] = []
+        for part in path.split("/"):
+            stem, dot, ending = part.rpartition(".")
+            new = (
+                self.names.get(stem, "") + dot + ending if stem in self.names else self._name(part)
+            )
+            if parts and new != part and _FOLDER.fullmatch(parts[-1]):
+                parts[-1] = _folder(parts[-1], part, new)
+            parts.append(new)
+        return "/".join(parts)
+
+    def _name(self, part: str) -> str:
+        part = _ID.sub(lambda m: self.ids.get(m[0], m[0]), part)
+        spans = self.spans(part)
+        if not spans:
+            return part
+        # Two names that differed in the value alone still differ.
+        return replaced(part, spans, f"{NAME_MARK}-{self._mixed(part)[:6]}")
+
+    def stem(self, slug: str) -> str:
+        """Return a slug without the value, or without what its bound left of it."""
+        spans = find(slug, self.needles)
+        cut = cut_short(slug, len(slug), self.needles)
+        if cut is not None and not any(end == cut[1] for _, end in spans):
+            spans = [span for span in spans if span[1] <= cut[0]] + [cut]
+        return replaced(slug, spans, NAME_MARK)
+
+    def another(self, id_: str) -> str:
+        """Return another id of the same kind, for one that cannot be made from the new text."""
+        kind, _, digits = id_.partition("-")
+        return f"{kind}-{self._mixed(id_)[: len(digits)]}"
+
+    def _mixed(self, said: str) -> str:
+        return sha256(f"{self.seed}\0{said}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _folder(folder: str, before: str, after: str) -> str:
+    """Return a folder of two digits: those of an id in the name of the file below it."""
+    olds, news = (regex(r"-([0-9a-f]{6,})(?:\.\w+)?$").search(name) for name in (before, after))
+    if olds and news and olds[1].startswith(folder):
+        return news[1][:2]
+    return folder
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

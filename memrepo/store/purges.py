@@ -1,0 +1,309 @@
+"""What was purged, as every clone knows it: records on a ref of their own, and keys outside of it.
+
+`refs/memrepo/purges` holds `<purge>/receipt.json` and, for each clone that repeated it,
+`<purge>/clones/<clone>.json`. A receipt tells nobody the value: what has to be known of it is an
+HMAC. The key lies in the person's configuration folder, `keys/<id>` (0600), never in history.
+
+Beside history, in `.git/memrepo/purged/`, lies what this clone alone knows: `<purge>.map`, the
+commits before and after, and a copy of the keyed hashes that every text is held against.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.needles import Keyed, Needle, find, known_again, mac
+from memrepo.core.patterns import regex
+from memrepo.core.secrets import Span
+from memrepo.core.state import Effect
+from memrepo.store import quarantine
+from memrepo.store.clone import clone_id
+from memrepo.store.gitenv import user_config
+from memrepo.store.light import call
+from memrepo.store.quarantine import Plan
+from memrepo.store.scratch import scratch
+from memrepo.store.stream import Chain, Commit
+from memrepo.store.travel import RECORDS
+
+if TYPE_CHECKING:
+    from memrepo.store.gitenv import Repo
+    from memrepo.store.repo import Repository
+
+FOLDER = "purged"
+VALUES = "values.json"
+_DIGITS = regex(r"[0-9a-f]{4,64}")
+_KEY_BYTES = 32
+
+
+class KeyMissing(MemrepoError):
+    """A purge is on record whose key is not on this machine."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, purge: str, key: str) -> None:
+        super().__init__(
+            f"{purge} took a value out of history, and its key {key} is not on this machine: "
+            "nothing was fetched or sent",
+            fix=f"copy {keys_folder() / key} from the machine that has it (file mode 0600), or "
+            "clone the hub anew and throw this clone away",
+        )
+
+
+class Count(msgspec.Struct, frozen=True, kw_only=True):
+    """How much there was, and how often the value stood in it."""
+
+    objects: int = 0
+    bytes: int = 0
+    commits: int = 0
+    hits: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """By class of place."""
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What a purge did, without the value: verified again by whoever has it, or the key."""
+
+    id: str
+    at: datetime
+    by: str
+    key: str
+    values: tuple[Keyed, ...]
+    reason: str = ""
+    searched: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+    before: Count = Count()
+    after: Count = Count()
+    tips_before: tuple[str, ...] = ()
+    """HMACs: an id is a hash of what it names, and would confirm a guess."""
+    tips_after: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+
+class Acknowledged(msgspec.Struct, frozen=True, kw_only=True):
+    """That a clone repeated a purge."""
+
+    clone: str
+    at: datetime
+    hits_before: int
+    hits_after: int
+
+
+# -- keys ------------------------------------------------------------------------------------
+
+
+def keys_folder() -> Path:
+    """Return where the keys of this person lie."""
+    return user_config().parent / "keys"
+
+
+def key_of(id_: str) -> bytes | None:
+    """Return a key by its id, or None where this machine has it not."""
+    try:
+        key = bytes.fromhex((keys_folder() / id_).read_text("ascii").strip())
+    except (OSError, ValueError):
+        return None
+    return key if _key_id(key) == id_ else None
+
+
+def key_for(repo: Repo) -> tuple[str, bytes]:
+    """Return the key of this repository's purges with its id; a new one where there is none."""
+    for receipt in reversed(receipts(repo)):
+        if key := key_of(receipt.key):
+            return receipt.key, key
+    key = os.urandom(_KEY_BYTES)
+    folder = keys_folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+    scratch(folder, ".new-", f"{key.hex()}\n".encode()).replace(folder / _key_id(key))
+    return _key_id(key), key
+
+
+def _key_id(key: bytes) -> str:
+    return sha256(b"memrepo key\0" + key).hexdigest()[:16]
+
+
+# -- records ---------------------------------------------------------------------------------
+
+
+def receipts(repo: Repo, ref: str = RECORDS) -> list[Receipt]:
+    """Return every purge on record, the oldest first."""
+    found = [
+        msgspec.json.decode(data, type=Receipt)
+        for path, data in _records(repo, ref)
+        if path.endswith("/receipt.json")
+    ]
+    return sorted(found, key=lambda receipt: (receipt.at, receipt.id))
+
+
+def acknowledged(repo: Repo, purge: str) -> list[Acknowledged]:
+    """Return the clones that repeated a purge."""
+    return [
+        msgspec.json.decode(data, type=Acknowledged)
+        for path, data in _records(repo, RECORDS)
+        if path.startswith(f"{purge}/clones/")
+    ]
+
+
+def _records(repo: Repo, ref: str) -> Iterator[tuple[str, bytes]]:
+    tip = repo.refs.id(ref)
+    if tip:
+        for path, entry in repo.light.objects.files(tip):
+            yield path, repo.light.objects.read(entry.id)
+
+
+def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime) -> None:
+    """Write receipts and acknowledgements on their ref; those that are there already stay."""
+    tip = store.repo.refs.id(RECORDS)
+    there = {path for path, _ in _records(store.repo, RECORDS)}
+    new: dict[str, bytes | None] = {
+        path: msgspec.json.format(msgspec.json.encode(said), indent=1) + b"\n"
+        for path, said in files.items()
+        if path not in there
+    }
+    if new:
+        message = f"purge: {', '.join(sorted({path.partition('/')[0] for path in new}))}\n"
+        commit = Commit(message=message, effect=Effect(files=new))
+        when = store.not_before(now, tip)
+        made = store.loose(Chain(base=tip, commits=[commit], when=when), "purges")
+        call(store.repo, "update-ref", RECORDS, made)
+    keep_values(store.repo)
+
+
+def acknowledgement(
+    repo: Repo, receipt: Receipt, now: datetime, hits: int
+) -> dict[str, Acknowledged]:
+    """Return the record that this clone repeated a purge."""
+    clone = clone_id(repo)
+    said = Acknowledged(clone=clone, at=now, hits_before=hits, hits_after=0)
+    return {f"{receipt.id}/clones/{clone}.json": said}
+
+
+def is_done(repo: Repo, purge: str) -> bool:
+    """Tell whether this clone has made, or repeated, a purge."""
+    return _map(repo, purge).exists()
+
+
+def seed_of(receipt: Receipt, key: bytes) -> str:
+    """Return what makes names differ that a purge gave: equal values make equal names."""
+    return mac(key, "seed", " ".join(sorted(one.mac for one in receipt.values)))
+
+
+def needles_in(text: str, receipt: Receipt, key: bytes) -> tuple[Needle, ...]:
+    """Return what finds the values of a purge that stand in a text."""
+    return tuple(known_again(text, receipt.values, key))
+
+
+# -- what this clone alone knows -------------------------------------------------------------
+
+
+def _folder(repo: Repo) -> Path:
+    return Path(repo.common_dir) / "memrepo" / FOLDER
+
+
+def _map(repo: Repo, purge: str) -> Path:
+    return _folder(repo) / f"{purge}.map"
+
+
+def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
+    """Keep which commit stands in place of which, for who names an old one."""
+    _folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
+    text = "".join(f"{old} {new}\n" for old, new in sorted(commits.items()))
+    scratch(_folder(repo), f".{purge}.", text.encode()).replace(_map(repo, purge))
+
+
+def moved(repo: Repo) -> dict[str, str]:
+    """Return what stands in place of each commit that a purge replaced, over all purges."""
+    found: dict[str, str] = {}
+    for path in sorted(_folder(repo).glob("*.map")):
+        rows = (line.split(" ") for line in path.read_text("ascii").splitlines())
+        found.update((old, new) for old, new in rows)
+    return found
+
+
+def moved_to(repo: Repo, revision: str) -> str:
+    """Return the commit that stands in place of one named by its id or first digits, or nothing."""
+    if not _DIGITS.fullmatch(revision) or not _folder(repo).is_dir():
+        return ""
+    found = {new for old, new in moved(repo).items() if old.startswith(revision)}
+    return repo.light.objects.commit(found.pop()) if len(found) == 1 else ""
+
+
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """The values that may not come back, under the key that knows them."""
+
+    key: str
+    values: tuple[Keyed, ...]
+
+
+def keep_values(repo: Repo) -> None:
+    """Keep the keyed hashes of what was purged where every command finds them at once."""
+    by_key: dict[str, list[Keyed]] = {}
+    for receipt in receipts(repo):
+        by_key.setdefault(receipt.key, []).extend(receipt.values)
+    watched = [Watched(key=key, values=tuple(values)) for key, values in by_key.items()]
+    _folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
+    data = msgspec.json.encode(watched)
+    scratch(_folder(repo), f".{VALUES}.", data).replace(_folder(repo) / VALUES)
+
+
+def watching(folder: Path) -> tuple[str, Callable[[str], Iterable[Span]]] | None:
+    """Return what finds the purged values of a clone in a text, and a print of them.
+
+    None where nothing was purged, or where the keys are not on this machine.
+    """
+    try:
+        data = (folder / FOLDER / VALUES).read_bytes()
+    except FileNotFoundError:
+        return None
+    return _watching(data, str(keys_folder()))
+
+
+@lru_cache(maxsize=8)
+def _watching(data: bytes, keys: str) -> tuple[str, Callable[[str], Iterable[Span]]] | None:
+    del keys
+    held = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
+    known = [(key, values) for key, values in held if key is not None]
+
+    def look(text: str) -> Iterable[Span]:
+        needles = [n for key, values in known for n in known_again(text, values, key)]
+        return find(text, needles) if needles else ()
+
+    return (sha256(data).hexdigest(), look) if known else None
+
+
+def missing_keys(repo: Repo) -> list[tuple[str, str]]:
+    """Return purges, with the id of their key, that this machine has no key of."""
+    return [(r.id, r.key) for r in receipts(repo) if key_of(r.key) is None]
+
+
+# -- finishing -------------------------------------------------------------------------------
+
+
+def finish(store: Repository, plan: Plan) -> None:
+    """Put a rewritten repository in its place, write down what was done, and clean up."""
+    quarantine.take_place(store, plan)
+    receipt = msgspec.json.decode(plan.receipt, type=Receipt)
+    keep_map(store.repo, receipt.id, {**plan.commits, **plan.tags})
+    hits = sum(receipt.before.hits.values())
+    files: dict[str, msgspec.Struct] = {
+        f"{receipt.id}/receipt.json": receipt,  # which a clone that repeats it finds there already
+        **acknowledgement(store.repo, receipt, receipt.at, hits),
+    }
+    record(store, files, receipt.at)
+    quarantine.done(store.repo)
+
+
+def resume(store: Repository) -> bool:
+    """Finish what a kill has cut short; tell whether there was such a thing."""
+    plan = quarantine.waiting(store.repo)
+    if plan is None:
+        return False
+    finish(store, plan)
+    return True

@@ -1,0 +1,486 @@
+"""A value taken out of a repository: nothing of it is left, and all else is what it was."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hubs
+import pytest
+import workspaces
+from driving import (
+    LATER,
+    NEXT_DAY,
+    NOW,
+    Done,
+    assert_sound,
+    begin,
+    copied,
+    done,
+    git,
+    memories,
+    memrepo,
+)
+
+from memrepo.actions.purge.purge import COLLECT
+from memrepo.core.needles import MARK, find, needles_of
+from memrepo.store import purges, quarantine
+from memrepo.store.gitenv import opened
+
+VALUE = "Núria Valdés"
+SPELLED = (
+    "núria valdés",
+    "nuria-valdes",
+    "NURIA VALDES",
+    "Ｎúria\u00a0Valdés",
+    "Nu\u0301ria Valde\u0301s",
+)
+MEMORY = """# Memory
+
+## People
+
+- Núria Valdés prefers green tea in the morning.
+- The server alpha keeps the archive of the choir.
+- **Editor:** vim
+
+## Office
+
+- We decided to meet at NURIA VALDES' desk on Mondays.
+- The keys hang beside the door of the store room.
+"""
+LOG = """# 2026-02-27
+
+## 09:00 standup
+
+Núria Valdés said that the release is on Friday.
+
+## 10:00 parser
+
+The parser was mended, and nobody was told of it.
+"""
+
+
+def given(repo: Path, value: str, *argv: str, now: str = NOW) -> Done:
+    """Run a command with a value on its standard input."""
+    before, sys.stdin = sys.stdin, io.StringIO(value)
+    try:
+        return memrepo(repo, *argv, now=now)
+    finally:
+        sys.stdin = before
+
+
+def purged(repo: Path, value: str = VALUE, *argv: str, now: str = NOW) -> dict[str, Any]:
+    """Purge a value and return what is told of it."""
+    answer = given(repo, value, "purge", *argv, now=now)
+    assert answer.exit == 0, answer
+    return answer.data
+
+
+def everything(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield every object, every file and every name of a repository, bare ones too, as text."""
+    argv = ["git", "-C", str(root), "cat-file", "--batch-all-objects", "--batch", "--buffer"]
+    whole = subprocess.run(argv, check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout
+    while whole:
+        head, _, rest = whole.partition(b"\n")
+        size = int(head.split()[2])
+        yield head.decode(), rest[:size].decode("utf-8", "surrogateescape")
+        whole = rest[size + 1 :]
+    for path in root.rglob("*"):
+        name = path.relative_to(root).as_posix()
+        yield f"name {name}", name
+        if path.is_file() and "objects/" not in name:
+            yield name, path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def traces(root: Path, value: str = VALUE) -> list[str]:
+    """Return the places of a repository that hold a value in any spelling."""
+    needles = needles_of([value])
+    return [place for place, text in everything(root) if find(text.replace("\0", "\n"), needles)]
+
+
+@pytest.fixture(scope="module")
+def _spoken_of(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("spoken")
+    files = {"MEMORY.md": MEMORY.encode(), "memory/2026-02-27.md": LOG.encode()}
+    begin(base, workspaces.write(base / "workspace", files))
+    done(base / "repo", "add", "Núria Valdés likes the sea", "--reason", "so Núria Valdés said")
+    return base
+
+
+@pytest.fixture
+def repo(_spoken_of: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository that speaks of somebody in a few places; yours to change."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return copied(_spoken_of, tmp_path)
+
+
+# -- what goes, and what stays -----------------------------------------------------------------
+
+
+def test_nothing_of_the_value_is_left_in_objects_files_and_names(repo: Path) -> None:
+    assert all(find(word, needles_of([VALUE])) for word in SPELLED)
+    assert traces(repo)
+    told = purged(repo)
+    assert traces(repo) == []
+    assert told["tried"] == ["doctor", "run", "revert", "sync"]
+    assert_sound(repo)
+    assert done(repo, "doctor")
+
+
+def test_all_else_is_what_it_was_line_by_line_and_commit_by_commit(repo: Path) -> None:
+    before = versions(repo)
+    dates = git(repo, "log", "--format=%an %at %ct")
+    count = git(repo, "rev-list", "--count", "HEAD")
+    purged(repo)
+    after = versions(repo)
+    assert git(repo, "rev-list", "--count", "HEAD") == count
+    assert git(repo, "log", "--format=%an %at %ct") == dates
+    assert len(after) == len(before)
+    for old, new in zip(before, after, strict=True):
+        assert len(old) == len(new)
+        for (_, text), (_, now) in zip(old, new, strict=True):
+            lines = list(zip(text.split("\n"), now.split("\n"), strict=True))
+            for one, other in lines:
+                named = re.search(r"mem-|th-|un-|[0-9a-f]{40}|-[0-9a-f]{6}|memrepo:view", one)
+                assert one == other or named or find(one, needles_of([VALUE])), one
+
+
+def versions(repo: Path) -> list[list[tuple[str, str]]]:
+    """Return every commit of HEAD as the blobs that it holds, ordered as they were made."""
+    found = []
+    for commit in git(repo, "rev-list", "--topo-order", "HEAD").split():
+        rows = [
+            row.split("\t") for row in git(repo, "ls-tree", "-r", "-z", commit).split("\0") if row
+        ]
+        kept = [(path, git(repo, "cat-file", "blob", head.split()[2])) for head, path in rows]
+        found.append(sorted(kept, key=lambda row: (row[1].count("\n"), len(row[1]) // 4096)))
+    return found
+
+
+def test_a_repository_that_holds_no_such_value_is_left_alone(repo: Path) -> None:
+    before = git(repo, "for-each-ref")
+    answer = given(repo, "Aurelio Santander", "purge")
+    assert answer.exit == 1
+    assert git(repo, "for-each-ref") == before
+    assert not quarantine.folder_of(_repo(repo)).exists()
+
+
+def _repo(path: Path) -> quarantine.Repo:
+    with opened(path) as found:
+        return found
+
+
+def test_a_dry_run_names_every_class_and_changes_nothing(repo: Path) -> None:
+    before = git(repo, "for-each-ref")
+    answer = given(repo, VALUE, "purge", "--dry-run")
+    assert answer.exit == 0
+    hits = answer.data["hits"]
+    wanted = {"source", "memory", "view", "file name", "commit message", "work tree"}
+    assert wanted <= hits.keys()
+    assert find(answer.out, needles_of([VALUE])) == []
+    assert git(repo, "for-each-ref") == before
+    assert answer.data["left"] == {"workspace": 3}
+
+
+def test_the_text_of_a_memory_can_be_named_instead_of_a_value(repo: Path) -> None:
+    (id_,) = (hit["id"] for hit in done(repo, "search", "sea", "--no-touch")["hits"][:1])
+    assert memrepo(repo, "purge", id_).exit == 0
+    everywhere = "\n".join(text for _, text in everything(repo))
+    assert "likes the sea" not in everywhere
+    assert "likes-the-sea" not in everywhere
+    assert "prefers green tea" in everywhere
+
+
+@pytest.mark.parametrize("word", [VALUE, "mem-0123456789abcdef", "nuria"])
+def test_a_value_is_not_taken_from_the_command_line(repo: Path, word: str) -> None:
+    answer = memrepo(repo, "purge", word)
+    assert answer.exit == 2
+    assert "standard input" in answer.error["fix"]
+
+
+@pytest.mark.parametrize("value", ["", "  \n", "an", "-.-"])
+def test_too_short_a_value_is_refused(repo: Path, value: str) -> None:
+    before = git(repo, "for-each-ref")
+    assert given(repo, value, "purge").exit == 2
+    assert git(repo, "for-each-ref") == before
+
+
+# -- what goes on working ----------------------------------------------------------------------
+
+
+def test_the_old_id_of_a_commit_names_the_new_one(repo: Path) -> None:
+    head, first = git(repo, "rev-parse", "HEAD", "HEAD^").split()
+    found = then(repo, first)
+    purged(repo)
+    assert git(repo, "cat-file", "-t", head, check=False) == ""
+    assert then(repo, first) == found
+    assert then(repo, head[:12])
+
+
+def then(repo: Path, revision: str) -> list[str]:
+    """Return what a search finds at an older commit."""
+    argv = ("search", "server alpha", "--at", revision, "--no-touch")
+    return [hit["text"] for hit in done(repo, *argv)["hits"] if "server" in hit["text"]]
+
+
+def test_a_run_a_revert_and_an_undo_work_after_it(repo: Path) -> None:
+    (run, *_) = done(repo, "runs")["runs"]
+    done(repo, "revert", run["run"])
+    done(repo, "undo")
+    purged(repo)
+    assert not done(repo, "run", now=LATER)["counts"].get("created")
+    done(repo, "revert", run["run"], now=LATER)
+    assert_sound(repo)
+    done(repo, "undo", now=LATER)
+    assert_sound(repo)
+    assert traces(repo) == []
+
+
+def test_the_value_comes_back_by_no_file_and_no_command(repo: Path) -> None:
+    purged(repo)
+    head = git(repo, "rev-parse", "HEAD")
+    answer = done(repo, "ingest")
+    assert answer["commit"] == ""
+    assert {p["rule"] for p in answer["refused"]} <= {"source-secret-redacted"}
+    assert git(repo, "rev-parse", "HEAD") == head
+    for spelled in SPELLED:
+        assert memrepo(repo, "add", f"{spelled} was here").exit == 2
+    assert memrepo(repo, "add", "Somebody was here", "--reason", "NURIA VALDES said").exit == 2
+    notes = repo.parent / "workspace" / "memory" / "2026-03-01.md"
+    notes.write_text("# 2026-03-01\n\nnuria_valdes wrote again, of other things.\n")
+    done(repo, "run", now=NEXT_DAY)
+    assert traces(repo) == []
+    assert MARK in git(repo, "show", "HEAD:sources/memory/2026-03-01.md")
+
+
+def test_a_second_purge_leaves_what_the_first_one_did(repo: Path) -> None:
+    first = git(repo, "rev-parse", "HEAD").strip()
+    purged(repo)
+    purged(repo, "the archive of the choir", now=LATER)
+    assert traces(repo) == []
+    assert traces(repo, "archive of the choir") == []
+    assert done(repo, "search", "editor", "--at", first, "--no-touch")["hits"]
+    assert given(repo, "", "purge", "verify").data["verified"]
+    assert_sound(repo)
+
+
+# -- receipts ----------------------------------------------------------------------------------
+
+
+def test_a_receipt_tells_what_was_done_and_not_of_what(repo: Path) -> None:
+    told = purged(repo, VALUE, "--reason", "asked for by the person")
+    path = f"{told['receipt']}/receipt.json"
+    receipt = json.loads(git(repo, "show", f"{purges.RECORDS}:{path}"))
+    assert receipt["before"]["hits"] == told["hits"]
+    assert receipt["after"]["hits"] == {}
+    assert receipt["before"]["commits"] >= receipt["after"]["commits"] > 0
+    assert receipt["tips_after"]["refs/heads/main"] == git(repo, "rev-parse", "HEAD").strip()
+    assert set(receipt["searched"]) >= {"source", "reflog", "index", "work tree", "cache"}
+    assert receipt["reason"] == "asked for by the person"
+    assert find(json.dumps(receipt), needles_of([VALUE])) == []
+
+
+@pytest.mark.parametrize("value", ["", VALUE, "nuria valdes"])
+def test_a_receipt_is_verified_by_the_value_or_by_its_key(repo: Path, value: str) -> None:
+    purged(repo)
+    answer = given(repo, value, "purge", "verify")
+    assert (answer.exit, answer.data["verified"]) == (0, True)
+    (repo / ".git" / "NOTES").write_text("a line about nuria VALDÉS\n")
+    answer = given(repo, value, "purge", "verify")
+    assert (answer.exit, answer.data["verified"]) == (1, False)
+    assert answer.data["hits"] == {"git folder": 1}
+
+
+def test_the_key_lies_outside_of_history_for_its_owner_alone(repo: Path) -> None:
+    purged(repo)
+    (key,) = purges.keys_folder().iterdir()
+    assert not key.is_relative_to(repo)
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700
+    secret = key.read_text().strip()
+    assert not any(secret in text for _, text in everything(repo))
+
+
+def test_without_the_key_a_receipt_is_verified_by_the_value_alone(repo: Path) -> None:
+    purged(repo)
+    (key,) = purges.keys_folder().iterdir()
+    key.unlink()
+    assert given(repo, VALUE, "purge", "verify").data["verified"]
+    assert given(repo, "", "purge", "verify").exit == 3
+
+
+# -- kills -------------------------------------------------------------------------------------
+
+
+STEPS = (
+    "_add_objects",
+    "_move_refs",
+    "_stage",
+    "_check_out",
+    "_keep_logs",
+    "clean_git_folder",
+    "drop_objects",
+    "done",
+)
+
+
+class Killed(BaseException):
+    """Stands for a signal."""
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
+    repo: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, step, kill)
+        with pytest.raises(Killed):
+            given(repo, VALUE, "purge")
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    assert traces(repo) == []
+    assert given(repo, "", "purge", "verify").data["verified"]
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize("step", ["build", "make_ready"])
+def test_a_kill_before_that_leaves_the_old_repository(
+    repo: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")
+
+    def kill(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, step, kill)
+        with pytest.raises(Killed):
+            given(repo, VALUE, "purge")
+    assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    purged(repo, now=LATER)
+    assert traces(repo) == []
+
+
+# -- a hub and its clones ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
+    """Return a hub and two clones of one person that speak of somebody; yours to change."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
+    for where, text in ((laptop, "Núria Valdés likes the sea"), (desk, "The boat is called Ida.")):
+        done(where, "add", text, "--reason", "told at lunch")
+        done(where, "sync")
+    hubs.converge(laptop, desk)
+    return tmp_path / "hub.git", laptop, desk
+
+
+def rules(told: dict[str, Any]) -> set[str]:
+    """Return the rules of what was noticed on the way."""
+    return {problem["rule"] for problem in told["problems"]}
+
+
+def collect(hub: Path, command: str) -> None:
+    """Do in the hub what a person was told to do there."""
+    subprocess.run(command, shell=True, cwd=hub, check=True, capture_output=True)
+
+
+def test_hub_and_clones_hold_nothing_of_it_after_a_sync_each(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    done(desk, "add", "nuria-valdes bought a second boat", "--reason", "written before any sync")
+    told = purged(laptop)
+    done(laptop, "sync", now=LATER)
+    collect(hub, told["collect"])
+    assert traces(laptop) == []
+    assert traces(hub) == []
+    assert traces(desk)
+    done(desk, "sync", now=LATER)
+    assert traces(desk) == []
+    hubs.converge(laptop, desk, now=LATER)
+    assert [traces(place) for place in (hub, laptop, desk)] == [[], [], []]
+    assert any("bought a second boat" in m.body for m in memories(laptop).values())
+    clones = given(laptop, VALUE, "purge", "verify").data["clones"]
+    assert [clone["acknowledged"] for clone in clones] == [True, True]
+    assert_sound(laptop)
+    assert_sound(desk)
+
+
+def test_both_clones_make_the_same_history_of_what_they_share(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    _, laptop, desk = machines
+    count = git(laptop, "rev-list", "--count", "HEAD")
+    purged(laptop)
+    done(laptop, "sync", now=LATER)
+    done(desk, "sync", now=LATER)
+    assert hubs.tip(laptop) == hubs.tip(desk)
+    assert git(desk, "rev-list", "--count", "HEAD") == count
+
+
+def test_without_the_key_a_clone_neither_fetches_nor_sends(
+    machines: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hub, laptop, desk = machines
+    purged(laptop)
+    done(laptop, "sync", now=LATER)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
+    before = git(hub, "for-each-ref"), hubs.tip(desk)
+    done(desk, "add", "Something written meanwhile.", now=LATER)
+    answer = memrepo(desk, "sync", now=LATER)
+    assert answer.exit == 3
+    assert "keys" in answer.error["fix"]
+    assert git(hub, "for-each-ref") == before[0]
+    (key,) = (tmp_path / "config" / "memrepo" / "keys").iterdir()
+    there = purges.keys_folder()
+    there.mkdir(parents=True)
+    (there / key.name).write_bytes(key.read_bytes())
+    done(desk, "sync", now=LATER)
+    assert traces(desk) == []
+
+
+def test_old_history_that_somebody_pushes_again_is_not_taken(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    purged(laptop)
+    done(laptop, "sync", now=LATER)
+    (desk / "note.txt").write_text("by hand\n")
+    hubs.commit_all(desk, "by hand")
+    git(desk, "push", "-q", "--force", "--no-verify", "origin", "HEAD:main")
+    answer = memrepo(laptop, "sync", now=NEXT_DAY)
+    assert answer.exit == 3
+    assert traces(laptop) == []
+    done(desk, "sync", now=NEXT_DAY)
+    assert traces(desk) == []
+    done(laptop, "sync", "--accept-rewritten", now=NEXT_DAY)
+    collect(hub, COLLECT)
+    assert [traces(place) for place in machines] == [[], [], []]
+
+
+def test_what_only_the_hub_has_is_purged_there_too(machines: tuple[Path, Path, Path]) -> None:
+    hub, laptop, desk = machines
+    git(desk, "switch", "-q", "-c", "draft/nuria-valdes")
+    (desk / "note.txt").write_text("about Núria Valdés\n")
+    hubs.commit_all(desk, "Núria Valdés, a draft")
+    git(desk, "push", "-q", "--no-verify", "origin", "HEAD", "HEAD:refs/tags/about-nuria-valdes")
+    git(desk, "switch", "-q", "main")
+    told = purged(laptop)
+    done(laptop, "sync", now=LATER)
+    collect(hub, told["collect"])
+    assert traces(hub) == []
+    assert traces(laptop) == []
+    done(desk, "sync", now=LATER)
+    assert traces(desk) == []

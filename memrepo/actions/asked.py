@@ -34,7 +34,6 @@ from memrepo.purify.known import by_person
 from memrepo.purify.manifest import Manifest
 from memrepo.store.landings import RECORD
 
-_AGENT = "process:"
 _ENDS = ("valid_until", "scope")
 """Fields by which an active memory ends, or holds elsewhere."""
 
@@ -55,7 +54,8 @@ class OnlyThePerson(MemrepoError):
 
 def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
     """Return the memories of a person that an agent would take out of recall; none: go on."""
-    if not work.call.actor.startswith(_AGENT) or work.config.get("agents.removals") != "wait":
+    actor = work.call.actor
+    if not actor or actor.startswith("human:") or work.config.get("agents.removals") != "wait":
         return ()
     return tuple(_lost(before, after))
 

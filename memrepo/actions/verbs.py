@@ -376,6 +376,10 @@ def perform(work: Work, name: str, request: Any) -> Result:
     """Do what a request asks for; one that writes first settles what git merged by hand."""
     verb = VERBS[name]
     told: tuple[Problem, ...] = ()
+    if work.call.scope:
+        from memrepo.actions.scopes import refuse_verb
+
+        refuse_verb(work.call.scope, name)
     if reason := getattr(request, "reason", ""):
         from memrepo.actions.guard import refuse_secret
 
@@ -383,7 +387,7 @@ def perform(work: Work, name: str, request: Any) -> Result:
     if verb.writes and not (request.dry_run or getattr(request, "list", False)):
         from memrepo.actions.hand_merges import settle_first
 
-        told = settle_first(work)
+        told = settle_first(work.unbound() if work.call.scope else work)
         work.refresh()
     found: Result = verb.load().do(work, request)
     return found.after(told) if told else found

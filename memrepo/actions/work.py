@@ -57,6 +57,9 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """The commit, or its first digits, that a write may build on; empty: whichever HEAD is at."""
     subject: str = ""
     """What a commit's subject says instead of a step's own words."""
+    scope: str = ""
+    """The scope that the caller is bound to: it sees that and what holds in the whole repository,
+    and writes into that alone. Set at the start of a face, by no argument of a call."""
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
@@ -134,7 +137,15 @@ class Work:
 
     @property
     def tree(self) -> Snapshot:
-        """Return the files at the commit that this work is about: HEAD when first asked."""
+        """Return the files at the commit that this work is about: HEAD when first asked.
+
+        Its memories are those that the caller may see.
+        """
+        return self.whole.within(self.call.scope) if self.call.scope else self.whole
+
+    @property
+    def whole(self) -> Snapshot:
+        """Return the same with the memories of every scope: what a write is computed on."""
         if self._tree is None:
             self._tree = self.store.snapshot(self.store.head())
         return self._tree
@@ -178,6 +189,10 @@ class Work:
         head = self.store.head()
         known = self._tree is not None and self._tree.commit == head
         return Work(self.call, store=self.store, tree=self._tree if known else None)
+
+    def unbound(self) -> Work:
+        """Return the work as the program itself sees it, whatever its caller is bound to."""
+        return Work(msgspec.structs.replace(self.call, scope=""), store=self.store)
 
     def at(self, tree: Snapshot, config: Config) -> Work:
         """Return the work on another commit's files, with the configuration to read them by."""

@@ -34,8 +34,9 @@ class MemoryTool(BetaAbstractMemoryTool):
     """Claude's memory directory in a memory repository.
 
     `clock` returns the current time with its zone. What Claude writes is the program's `actor`,
-    never a person's. What is refused (a path that leads elsewhere, a secret, a text that a person
-    rejected) is told to Claude as the tool's error.
+    never a person's. With a `scope` Claude sees and writes what is of that scope. What is refused
+    (a path that leads elsewhere, a secret, a text that a person rejected) is told to Claude as the
+    tool's error.
     """
 
     def __init__(
@@ -44,12 +45,13 @@ class MemoryTool(BetaAbstractMemoryTool):
         *,
         clock: Callable[[], datetime],
         actor: str = "process:claude",
+        scope: str = "",
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
         folder = Path(where).absolute()
         self._files = MemoryFiles(
-            lambda: acting(Call(where=folder, now=clock(), actor=actor), "claude")
+            lambda: acting(Call(where=folder, now=clock(), actor=actor, scope=scope), "claude")
         )
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:

@@ -88,8 +88,10 @@ class OpenRepository:
     problems: tuple[Problem, ...] = ()
     """What the last write noticed, such as a text that is close to a rejected one."""
 
-    def __init__(self, store: Repository, clock: Callable[[], datetime], actor: str) -> None:
-        self._store, self._clock, self._actor = store, clock, actor
+    def __init__(
+        self, store: Repository, clock: Callable[[], datetime], actor: str, scope: str = ""
+    ) -> None:
+        self._store, self._clock, self._actor, self._scope = store, clock, actor, scope
         self._last: Work | None = None
 
     def do(self, request: Any, *, now: datetime | None = None) -> Any:
@@ -462,27 +464,41 @@ class OpenRepository:
 
     def _work(self, now: datetime | None) -> Work:
         """Return the work of one call at HEAD; the tree is listed again only when HEAD moved."""
-        call = Call(where=self._store.root, now=now or self._clock(), actor=self._actor, quiet=True)
+        call = Call(
+            where=self._store.root,
+            now=now or self._clock(),
+            actor=self._actor,
+            quiet=True,
+            scope=self._scope,
+        )
         known = self._last
         head = self._store.head()
-        tree = known.tree if known is not None and known.tree.commit == head else None
+        tree = known.whole if known is not None and known.whole.commit == head else None
         self._last = Work(call, store=self._store, tree=tree)
         return self._last
 
 
 @contextmanager
 def open_repository(
-    where: str | Path, *, clock: Callable[[], datetime] | None = None, actor: str = ACTOR
+    where: str | Path,
+    *,
+    clock: Callable[[], datetime] | None = None,
+    actor: str = ACTOR,
+    scope: str = "",
 ) -> Iterator[OpenRepository]:
     """Open the repository that holds a folder.
 
     `clock` returns the current time with its zone, and is asked once a call; without it the
     system's clock is. `actor` is who acts in
-    commits: a word is a program, `human:<email>` a person. Raises NotARepository or CannotWork.
+    commits: a word is a program, `human:<email>` a person. With a `scope` that and what holds in
+    the whole repository is seen, and that alone is written. Raises NotARepository or CannotWork.
     """
     with _open(Path(where).absolute()) as store:
         yield OpenRepository(
-            store, clock or _system_clock, actor if ":" in actor else f"process:{actor}"
+            store,
+            clock or _system_clock,
+            actor if ":" in actor else f"process:{actor}",
+            scope,
         )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memrepo.core.judge import JudgeFailed
 from memrepo.judges.budget import Price
-from memrepo.judges.claude import Claude
+from memrepo.judges.claude import Claude, sdk
 from memrepo.judges.message_batches import Outcome, Seen, Unsure
 from memrepo.judges.prompting import Prompt
 
@@ -35,7 +35,7 @@ class BatchService(msgspec.Struct, frozen=True, kw_only=True):
 
     def submit(self, prompts: Mapping[str, Prompt]) -> str:
         """Send a batch once, and return its name; raises JudgeFailed, or Unsure."""
-        import anthropic
+        anthropic = sdk()
 
         rows: Any = [
             {"custom_id": id_, "params": self.claude.asking(prompt)}
@@ -78,7 +78,7 @@ class BatchService(msgspec.Struct, frozen=True, kw_only=True):
             yield Outcome(id=str(row.get("custom_id", "")), kind=kind, reply=reply)
 
     def _asked(self, ask: Callable[[Any], T]) -> T:
-        import anthropic
+        anthropic = sdk()
 
         try:
             with self.claude.client() as client:

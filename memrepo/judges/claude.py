@@ -50,11 +50,33 @@ class NoCredentials(MemrepoError):
 
     exit_code = Exit.USAGE
 
+    def __init__(
+        self,
+        what: str = "the anthropic judge has no credentials",
+        fix: str = "set ANTHROPIC_API_KEY, or use --judge offline",
+    ) -> None:
+        super().__init__(what, fix=fix)
+
+
+class NoClient(NoCredentials):
+    """The SDK is not installed: an extra brings it, for most of memrepo needs none."""
+
     def __init__(self) -> None:
         super().__init__(
-            "the anthropic judge has no credentials",
-            fix="set ANTHROPIC_API_KEY, or use --judge offline",
+            "the anthropic judge needs the package anthropic",
+            fix="pip install 'memrepo[claude]', or use --judge offline",
         )
+
+
+def sdk() -> Any:
+    """Import the SDK; raises NoClient."""
+    try:
+        import anthropic
+    except ModuleNotFoundError as error:
+        if error.name != "anthropic":
+            raise
+        raise NoClient from error
+    return anthropic
 
 
 class _Broken(JudgeFailed):
@@ -113,8 +135,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
 
     def _once(self, prompt: Prompt) -> Reply:
         """Ask once; the SDK tries again what has not begun. Raises _Broken for what breaks off."""
-        import anthropic
-
+        anthropic = sdk()
         try:
             with (
                 self.client() as client,
@@ -199,8 +220,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
 
     def client(self) -> Any:
         """Make an `anthropic.Anthropic` for one question: connecting takes least of its time."""
-        import anthropic
-
+        anthropic = sdk()
         timeout = anthropic.Timeout(self._patience_s, connect=min(_CONNECT_S, self._patience_s))
         client = anthropic.Anthropic(
             base_url=self.base_url or None,

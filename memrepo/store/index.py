@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from memrepo.core.memory import STATUSES
 from memrepo.policies.documents import Likeness, Ranked
 from memrepo.policies.floor import answers, shares
 from memrepo.policies.merits import Moment
@@ -84,6 +85,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...] = ()
     limit: int = 10
     paths: frozenset[str] | None = None
+    bound: str = ""
+    """The scope that whoever asks is bound to: nothing else is found, whatever is asked for."""
 
     @property
     def limits(self) -> Limits:
@@ -91,6 +94,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         limits = Limits().among("status", self.statuses).tagged(self.tags)
         if self.paths is not None:
             limits.held()
+        if self.bound:
+            limits.among("scope", ("", self.bound))
         if self.scopes:
             limits.among("scope", ("", *self.scopes))
         return limits.among("type", self.types) if self.types else limits
@@ -107,6 +112,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Indexed
     name: str = NAME
     model: Callable[[], Embedder | None] = no_model
+    scope: str = ""
+    """The scope that whoever asks is bound to; empty is none."""
 
     def search(
         self,
@@ -123,7 +130,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         of the days that were asked for, or a model compares by meaning. Where the folder cannot be
         written the answer is the same, from an index in memory.
         """
-        text, weights = " ".join(asked), weights or Weights()
+        text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
         question = question_of(text, moment.now.date() if moment else None)
         if not question.terms:
             return []
@@ -182,15 +189,20 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         """Return the memories of some ids, whatever their status, by id."""
 
         def found(base: sqlite3.Connection) -> dict[str, Match]:
-            asked = "SELECT id, path, blob, status FROM memory WHERE id = ?"
-            rows = [base.execute(asked, (id_,)).fetchone() for id_ in sorted(ids)]
+            limits = self._bound(Filter(statuses=STATUSES)).limits
+            asked = "SELECT id, path, blob, status FROM memory AS m WHERE id = ? AND "
+            asked += limits.condition
+            rows = [base.execute(asked, (id_, *limits.values)).fetchone() for id_ in sorted(ids)]
             return {row[0]: _named(row) for row in rows if row}
 
         return self._asked(found) if ids else {}
 
+    def _bound(self, only: Filter) -> Filter:
+        return msgspec.structs.replace(only, bound=self.scope) if self.scope else only
+
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
         """Return ids of memories that share any of the words, likeliest first, by words alone."""
-        found = query_terms(" ".join(asked))
+        found, only = query_terms(" ".join(asked)), self._bound(only)
         if not found:
             return []
 
@@ -203,7 +215,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
     def holding(self, asked: Sequence[str], only: Filter) -> list[Match]:
         """Return every memory that holds all of the words, by path and without a score."""
-        found = query_terms(" ".join(asked))
+        found, only = query_terms(" ".join(asked)), self._bound(only)
         if not found:
             return []
 
@@ -218,7 +230,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         found = query_terms(" ".join(asked))
         if not found:
             return [0] * len(filters)
-        return self._asked(lambda base: [_count(base, found, one) for one in filters])
+        return self._asked(lambda base: [_count(base, found, self._bound(one)) for one in filters])
 
     def _asked(self, ask: Callable[[sqlite3.Connection], T]) -> T:
         """Put a question; a damaged index is built again, one that cannot be written is not."""

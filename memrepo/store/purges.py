@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.needles import Keyed, find, known_again
+from memrepo.core.needles import Keyed, Needle, find, known_again, mac
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import Span
 from memrepo.core.state import Effect
@@ -29,9 +29,10 @@ from memrepo.store import quarantine
 from memrepo.store.clone import clone_id
 from memrepo.store.gitenv import user_config
 from memrepo.store.light import call
-from memrepo.store.quarantine import RECORDS, Plan
+from memrepo.store.quarantine import Plan
 from memrepo.store.scratch import scratch
 from memrepo.store.stream import Chain, Commit
+from memrepo.store.travel import RECORDS
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -189,6 +190,16 @@ def is_done(repo: Repo, purge: str) -> bool:
     return _map(repo, purge).exists()
 
 
+def seed_of(receipt: Receipt, key: bytes) -> str:
+    """Return what makes names differ that a purge gave: equal values make equal names."""
+    return mac(key, "seed", " ".join(sorted(one.mac for one in receipt.values)))
+
+
+def needles_in(text: str, receipt: Receipt, key: bytes) -> tuple[Needle, ...]:
+    """Return what finds the values of a purge that stand in a text."""
+    return tuple(known_again(text, receipt.values, key))
+
+
 # -- what this clone alone knows -------------------------------------------------------------
 
 
@@ -279,10 +290,10 @@ def finish(store: Repository, plan: Plan) -> None:
     """Put a rewritten repository in its place, write down what was done, and clean up."""
     quarantine.take_place(store, plan)
     receipt = msgspec.json.decode(plan.receipt, type=Receipt)
-    keep_map(store.repo, receipt.id, plan.commits)
+    keep_map(store.repo, receipt.id, {**plan.commits, **plan.tags})
     hits = sum(receipt.before.hits.values())
     files: dict[str, msgspec.Struct] = {
-        f"{receipt.id}/receipt.json": receipt,
+        f"{receipt.id}/receipt.json": receipt,  # which a clone that repeats it finds there already
         **acknowledgement(store.repo, receipt, receipt.at, hits),
     }
     record(store, files, receipt.at)

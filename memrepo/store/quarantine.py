@@ -24,13 +24,13 @@ from memrepo.store.light import FILES, Git, GitFailed, call
 from memrepo.store.lock import CannotWork
 from memrepo.store.rewrite import History, Rewriter, Tip
 from memrepo.store.scratch import scratch
+from memrepo.store.travel import RECORDS
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
     from memrepo.store.repo import Repository
 
 FOLDER = "memrepo-purge"
-RECORDS = "refs/memrepo/purges"
 READY = "ready.json"
 NEW = "new.git"
 _KEPT = "refs/purge/"

@@ -86,10 +86,9 @@ class Hub(msgspec.Struct, frozen=True):
         """Return the ref of ours for the branch: `incoming` or `seen`."""
         return f"{OWN}{self.name}/{kind}/{self.branch}"
 
-    @property
-    def access(self) -> str:
-        """Return the ref of ours that holds the hub's ledger of accesses."""
-        return f"{OWN}{self.name}/access"
+    def copy_of(self, ref: str) -> str:
+        """Return the ref of ours that holds what the hub has under one of memrepo's."""
+        return f"{OWN}{self.name}/{ref.rpartition('/')[2]}"
 
     @property
     def tracking(self) -> str:
@@ -120,6 +119,11 @@ class Hub(msgspec.Struct, frozen=True):
         lines = self._far("ls-remote", "--quiet", self.name, *refs).splitlines()
         found = {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
         return {ref: found[ref] for ref in refs if ref in found}
+
+    def every_tip(self) -> dict[str, str]:
+        """Return everything that the hub has, by its own names; a tag is its own object."""
+        lines = self._far("ls-remote", "--quiet", "--refs", self.name).splitlines()
+        return {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
 
     def fetch(self, refs: Mapping[str, str]) -> dict[str, str]:
         """Bring refs of the hub into refs of this clone; return what it has now, by its own names.
@@ -171,6 +175,29 @@ class Hub(msgspec.Struct, frozen=True):
                     return False
                 raise PushRefused(self.name, ref, told(why))
         raise HubUnreachable(self.name, told(err))
+
+    def replace(self, ref: str, old: str, new: str) -> bool:
+        """Put an object in place of another one that a purge took away; False where it moved.
+
+        The one push that is no fast-forward: it names what it replaces, and nothing else goes. An
+        empty `new` takes the ref away. Raises PushRefused.
+        """
+        status, out, err = call_far(
+            self.repo,
+            "push",
+            "--porcelain",
+            "--no-verify",
+            "--recurse-submodules=no",
+            f"--force-with-lease={ref}:{old}",
+            self.name,
+            f"{new}:{ref}",
+        )
+        if status == 0:
+            return True
+        said = next((line for line in out.splitlines() if line.startswith("!")), err)
+        if "stale info" in said:
+            return False
+        raise PushRefused(self.name, ref, told(said))
 
     def _far(self, *words: str) -> str:
         status, out, err = call_far(self.repo, *words)

@@ -21,6 +21,8 @@ from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit, Pick
 
 ACCESS = "refs/memrepo/access"
+RECORDS = "refs/memrepo/purges"
+"""What was purged, and by which clones (`store.purges`): travels as the ledger does."""
 TRIES = 10
 
 
@@ -54,16 +56,24 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def carry(
-    store: Repository, hub: Hub, there: str, message: str, now: datetime, *, dry_run: bool = False
+    store: Repository,
+    hub: Hub,
+    there: str,
+    message: str,
+    now: datetime,
+    *,
+    ref: str = ACCESS,
+    dry_run: bool = False,
 ) -> Carried:
-    """Bring both ledgers to their union; `there` is the ref that holds the hub's.
+    """Bring both ledgers to their union; `there` is the ref that holds the hub's, `ref` ours.
 
     Where neither side has a ledger nothing happens. Raises LedgerDiffers, LedgerBusy, PushRefused.
     """
-    own = f"{hub.access}-trial" if dry_run else hub.access
+    own = hub.copy_of(ref)
+    own = f"{own}-trial" if dry_run else own
     for turn in range(1, TRIES + 1):
         theirs = hub.fetch({there: own}).get(there, "")
-        ours = hub.tip(ACCESS)
+        ours = hub.tip(ref)
         carried = _difference(store, ours, theirs)
         if dry_run:
             hub.forget(own)
@@ -74,16 +84,16 @@ def carry(
             continue
         if tip and tip != theirs:
             call(store.repo, "update-ref", own, tip)
-        if tip == ours or _moved(store, tip, ours):
+        if tip == ours or _moved(store, ref, tip, ours):
             return carried
     raise LedgerBusy(hub.name)
 
 
-def _moved(store: Repository, tip: str, ours: str) -> bool:
+def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
     """Set our ledger to the union, unless something was written to it meanwhile."""
     none = "0" * len(tip)
-    call(store.repo, "update-ref", ACCESS, tip, ours or none, forgive=True)
-    return store.repo.refs.id(ACCESS) == tip
+    call(store.repo, "update-ref", ref, tip, ours or none, forgive=True)
+    return store.repo.refs.id(ref) == tip
 
 
 def _difference(store: Repository, ours: str, theirs: str) -> Carried:

@@ -218,6 +218,20 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         return self._state
 
+    def within(self, scope: str) -> Snapshot:
+        """Return the same commit with the memories of one scope and of the whole repository."""
+        known: dict[str, Snapshot] = self.__dict__.setdefault("_within", {})
+        if scope not in known:
+            known[scope] = Scoped(
+                commit=self.commit,
+                layout=self.layout,
+                files=self.files,
+                trees=self.trees,
+                of=self,
+                scope=scope,
+            )
+        return known[scope]
+
     @cached_property
     def _state(self) -> State:
         from memrepo.core.state import State, read_state
@@ -236,6 +250,21 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         from memrepo.merge.tombstones import held_against
 
         return held_against(state)
+
+
+class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
+    """A commit as who is bound to a scope sees it: other memories are not there."""
+
+    of: Snapshot
+    scope: str
+
+    @cached_property
+    def _state(self) -> State:
+        from msgspec.structs import replace
+
+        state = self.of.state()
+        mine = {i: m for i, m in state.memories.items() if m.text("scope") in ("", self.scope)}
+        return replace(state, memories=mine, problems=())  # whose paths tell of other memories
 
 
 _DECODED: dict[tuple[str, str], Decoded] = {}

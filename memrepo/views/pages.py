@@ -233,32 +233,53 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
 
 def visible_claims(state: State) -> list[Memory]:
     """Return the claims that views print: active, neither stale nor about to be retired."""
-    return [m for m in state.active if not m.is_note and m.standing not in _HIDDEN_STANDINGS]
+    return [m for m in state.active if _is_shown(m)]
+
+
+def _is_shown(memory: Memory) -> bool:
+    return not memory.is_note and memory.standing not in _HIDDEN_STANDINGS
 
 
 def _pages(state: State, *, personal: bool) -> Iterable[_Page]:
+    """Yield the pages of the whole repository, and below `scopes/` those of each scope alone."""
+    scopes: dict[str, list[Memory]] = {"": []}
+    for memory in state.active:
+        scopes.setdefault(memory.text("scope"), []).append(memory)
+    for scope, found in sorted(scopes.items()):
+        yield from _pages_of(state, found, _folder(scope), personal=personal)
+
+
+def _folder(scope: str) -> str:
+    """Return where the pages of a scope lie: two scopes are two folders, however they are cut."""
+    return f"scopes/{slugify(scope)}-{digest([scope])[:6]}/" if scope else ""
+
+
+def _pages_of(
+    state: State, active: Sequence[Memory], folder: str, *, personal: bool
+) -> Iterable[_Page]:
     homes: dict[str, list[Memory]] = {}
-    for memory in visible_claims(state):
-        homes.setdefault(memory.text("home"), []).append(memory)
+    for memory in active:
+        if _is_shown(memory):
+            homes.setdefault(memory.text("home"), []).append(memory)
     for view in VIEWS:
-        if view.personal and not personal:
-            continue
         mine = homes.get(view.name, [])
+        if (view.personal and not personal) or (folder and not mine):
+            continue
         if len(mine) <= LIMIT:
-            yield _page(state, view, view.title, mine, view.name)
+            yield _page(state, view, view.title, mine, folder + view.name)
         else:
-            yield from _split(state, view, mine)
+            yield from _split(state, view, mine, folder)
     # Words of the configuration may differ between clones; pages follow from the tree alone.
     words = lexicon()
-    if any(topics_of([memory], words) for memory in state.active):
+    if any(topics_of([memory], words) for memory in active):
         yield _Page(
-            path=state.layout.view(TOPICS),
-            of=digest([TOPICS, *map(_said, state.active)]),
-            render=lambda: _rendered(f"{TOPICS}.j2", topics=topics_of(state.active, words)),
+            path=state.layout.view(folder + TOPICS),
+            of=digest([folder + TOPICS, *map(_said, active)]),
+            render=lambda: _rendered(f"{TOPICS}.j2", topics=topics_of(active, words)),
         )
 
 
-def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[_Page]:
+def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> Iterable[_Page]:
     """Split a large view by first tag, else by section, then by count; the view lists the parts."""
     groups: dict[str, list[Memory]] = {}
     for heading, members in _sections(view, claims):
@@ -273,11 +294,11 @@ def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterable[_Page
             part = members[at : at + LIMIT]
             title = f"{view.title}: {tag}{f', part {turn}' if tail else ''}"
             parts.append({"name": name, "title": title, "count": len(part)})
-            yield _page(state, view, title, part, name)
+            yield _page(state, view, title, part, folder + name)
     shown = {"title": view.title, "parts": parts, "count": len(claims)}
     yield _Page(
-        path=state.layout.view(view.name),
-        of=digest([view.name, shown]),
+        path=state.layout.view(folder + view.name),
+        of=digest([folder + view.name, shown]),
         render=lambda: _rendered("_parts.md.j2", **shown),
     )
 
@@ -379,12 +400,13 @@ def _short(memory: Memory) -> str:
 
 
 def _rivals(state: State, memory: Memory) -> list[Memory]:
-    """Return the memories that contradict one."""
-    return [
-        state.memories[link.target]
+    """Return the memories that contradict one, and that its page may show."""
+    found = (
+        state.memories.get(link.target)
         for link in memory.fields.get("links", ())
-        if link.type == "contradicts" and link.target in state.memories
-    ]
+        if link.type == "contradicts"
+    )
+    return [m for m in found if m is not None and m.text("scope") in ("", memory.text("scope"))]
 
 
 def _one_line(text: str) -> str:

@@ -6,14 +6,30 @@ import io
 import json
 import re
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import hubs
 import pytest
 import workspaces
-from driving import LATER, NEXT_DAY, NOW, Done, assert_sound, begin, done, git, memrepo
+from driving import (
+    LATER,
+    NEXT_DAY,
+    NOW,
+    Done,
+    assert_sound,
+    begin,
+    copied,
+    done,
+    git,
+    memories,
+    memrepo,
+)
 
+from memrepo.actions.purge.purge import COLLECT
 from memrepo.core.needles import MARK, find, needles_of
 from memrepo.store import purges, quarantine
 from memrepo.store.gitenv import opened
@@ -60,7 +76,7 @@ def given(repo: Path, value: str, *argv: str, now: str = NOW) -> Done:
         sys.stdin = before
 
 
-def purged(repo: Path, value: str = VALUE, *argv: str, now: str = NOW) -> dict[str, object]:
+def purged(repo: Path, value: str = VALUE, *argv: str, now: str = NOW) -> dict[str, Any]:
     """Purge a value and return what is told of it."""
     answer = given(repo, value, "purge", *argv, now=now)
     assert answer.exit == 0, answer
@@ -69,13 +85,13 @@ def purged(repo: Path, value: str = VALUE, *argv: str, now: str = NOW) -> dict[s
 
 def everything(root: Path) -> Iterator[tuple[str, str]]:
     """Yield every object, every file and every name of a repository, bare ones too, as text."""
-    names = git(
-        root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"
-    )
-    for line in names.splitlines():
-        id_, kind = line.split()
-        word = ("ls-tree", id_) if kind == "tree" else ("cat-file", kind, id_)
-        yield f"{kind} {id_}", git(root, *word)
+    argv = ["git", "-C", str(root), "cat-file", "--batch-all-objects", "--batch", "--buffer"]
+    whole = subprocess.run(argv, check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout
+    while whole:
+        head, _, rest = whole.partition(b"\n")
+        size = int(head.split()[2])
+        yield head.decode(), rest[:size].decode("utf-8", "surrogateescape")
+        whole = rest[size + 1 :]
     for path in root.rglob("*"):
         name = path.relative_to(root).as_posix()
         yield f"name {name}", name
@@ -102,9 +118,7 @@ def _spoken_of(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repo(_spoken_of: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository that speaks of somebody in a few places; yours to change."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    from conftest import _copy
-
-    return _copy(_spoken_of, tmp_path)
+    return copied(_spoken_of, tmp_path)
 
 
 # -- what goes, and what stays -----------------------------------------------------------------
@@ -355,3 +369,118 @@ def test_a_kill_before_that_leaves_the_old_repository(
     done(repo, "add", "The first thing written after a power cut.", now=LATER)
     purged(repo, now=LATER)
     assert traces(repo) == []
+
+
+# -- a hub and its clones ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
+    """Return a hub and two clones of one person that speak of somebody; yours to change."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
+    for where, text in ((laptop, "Núria Valdés likes the sea"), (desk, "The boat is called Ida.")):
+        done(where, "add", text, "--reason", "told at lunch")
+        done(where, "sync")
+    hubs.converge(laptop, desk)
+    return tmp_path / "hub.git", laptop, desk
+
+
+def rules(told: dict[str, Any]) -> set[str]:
+    """Return the rules of what was noticed on the way."""
+    return {problem["rule"] for problem in told["problems"]}
+
+
+def collect(hub: Path, command: str) -> None:
+    """Do in the hub what a person was told to do there."""
+    subprocess.run(command, shell=True, cwd=hub, check=True, capture_output=True)
+
+
+def test_hub_and_clones_hold_nothing_of_it_after_a_sync_each(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    done(desk, "add", "nuria-valdes bought a second boat", "--reason", "written before any sync")
+    told = purged(laptop)
+    done(laptop, "sync", now=LATER)
+    collect(hub, told["collect"])
+    assert traces(laptop) == []
+    assert traces(hub) == []
+    assert traces(desk)
+    done(desk, "sync", now=LATER)
+    assert traces(desk) == []
+    hubs.converge(laptop, desk, now=LATER)
+    assert [traces(place) for place in (hub, laptop, desk)] == [[], [], []]
+    assert any("bought a second boat" in m.body for m in memories(laptop).values())
+    clones = given(laptop, VALUE, "purge", "verify").data["clones"]
+    assert [clone["acknowledged"] for clone in clones] == [True, True]
+    assert_sound(laptop)
+    assert_sound(desk)
+
+
+def test_both_clones_make_the_same_history_of_what_they_share(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    _, laptop, desk = machines
+    count = git(laptop, "rev-list", "--count", "HEAD")
+    purged(laptop)
+    done(laptop, "sync", now=LATER)
+    done(desk, "sync", now=LATER)
+    assert hubs.tip(laptop) == hubs.tip(desk)
+    assert git(desk, "rev-list", "--count", "HEAD") == count
+
+
+def test_without_the_key_a_clone_neither_fetches_nor_sends(
+    machines: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hub, laptop, desk = machines
+    purged(laptop)
+    done(laptop, "sync", now=LATER)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
+    before = git(hub, "for-each-ref"), hubs.tip(desk)
+    done(desk, "add", "Something written meanwhile.", now=LATER)
+    answer = memrepo(desk, "sync", now=LATER)
+    assert answer.exit == 3
+    assert "keys" in answer.error["fix"]
+    assert git(hub, "for-each-ref") == before[0]
+    (key,) = (tmp_path / "config" / "memrepo" / "keys").iterdir()
+    there = purges.keys_folder()
+    there.mkdir(parents=True)
+    (there / key.name).write_bytes(key.read_bytes())
+    done(desk, "sync", now=LATER)
+    assert traces(desk) == []
+
+
+def test_old_history_that_somebody_pushes_again_is_not_taken(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    purged(laptop)
+    done(laptop, "sync", now=LATER)
+    (desk / "note.txt").write_text("by hand\n")
+    hubs.commit_all(desk, "by hand")
+    git(desk, "push", "-q", "--force", "--no-verify", "origin", "HEAD:main")
+    answer = memrepo(laptop, "sync", now=NEXT_DAY)
+    assert answer.exit == 3
+    assert traces(laptop) == []
+    done(desk, "sync", now=NEXT_DAY)
+    assert traces(desk) == []
+    done(laptop, "sync", "--accept-rewritten", now=NEXT_DAY)
+    collect(hub, COLLECT)
+    assert [traces(place) for place in machines] == [[], [], []]
+
+
+def test_what_only_the_hub_has_is_purged_there_too(machines: tuple[Path, Path, Path]) -> None:
+    hub, laptop, desk = machines
+    git(desk, "switch", "-q", "-c", "draft/nuria-valdes")
+    (desk / "note.txt").write_text("about Núria Valdés\n")
+    hubs.commit_all(desk, "Núria Valdés, a draft")
+    git(desk, "push", "-q", "--no-verify", "origin", "HEAD", "HEAD:refs/tags/about-nuria-valdes")
+    git(desk, "switch", "-q", "main")
+    told = purged(laptop)
+    done(laptop, "sync", now=LATER)
+    collect(hub, told["collect"])
+    assert traces(hub) == []
+    assert traces(laptop) == []
+    done(desk, "sync", now=LATER)
+    assert traces(desk) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -604,3 +605,12 @@ def test_a_budget_that_ends_before_a_comparison_leaves_the_claim_for_later(
     assert_sound(repo)
     again = ask(repo, now="2026-03-03T09:00:00Z")
     assert (again.exit, again.data["counts"]["superseded"]) == (0, 1)
+
+
+def test_without_the_package_it_says_which_extra_brings_it(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    answer = memrepo(repo, "run", "--judge", "anthropic")
+    assert answer.exit == 2
+    assert "memrepo[claude]" in answer.error["fix"]

@@ -75,6 +75,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: Annotated[
         int, option(f"bound of the context ({MAX_TOKENS})", "--max-tokens", metavar="N", ge=1)
     ] = MAX_TOKENS
+    scope: Annotated[
+        str, option("see this scope and what holds in the whole repository alone", "--scope")
+    ] = ""
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -117,6 +120,8 @@ class Refreshed(Started, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
     """Start, show, end, refresh (owed moves, nominations, end, start), or print instructions."""
+    if request.scope or work.call.scope:
+        work = _bound(work, request)
     match request.what:
         case "start":
             return _start(work, request)
@@ -128,6 +133,16 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
             return Snippet(**asdict(agent_snippet(work)))
         case _:
             return _refresh(work, request)
+
+
+def _bound(work: Work, request: Request) -> Work:
+    """Return the work within a scope; to move notes anew is about the whole repository."""
+    from memrepo.actions.scopes import OutOfScope, narrowed
+
+    scope = narrowed(work.call.scope, request.scope)
+    if request.what == "refresh":
+        raise OutOfScope(scope, "session refresh is about the whole repository")
+    return Work(replace(work.call, scope=scope), store=work.store)
 
 
 def _start(first: Work, request: Request) -> Started:

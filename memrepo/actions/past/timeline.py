@@ -111,6 +111,8 @@ def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
     try:
         return find(state, word)
     except NoSuchMemory as error:
+        if work.call.scope:
+            raise  # history would tell of other scopes
         gone = _once(work, word)
         if gone is None:
             raise _better(work, word, now, error) from None

@@ -28,9 +28,11 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import visible
 from memrepo.core.needles import Keyed, Needle, keyed, known_again, mac, needles_of
+from memrepo.core.times import format_time
 from memrepo.merge.purged_ids import File, with_ids
 from memrepo.merge.purging import Edit
 from memrepo.store import purges, quarantine
+from memrepo.store.clone import clone_id
 from memrepo.store.light import Git, call
 from memrepo.store.purges import Receipt
 from memrepo.store.quarantine import Plan
@@ -131,12 +133,15 @@ def do(work: Work, request: Request) -> Result:
         )
         return Result(places=tuple(found), hits=hits_of(found), left=_outside(found))
     with work.store.running(), work.store.syncing(), work.store.writing():
+        from memrepo.actions.purge.clones import gather
+
         work.store.refuse_unfit()
         quarantine.refuse_unfit(work.store.repo)
+        told = gather(work)
         key_id, key = purges.key_for(work.store.repo)
         hidden = tuple(keyed(needle, key) for needle in needles)
         receipt = Receipt(
-            id=f"pg-{mac(key, 'receipt', ''.join(sorted(one.mac for one in hidden)))[:16]}",
+            id=_named(work, hidden, key),
             at=work.call.now,
             by=work.actor,
             key=key_id,
@@ -144,7 +149,14 @@ def do(work: Work, request: Request) -> Result:
             reason=request.reason,
             searched=(*CLASSES, *OUTSIDE),
         )
-        return purge(work, receipt, needles, key)
+        return purge(work, receipt, needles, key).after(told)
+
+
+def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
+    """Return the id of a purge: two clones that purge one value at one time make two of it."""
+    macs = (one.mac for one in hidden)
+    said = (clone_id(work.store.repo), format_time(work.call.now), *macs)
+    return f"pg-{mac(key, 'receipt', ' '.join(said))[:16]}"
 
 
 def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -> Result:
@@ -153,7 +165,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
     repo = store.repo
     tips = quarantine.tips_of(repo)
     history = read_history(repo, tips)
-    edit = Edit(needles=tuple(needles), seed=mac(key, "seed", receipt.id))
+    edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt, key))
     found = places(work, edit, history)
     if not hits_of(found):
         return Result(places=tuple(found), left=_outside(found), exit=Exit.NO)

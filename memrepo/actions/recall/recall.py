@@ -213,6 +213,7 @@ def index_of(
         wanted=wanted,
         name=PAST if past else NAME,
         model=partial(_model, work) if embedder.can_run() else no_model,
+        scope=work.call.scope,
     )
 
 

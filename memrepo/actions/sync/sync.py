@@ -20,7 +20,7 @@ from memrepo.core.problems import Problem
 from memrepo.store.remote import Hub, PushRefused, UnfitRemote, hub_of, pause
 from memrepo.store.repo import BranchMoved
 from memrepo.store.sides import count
-from memrepo.store.travel import Carried, LedgerDiffers, carry
+from memrepo.store.travel import RECORDS, Carried, LedgerDiffers, carry
 
 TRIES = 10
 """How often a sync starts over when the hub or the branch moved while it worked."""
@@ -128,6 +128,9 @@ def do(work: Work, request: Request) -> Result:
     with work.store.syncing():
         if not request.dry_run:
             work.store.recover()
+            repeated = _heeded(work, hub)
+        else:
+            repeated = ()
         outcome = _converge(work, hub, request)
         back = put_back(work, outcome.head) if outcome.pulled and not request.dry_run else ()
         if outcome.joined is not None and outcome.joined.clashes:
@@ -142,7 +145,13 @@ def do(work: Work, request: Request) -> Result:
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
     joined = outcome.joined or Joined(chain=None)
-    told = (*joined.problems, *back, *((problem,) if problem else ()), *work.store.notices)
+    told = (
+        *repeated,
+        *joined.problems,
+        *back,
+        *((problem,) if problem else ()),
+        *work.store.notices,
+    )
     failed = problem is not None and problem.severity == "error"
     return Result(
         remote=hub.name,
@@ -156,6 +165,17 @@ def do(work: Work, request: Request) -> Result:
         exit=Exit.REPOSITORY if failed else Exit.DONE,
         notices=told,
     )
+
+
+def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
+    """Repeat what other clones purged, before anything is fetched; seldom is there such a thing."""
+    if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
+        return ()
+    from memrepo.actions.purge.clones import heed
+
+    told = heed(work, hub)
+    work.refresh()
+    return told
 
 
 def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
@@ -193,6 +213,10 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
     if request.dry_run:
         hub.forget(own)
+    if (at.store.folder / "purged").is_dir():
+        from memrepo.actions.purge.clones import refuse_old
+
+        refuse_old(at, hub, tip, own)
     seen = hub.seen()
     if seen and not request.accept_rewritten and not (tip and at.store.is_ancestor(seen, tip)):
         raise RemoteRewritten(hub, seen, count(hub.repo, seen, tip))

@@ -107,10 +107,14 @@ def write(
 
 def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Unchanged:
     at = first.refreshed()
-    state = lay(at, at.tree.state())
-    step = draft(state)
+    state = lay(at, at.whole.state())
+    step = draft(at.tree.state() if at.call.scope else state)
     if isinstance(step, Unchanged):
         return step
+    if at.call.scope:
+        from memrepo.actions.scopes import refuse_beyond
+
+        refuse_beyond(at.call.scope, apply(state, step.changes), step)
     _refuse_secrets(step, request.reason)
     if request.reason:
         step = replace(step, reason=request.reason)
@@ -212,7 +216,7 @@ def write_steps(
         first.store.recover()
     for turn in range(1, TRIES + 1):
         at = first.refreshed()
-        state = at.tree.state()
+        state = at.whole.state()
         steps = [_reasoned(step, request.reason) for step in draft(at, state)]
         if not steps:
             return Wrote(steps=(), commit="", state=state)

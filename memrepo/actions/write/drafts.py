@@ -96,6 +96,7 @@ class Drafts:
 
         Raises BadValue, NoSuchClass, NotOneOf or SecretInText.
         """
+        entry = self._within(entry)
         for memory in self._known.get(text_hash(entry.text), ()):
             if _same(memory, entry):
                 return memory, False
@@ -103,12 +104,17 @@ class Drafts:
 
     def make(self, entry: Entry) -> Memory:
         """Return a new memory for an entry, whatever there is already; raises as `take` does."""
-        memory = self._memory(entry)
+        memory = self._memory(self._within(entry))
         memory = replace(memory, path=free_path(self._state, self._paths, memory))
         self._ids.add(memory.id)
         self._remember(memory)
         self.made.append(memory)
         return memory
+
+    def _within(self, entry: Entry) -> Entry:
+        """Return an entry in the scope that the caller is bound to, where it is bound to one."""
+        bound = self._work.call.scope
+        return replace(entry, scope=bound) if bound and not entry.scope else entry
 
     def _remember(self, memory: Memory) -> None:
         for wording in dict.fromkeys((text_hash(memory.body), *memory.texts("aliases"))):

@@ -142,6 +142,7 @@ def _call(options: argparse.Namespace) -> Call:
         quiet=options.quiet,
         colour=_colour(options),
         actor=_actor(os.environ.get("MEMREPO_ACTOR", "")),
+        scope=os.environ.get("MEMREPO_SCOPE", "").strip(),
         id=" ".join(os.environ.get("MEMREPO_SESSION", "").split())[:100],
         say=_nothing if options.json or options.quiet else _say,
         read=sys.stdin.read,

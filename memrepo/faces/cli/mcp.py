@@ -6,9 +6,11 @@ from importlib.util import find_spec
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.request import option
 from memrepo.actions.result import Result
+from memrepo.actions.scopes import OutOfScope, narrowed
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 
@@ -39,6 +41,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     connector: Annotated[
         bool, option("add `search` and `fetch` for connector clients", "--connector")
     ] = False
+    scope: Annotated[
+        str,
+        option(
+            "serve this scope and what holds in the whole repository; no call sees more",
+            "--scope",
+            metavar="SCOPE",
+        ),
+    ] = ""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -47,7 +57,12 @@ def do(work: Work, request: Request) -> Result:
         raise NotInstalled
     with Work(work.call) as here:
         _ = here.store  # a folder that is no repository is said before a client waits
+    call = work.call
+    if scope := narrowed(call.scope, request.scope):
+        if request.toolset == "admin":
+            raise OutOfScope(scope, "the admin tools are about the whole repository")
+        call = replace(call, scope=scope)
     from memrepo.faces.mcp.server import serve
 
-    serve(work.call, admin=request.toolset == "admin", connector=request.connector)
+    serve(call, admin=request.toolset == "admin", connector=request.connector)
     return Result()

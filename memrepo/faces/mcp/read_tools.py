@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -30,7 +31,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
-from memrepo.policies.doubt import doubts, stale
+from memrepo.policies.doubt import counted_as, doubts, stale
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
 from memrepo.policies.trust import trust_of
@@ -228,6 +229,8 @@ def hot(call: ToolCall) -> Reply:
 
 def status(call: ToolCall) -> Reply:
     """Answer with counts, what waits for a person, and the newest commit."""
+    if call.work.call.scope:
+        return _counts(call.work)
     found = standing.do(call.work, standing.Request())
     last = found.last_run
     data = {
@@ -244,6 +247,17 @@ def status(call: ToolCall) -> Reply:
     counts = ", ".join(f"{n} {name}" for name, n in found.memories.items()) or "no memories"
     waits = f"; waits for review: {', '.join(found.waiting)}" if found.waiting else ""
     return Reply(text=f"{counts}, as of commit {found.commit[:10]}{waits}", data=data)
+
+
+def _counts(here: Work) -> Reply:
+    """Answer a caller that is bound to a scope with the counts of what it sees."""
+    memories = Counter(map(counted_as, here.tree.state().memories.values()))
+    counts = ", ".join(f"{n} {name}" for name, n in sorted(memories.items())) or "no memories"
+    commit = here.tree.commit
+    return Reply(
+        text=f"{counts} in the scope {here.call.scope}, as of commit {commit[:10]}",
+        data={"commit": commit, "memories": dict(sorted(memories.items()))},
+    )
 
 
 def report(done: Done, max_tokens: int) -> Reply:

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.review.comparison import review_of, span_of
+from memrepo.actions.scopes import refuse_verb
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.patterns import regex
@@ -60,6 +61,7 @@ def read(work: Work, uri: str) -> str:
 
 def run(work: Work, name: str) -> str:
     """Return what a run changes or changed, or the beginning of it where that is very long."""
+    refuse_verb(work.call.scope, "diff")
     told = without_secrets(review_text(review_of(work, span_of(work, [name]), quote=False)))
     cut = "" if len(told) <= LONGEST else "\ncut: `memrepo diff` shows all of it"
     return f"{HEAD}\n{fenced(told[:LONGEST])}{cut}"

@@ -1,0 +1,190 @@
+"""A purge, hub and clones: the record is read before anything is fetched, and repeated here.
+
+What a clone that purged tells the hub is the record, then the new history in place of the old, ref
+by ref and each only where the hub still has what the record replaces. A clone that meets a record
+finds the value by its key, does the same to its own history, and says so in the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from memrepo.actions.purge.purge import COLLECT, purge, recognised
+from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.merge.purging import Edit
+from memrepo.store import purges, quarantine
+from memrepo.store.light import ask, call
+from memrepo.store.purges import KeyMissing, Receipt
+from memrepo.store.remote import OWN, Hub, HubUnreachable, NoRemote, hub_of
+from memrepo.store.rewrite import read_history
+from memrepo.store.travel import RECORDS, carry
+
+if TYPE_CHECKING:
+    from memrepo.store.gitenv import Repo
+
+_MESSAGE = "purge: records of both\n"
+_OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
+"""What a clone may push; a host keeps refs of its own, such as those of pull requests."""
+
+
+class OldHistory(MemrepoError):
+    """The hub holds commits that a purge took out of this clone."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, hub: Hub, old: int) -> None:
+        super().__init__(
+            f"{hub.name}/{hub.branch} holds {counted(old, 'commit', 'commits')} that a purge took"
+            " out of history; nothing of it was kept here",
+            fix="somebody pushed from a clone that has not synced since: its owner runs "
+            "`memrepo sync` there, or pushes the branch without them",
+        )
+
+
+def gather(work: Work) -> tuple[Problem, ...]:
+    """Bring what only the hub has, so that no old history stays there unknown."""
+    repo = work.store.repo
+    try:
+        hub = hub_of(repo, "", work.store.branch)
+        there = hub.every_tip()
+        known = {one.id for one in repo.light.objects.each(set(there.values())) if one is not None}
+        missing = {ref for ref, id_ in there.items() if id_ not in known and ref != RECORDS}
+        if missing:
+            hub.fetch({ref: f"{OWN}{hub.name}/other/{ref[5:]}" for ref in sorted(missing)})
+    except NoRemote:
+        return ()
+    except HubUnreachable as error:
+        return (
+            Problem(
+                path=work.store.branch,
+                rule="purge-hub-unreached",
+                severity="warning",
+                message=f"{error.message}: refs that only the hub has are not known here",
+                fix="`memrepo sync` when it can be reached",
+            ),
+        )
+    return ()
+
+
+def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
+    """Read what was purged before anything else is fetched, do the same, and tell the hub.
+
+    Raises KeyMissing: then nothing is fetched and nothing sent.
+    """
+    store = work.store
+    carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
+    purges.keep_values(store.repo)
+    said = [
+        _repeated(work, one)
+        for one in purges.receipts(store.repo)
+        if not purges.is_done(store.repo, one.id)
+    ]
+    carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
+    return (*said, *_replaced(work, hub))
+
+
+def _repeated(work: Work, receipt: Receipt) -> Problem:
+    """Take out of this clone what another one purged."""
+    repo, now = work.store.repo, work.call.now
+    key = purges.key_of(receipt.key)
+    if key is None:
+        raise KeyMissing(receipt.id, receipt.key)
+    history = read_history(repo, quarantine.tips_of(repo))
+    needles = recognised(work, history, receipt.values, key)
+    hits = 0
+    if needles:
+        with work.store.running(), work.store.writing():
+            work.store.refuse_unfit()
+            quarantine.refuse_unfit(repo)
+            hits = sum(purge(work, replace(receipt, at=now), needles, key).hits.values())
+    if not hits:
+        purges.keep_map(repo, receipt.id, {})
+        purges.record(work.store, purges.acknowledgement(repo, receipt, now, 0), now)
+    where = counted(hits, "place", "places") if hits else "no place"
+    return Problem(
+        path=RECORDS,
+        rule="purge-repeated",
+        severity="warning",
+        message=f"{receipt.id}, purged by {receipt.by} on {receipt.at:%Y-%m-%d}, "
+        f"was repeated here: {where} held the value",
+        fix="nothing; `memrepo purge verify` searches again",
+    )
+
+
+def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
+    """Put the new history in place of the old on the hub, ref by ref, where it is still old."""
+    repo = work.store.repo
+    moved = purges.moved(repo)
+    changed, left = 0, list[str]()
+    look = purges.watching(work.store.folder)
+    there = hub.every_tip() if moved else {}
+    for ref, old in there.items():
+        new = moved.get(old, old)
+        name = _renamed(repo, ref) if look and any(look[1](ref)) else ref
+        if (new, name) == (old, ref):
+            continue
+        if not ref.startswith(_OURS):
+            left.append(ref)
+            continue
+        if name != ref:
+            hub.replace(name, "", new)
+            changed += hub.replace(ref, old, "")
+        else:
+            changed += hub.replace(ref, old, new)
+    hub.forget(*repo.refs.below(f"{OWN}{hub.name}/other/"))
+    problems = []
+    if changed:
+        problems.append(_told(hub, changed))
+    if left:
+        problems.append(_kept(hub, left))
+    return tuple(problems)
+
+
+def _renamed(repo: Repo, ref: str) -> str:
+    """Return what a ref is called now whose name held a purged value."""
+    for receipt in purges.receipts(repo):
+        if (key := purges.key_of(receipt.key)) is not None:
+            needles = purges.needles_in(ref, receipt, key)
+            ref = Edit(needles=needles, seed=purges.seed_of(receipt, key)).path(ref)
+    return ref
+
+
+def _told(hub: Hub, changed: int) -> Problem:
+    return Problem(
+        path=hub.name,
+        rule="purge-hub",
+        severity="warning",
+        message=f"{counted(changed, 'ref', 'refs')} of {hub.name} moved to the history without the"
+        " value; the hub's own copy of the old objects lies there until it collects them",
+        fix=f"in the hub's folder: {COLLECT} (a host has a button, or its support, for that)",
+    )
+
+
+def _kept(hub: Hub, left: Sequence[str]) -> Problem:
+    return Problem(
+        path=hub.name,
+        rule="purge-hub-keeps",
+        severity="warning",
+        message=f"{hub.name} keeps old history under refs of its own: {', '.join(left[:5])}",
+        fix="ask whoever runs it to delete them, and to collect garbage",
+    )
+
+
+def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
+    """Raise OldHistory where what was fetched holds a commit that was purged; `kept` is its ref."""
+    repo = work.store.repo
+    moved: Mapping[str, str] = purges.moved(repo)
+    if not moved or not tip:
+        return
+    new = ask(repo, "rev-list", tip, "--not", "HEAD").split()
+    old = [commit for commit in new if commit in moved]
+    if old:
+        hub.forget(kept)
+        call(repo, "prune", "--expire=now")
+        raise OldHistory(hub, len(old))

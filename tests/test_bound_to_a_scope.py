@@ -1,0 +1,236 @@
+"""Whoever is bound to a scope sees that and the whole repository's, by whatever it asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import mcp_driving
+import pytest
+from driving import LATER, NEXT_DAY, done, git, memories, memrepo
+from mcp import Client
+from msgspec.structs import replace
+
+from memrepo.actions.scopes import OutOfScope
+from memrepo.actions.work import Call, Work
+from memrepo.core.errors import MemrepoError
+from memrepo.faces.mcp import resources
+from memrepo.faces.mcp.answer import answer
+from memrepo.faces.mcp.calls import acting
+from memrepo.faces.mcp.prompts import PROMPTS
+from memrepo.faces.mcp.replies import Reply
+from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT
+from memrepo.faces.memory_files import MemoryFiles
+from memrepo.faces.python import open_repository
+
+NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+OURS, THEIRS = "project:ours", "project:theirs"
+SECRET = "the lighthouse"
+"""What only memories of the other scope say."""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository with a hot memory of each scope and of none, and one replaced."""
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    for where, said in (
+        ("", "Lamps are switched off at night."),
+        (OURS, "Lamps of the kiln are switched off at ten."),
+        (THEIRS, f"Lamps of {SECRET} are switched off at six."),
+    ):
+        id_ = done(repo, "add", said, "--scope", where)["id"]
+        done(repo, "promote", id_, "--reason", "known by heart")
+    old = of(repo, THEIRS)
+    new = f"Lamps of {SECRET} are switched off at seven."
+    id_ = done(repo, "supersede", old, new, now=LATER)["id"]
+    done(repo, "promote", id_, "--reason", "known by heart", now=LATER)
+    return repo
+
+
+def of(repo: Path, scope: str) -> str:
+    """Return the newest memory of a scope."""
+    return next(
+        i for i, m in memories(repo).items() if m.text("scope") == scope and m.status == "active"
+    )
+
+
+def bound(repo: Path, scope: str = OURS) -> Call:
+    return Call(where=repo, now=NOW, actor="process:helper", scope=scope)
+
+
+def tool(repo: Path, name: str, scope: str = OURS, **arguments: object) -> Reply:
+    return answer(bound(repo, scope), TOOLS[name], arguments, "helper")
+
+
+def everything(repo: Path, scope: str) -> str:
+    """Ask who serves a scope for all that it can be asked, and return all that it says."""
+    foreign, commit = of(repo, THEIRS), git(repo, "rev-parse", "HEAD").strip()
+    said = [
+        tool(repo, name, scope, **arguments)
+        for name, arguments in (
+            ("memory_search", {"query": "lamps lighthouse six seven", "limit": 50}),
+            ("memory_search", {"query": "lamps", "at": commit}),
+            ("memory_search", {"query": "lighthouse", "at": "2026-03-01"}),
+            ("memory_get", {"id": foreign}),
+            ("memory_get", {"id": foreign, "at": commit}),
+            ("memory_get", {"ids": [*memories(repo)]}),
+            ("memory_recent", {"since": "2020-01-01"}),
+            ("memory_hot", {}),
+            ("memory_related", {"id": foreign}),
+            ("memory_thread_context", {"id": foreign}),
+            ("memory_status", {}),
+            ("memory_forget", {"id": foreign, "reason": "x"}),
+            ("memory_supersede", {"id": foreign, "text": "No.", "reason": "x"}),
+            ("search", {"query": "lamps lighthouse"}),
+            ("fetch", {"id": foreign}),
+        )
+    ]
+    told = [f"{reply.text}\n{json.dumps(reply.data)}" for reply in said]
+    with Work(acting(bound(repo, scope), "helper")) as work:
+        uris = ("hot", "status", f"memory/{foreign}", f"memory/{foreign}@{commit}")
+        told += [_told(partial(resources.read, work, f"memrepo://{uri}")) for uri in uris]
+        told += resources.completions(work, "id", "")
+        told += [_told(partial(PROMPTS["session_start"].word, work, {}))]
+    files = MemoryFiles(lambda: bound(repo, scope))
+    told += [files.view("/memories"), _told(partial(files.view, "/memories/theirs.md"))]
+    return "\n".join(told)
+
+
+def _told(ask: Callable[[], str]) -> str:
+    try:
+        return ask()
+    except MemrepoError as error:
+        return f"{error.message} {error.fix}"
+
+
+def test_no_call_of_a_bound_caller_tells_of_another_scope(repo: Path) -> None:
+    with_file = MemoryFiles(lambda: bound(repo, THEIRS))
+    with_file.create("/memories/theirs.md", f"Of {SECRET}.")
+    said = everything(repo, OURS)
+    assert "lighthouse" not in said.replace("no memory is called", "").replace(of(repo, THEIRS), "")
+    assert "kiln" in said
+    assert "switched off at night" in said
+    assert "lighthouse" in everything(repo, THEIRS)  # the control: the questions do find it
+
+
+def test_what_it_writes_is_of_its_scope_and_it_changes_nothing_beyond(repo: Path) -> None:
+    id_ = tool(repo, "memory_store", text="The kiln has four doors.", reason="counted").data["id"]
+    assert memories(repo)[id_].text("scope") == OURS
+    shared = of(repo, "")
+    refused = tool(repo, "memory_forget", id=shared, reason="x")
+    assert refused.failed
+    assert "of the whole repository" in refused.text
+    before = git(repo, "rev-parse", "HEAD")
+    assert tool(repo, "memory_forget", id=of(repo, THEIRS), reason="x").failed
+    assert git(repo, "rev-parse", "HEAD") == before
+
+
+def test_a_write_of_a_bound_caller_keeps_the_hot_page_whole(repo: Path) -> None:
+    page = (repo / "MEMORY.md").read_text(encoding="utf-8")
+    assert "lighthouse" in page
+    id_ = tool(repo, "memory_store", text="The kiln has four doors.", reason="counted").data["id"]
+    done(repo, "promote", id_, "--reason", "known by heart", now=LATER)
+    assert not tool(repo, "memory_forget", id=id_, reason="x").failed
+    assert (repo / "MEMORY.md").read_text(encoding="utf-8") == page
+
+
+def test_the_admin_tools_are_not_served_to_a_scope(repo: Path) -> None:
+    assert memrepo(repo, "mcp", "--scope", OURS, "--toolset", "admin").exit == 2
+    for name in (tool.name for tool in ADMIN if tool.verb in ("runs", "doctor")):
+        assert tool(repo, name).failed
+
+
+def test_a_run_is_no_resource_of_a_bound_caller(repo: Path) -> None:
+    with Work(bound(repo)) as work, pytest.raises(OutOfScope):
+        resources.read(work, "memrepo://run/20260301T090000Z-00000000")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["log"],
+        ["status"],
+        ["diff", "HEAD"],
+        ["why", "mem-0000"],
+        ["export", "jsonl", "out"],
+        ["session", "refresh"],
+        ["session", "show", "--scope", THEIRS],
+        ["add", "Mine.", "--scope", THEIRS],
+        ["mcp", "--scope", THEIRS],
+    ],
+    ids=lambda line: " ".join(line),
+)
+def test_a_scope_of_the_environment_is_not_widened(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, line: list[str]
+) -> None:
+    monkeypatch.setenv("MEMREPO_SCOPE", OURS)
+    refused = memrepo(repo, *line)
+    assert refused.exit == 2
+    assert "bound to the scope" in refused.err
+    monkeypatch.delenv("MEMREPO_SCOPE")
+    if line[0] in ("log", "status"):
+        assert memrepo(repo, *line).exit == 0
+
+
+def test_a_search_with_another_scope_finds_only_what_holds_everywhere(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMREPO_SCOPE", OURS)
+    hits = done(repo, "search", "lamps", "--scope", THEIRS)["hits"]
+    assert [hit["text"] for hit in hits] == ["Lamps are switched off at night."]
+
+
+def test_a_session_of_a_scope_begins_with_what_is_of_it(repo: Path) -> None:
+    said = done(repo, "session", "show", "--scope", OURS)["context"]
+    assert ("kiln" in said, "night" in said, "lighthouse" in said) == (True, True, False)
+    assert "lighthouse" in done(repo, "session", "show")["context"]
+
+
+def test_python_is_bound_too(repo: Path) -> None:
+    with open_repository(repo, clock=lambda: NOW, scope=OURS) as memory:
+        assert all("lighthouse" not in hit.text for hit in memory.search("lamps lighthouse"))
+        with pytest.raises(MemrepoError):
+            memory.show(of(repo, THEIRS))
+        with pytest.raises(OutOfScope):
+            memory.status()
+        id_ = memory.add("The kiln has four doors.")
+    assert memories(repo)[id_].text("scope") == OURS
+
+
+def test_the_server_is_bound_at_its_start(repo: Path) -> None:
+    async def ask(client: Client) -> str:
+        found = await client.call_tool("memory_search", {"query": "lamps lighthouse"})
+        wider = await client.call_tool("memory_search", {"query": "lamps", "scope": THEIRS})
+        assert wider.is_error
+        return mcp_driving.text(found)
+
+    said = mcp_driving.with_client(repo, ask, "--scope", OURS, now=LATER)
+    assert ("kiln" in said, "lighthouse" in said) == (True, False)
+
+
+def test_pages_of_a_scope_lie_apart(repo: Path) -> None:
+    done(repo, "run", now=NEXT_DAY)
+    pages = {str(p.relative_to(repo)): p.read_text() for p in repo.glob("views/**/*.md")}
+    telling = {path for path, text in pages.items() if "lighthouse" in text}
+    assert len(telling) >= 1
+    assert all(path.startswith("views/scopes/project-theirs-") for path in telling)
+    assert "night" in pages["views/LTMEMORY.md"]
+    assert not any("kiln" in pages[path] or "night" in pages[path] for path in telling)
+
+
+def test_a_page_goes_with_the_last_memory_of_its_scope(repo: Path) -> None:
+    done(repo, "run", now=NEXT_DAY)
+    done(repo, "forget", of(repo, OURS), now=NEXT_DAY)
+    done(repo, "run", now="2026-03-03T09:00:00Z")
+    assert not list(repo.glob("views/scopes/project-ours-*/*.md"))
+    assert list(repo.glob("views/scopes/project-theirs-*/*.md"))
+
+
+def test_a_call_keeps_its_scope_wherever_it_is_handed_on(repo: Path) -> None:
+    assert acting(bound(repo), "someone").scope == OURS
+    assert replace(bound(repo), now=NOW).scope == OURS

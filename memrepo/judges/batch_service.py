@@ -18,6 +18,8 @@ SHARE = 0.5
 """What a question of a batch costs of one that is asked at once."""
 _LISTED = 100
 T = TypeVar("T")
+Untyped = Any
+"""What the SDK hands over: it is imported where it is needed, and its own types with it."""
 
 
 def halved(price: Price | None) -> Price | None:
@@ -37,7 +39,7 @@ class BatchService(msgspec.Struct, frozen=True, kw_only=True):
         """Send a batch once, and return its name; raises JudgeFailed, or Unsure."""
         anthropic = sdk()
 
-        rows: Any = [
+        rows: Untyped = [
             {"custom_id": id_, "params": self.claude.asking(prompt)}
             for id_, prompt in prompts.items()
         ]
@@ -58,7 +60,7 @@ class BatchService(msgspec.Struct, frozen=True, kw_only=True):
     def recent(self) -> Iterator[Seen]:
         """Yield the newest batches that the service knows."""
 
-        def listed(client: Any) -> list[Seen]:
+        def listed(client: Untyped) -> list[Seen]:
             return [_seen(one) for one in client.messages.batches.list(limit=_LISTED).data]
 
         yield from self._asked(listed)
@@ -66,7 +68,7 @@ class BatchService(msgspec.Struct, frozen=True, kw_only=True):
     def results(self, batch: str) -> Iterator[Outcome]:
         """Yield what became of each question of a batch that has ended."""
 
-        def fetched(client: Any) -> list[dict[str, Any]]:
+        def fetched(client: Untyped) -> list[dict[str, Untyped]]:
             return [one.model_dump() for one in client.messages.batches.results(batch)]
 
         judge = replace(self.claude, price=halved(self.claude.price))
@@ -77,7 +79,7 @@ class BatchService(msgspec.Struct, frozen=True, kw_only=True):
             reply = judge.read(message) if done and message else None
             yield Outcome(id=str(row.get("custom_id", "")), kind=kind, reply=reply)
 
-    def _asked(self, ask: Callable[[Any], T]) -> T:
+    def _asked(self, ask: Callable[[Untyped], T]) -> T:
         anthropic = sdk()
 
         try:
@@ -92,7 +94,7 @@ class BatchService(msgspec.Struct, frozen=True, kw_only=True):
             ) from error
 
 
-def _seen(batch: Any) -> Seen:
+def _seen(batch: Untyped) -> Seen:
     counts = batch.request_counts
     names = ("processing", "succeeded", "errored", "canceled", "expired")
     return Seen(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic, sleep
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -44,6 +44,7 @@ from memrepo.judges.prompting import (
 from memrepo.purify.replies import Answered, read_claims, read_findings, read_verdicts
 
 Asked = PromotionRequest | CanonicalRequest | ComparisonRequest
+T = TypeVar("T")
 _LONGEST_NAP_S = 30.0
 _SENDINGS = 2
 """How often what expired goes out in one run; what is left after that is asked live."""
@@ -248,7 +249,7 @@ class Batched:
                 few = tuple(p for p in pairs if p.pair in keys)
                 return comparison_prompt(replace(request, pairs=few)), keys
 
-    def _found(self, request: Asked, cls: type[Any]) -> list[Any] | None:
+    def _found(self, request: Asked, cls: type[T]) -> list[T] | None:
         """Return what batches answered; None where an item is to be asked live."""
         if request.faults:
             return None

@@ -93,9 +93,8 @@ def main() -> int:
         print(
             f"CPU a night: {sum(late) / len(late):.2f} s; with nothing new: {cpu() - before:.2f} s"
         )
-        print(
-            f"packed: {packed(repo) / 1e3:.0f} kB; .git on disk: {taken(repo / '.git') / 1e6:.1f} MB"
-        )
+        store = taken(repo / ".git") / 1e6
+        print(f"packed: {packed(repo) / 1e3:.0f} kB; .git on disk: {store:.1f} MB")
         print(f"work tree on disk: {(taken(repo) - taken(repo / '.git')) / 1e6:.1f} MB")
         print(f"Claude, a night by estimate: {tokens:,} tokens, ${usd:.4f}")
     return 0

@@ -123,8 +123,8 @@ class Explained(result.Result, frozen=True, kw_only=True):
     kind: str
     words: tuple[str, ...]
     """The words that it may be, where there are only some."""
-    default: object
-    value: object
+    default: Any
+    value: Any
     from_: str = msgspec.field(name="from")
     set_with: str
     """The command that changes it."""
@@ -134,8 +134,8 @@ class Changed(result.Result, frozen=True, kw_only=True):
     """What was set: the value before and after, and the commit of it."""
 
     key: str
-    old: object
-    new: object
+    old: Any
+    new: Any
     path: str
     """Where it stands: the file of the repository, or `.git/config`."""
     commit: str

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from math import log2
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -21,14 +21,21 @@ from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
 
+
+class Watch(NamedTuple):
+    """What finds values that were purged: a print of them, a search, and a file's other name."""
+
+    print: str
+    look: Callable[[str], Iterable[Span]]
+    name: Callable[[str], str]
+
+
 KINDS = (*PROVIDERS, *NAMED)
 MARK = "(purged)"
 """What stands in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
 Span = tuple[int, int]
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
-_watched: ContextVar[tuple[str, Callable[[str], Iterable[Span]]] | None] = ContextVar(
-    "purged", default=None
-)
+_watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
 PURGED = "purged"
 """The kind of a value that was taken out of history: it is known by its keyed hash alone."""
 _LONG = regex(r"[A-Za-z0-9_./+=~:%@$-]{15}")
@@ -98,7 +105,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
     found = list(_found(text, KINDS))
     if (watched := _watched.get()) is not None:
-        found += [(start, -end, PURGED) for start, end in watched[1](text)]
+        found += [(start, -end, PURGED) for start, end in watched.look(text)]
     if not text.isascii():
         plain, places = _visible(text)
         if plain != text:
@@ -160,18 +167,21 @@ def switch_off(kinds: Collection[str]) -> None:
     _off.set(frozenset(kinds) & frozenset(SWITCHED))
 
 
-def watch(print_: str, look: Callable[[str], Iterable[Span]] | None) -> None:
-    """Look for values that were purged too, by what finds them, or no longer.
+def watch(purged: Watch | None) -> None:
+    """Look for values that were purged too, or no longer."""
+    _watched.set(purged)
 
-    `print_` changes when other values are looked for.
-    """
-    _watched.set((print_, look) if look is not None else None)
+
+def name_without_purged(path: str) -> str:
+    """Return what a file is called whose name may hold a purged value, as history has it."""
+    watched = _watched.get()
+    return watched.name(path) if watched is not None else path
 
 
 def rules_in_use() -> str:
     """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
     watched = _watched.get()
-    return digest((__version__, KINDS, sorted(_off.get()), watched[0] if watched else ""))
+    return digest((__version__, KINDS, sorted(_off.get()), watched.print if watched else ""))
 
 
 def placeholder(kind: str) -> str:
